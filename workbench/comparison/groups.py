@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
 from workbench.comparison.tasks import (
+    Tests,
     failed_counts,
     failing_pane,
     function_name,
     join_tests,
+    pass_columns,
     pass_pair,
-    passed_columns,
     result_json,
+    share,
 )
 from workbench.comparison.texts import TextSide, compare_texts, docstring_of
 from workbench.errors import UsageError
@@ -105,10 +107,8 @@ def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.
     def groups_in(reader: SessionReader, run: str) -> dict[Group, GroupSide]:
         return {one.group: one for one in groups_of(reader, run, groups)}
 
-    def read(reader: SessionReader, key: Any) -> GroupSide | None:
-        return groups_in(reader, key[0]).get(Group(*key[1]))
-
-    return compare_groups([panes.both(left, right, read, "Evaluator")])[0]
+    both = panes.both(left, right, lambda reader, key: groups_in(reader, key[0]).get(Group(*key[1])), "Evaluator")
+    return compare_groups([both])[0]
 
 
 def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
@@ -268,7 +268,11 @@ def _compared(
             "Tasks": panes.Table(
                 summary=panes.in_each_words(pairs),
                 rows=pairs,
-                columns=_task_columns(ks),
+                columns=(
+                    panes.texts("function", lambda one: (one_line(one.name, 200), "strong" if one.gap else ""), 18, 80, cut="end"),
+                    panes.texts("file", lambda one: (one_line(one.either.file, 300), "dim"), 16, 120, priority=100),
+                    *pass_columns(ks),
+                ),
                 nothing="Neither has a task with a sample.",
             )
         },
@@ -298,42 +302,21 @@ def pass_at(
         known = estimate is not None and estimate.value is not None and estimate.low is not None
         return f"[{estimate.low:.2f}, {estimate.high:.2f}]" if estimate and known else ""
 
-    values = *(_share(None if each is None else each.value) for each in (left, right)), ""
+    values = *(share(None if each is None else each.value) for each in (left, right)), ""
     intervals = bounds(left), bounds(right), (panes.interval_words(one.bounds, 2), "dim")
     return (
         panes.head_column(f"pass@{k}", values, 7, place, "score"),
         panes.head_column("interval", intervals, 14, 10 + place, widest=16, text=True),
-        panes.head_column(f"both @{k}", [*map(_share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, place),
+        panes.head_column(f"both @{k}", [*map(share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, place),
     )  # fmt: skip
 
 
-def _share(value: float | None) -> str:
-    return panes.NOTHING if value is None else f"{value:.2f}"
-
-
-def _task_columns(ks: Sequence[int]) -> list[panes.Column[TaskPair]]:
-    def value(side: str, k: int) -> Callable[[TaskPair], panes.Cell]:
-        return lambda pair: (_share(result.at(k) if (result := getattr(pair, side)) is not None else None), "dim")
-
-    columns: list[panes.Column[TaskPair]] = [
-        panes.texts("function", lambda pair: (one_line(pair.name, 200), "strong" if pair.gap else ""), 18, 80, cut="end"),
-        panes.texts("file", lambda pair: (one_line(pair.either.file, 300), "dim"), 16, 120, priority=100),
-        *passed_columns(8),
-    ]  # fmt: skip
-    for at, k in enumerate(ks):
-        for name, side in (("A", "left"), ("B", "right")):
-            columns.append(panes.Column(f"{name} @{k}", value(side, k), 5, priority=50 + at, page=False))
-        columns.append(panes.gap_column(f"@{k} B − A", at, 8, 2, 2 * at))
-    return columns
-
-
 def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: TaskPair) -> dict[str, panes.Pane]:
-    failed, docs = [], []
-    for name, reader, group, result in zip("AB", readers, groups, (row.left, row.right), strict=True):
-        task = reader.task(result.task) if result is not None else None
-        failed.append(failed_counts(reader, task.id, group) if task is not None else {})
-        absent = TextSide("docs ", None, f"{name} has no such task")
-        docs.append(docstring_of(reader, task, 40) if task is not None else absent)
+    failed: list[Tests] = [{}, {}]
+    docs = [TextSide("docs ", None, f"{name} has no such task") for name in "AB"]
+    for at, (reader, group, result) in enumerate(zip(readers, groups, (row.left, row.right), strict=True)):
+        if result is not None and (task := reader.task(result.task)) is not None:
+            failed[at], docs[at] = failed_counts(reader, task.id, group), docstring_of(reader, task, 40)
     tests = failing_pane(join_tests(failed[0], failed[1]), one_line(row.name, 40))
     return {"Failing tests": tests, "Docstrings": compare_texts(docs[0], docs[1])}
 

@@ -205,13 +205,10 @@ def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Generic[Row]):
-    """A row for each difference, and for what is the same.
+    """A row for each difference, and for what is the same; adjoining differences are one ``by_stretch``.
 
-    Attributes:
-        by_stretch: Whether adjoining differences are one.
-        says: What a side says of its part of a row, for below the list.
-        number: The step of a trial to which a row leads.
-        page: The rows of a page: ``all``, ``differences``, or "" for none but the summary.
+    ``says`` returns what a side says of its part of a row, ``number`` the step of a trial to which a row leads. A page has ``all``
+    rows, the ``differences``, or "" for none but the summary.
     """
 
     summary: str = ""
@@ -250,17 +247,10 @@ Named = tuple["SessionReader", Any]
 class Comparison:
     """Two things and how they differ; every difference is right minus left.
 
-    Attributes:
-        columns: Figures over the panes; their rows 0 to 2 are A, B and B − A.
-        panes: What the panes show, by their titles.
-        leads: A and B, where a row of a pane leads without ``choose``.
-        shared: What both have in common.
-        alike: What is said of the differences.
-        status: By whose points they are compared; ``scale`` are those of A.
-        notes: Sentences that only a page has.
-        of: Of how many pairs this is one.
-        detail: What other panes show of a row of the first one, read from both sessions.
-        choose: Where the rows under the cursors of all panes lead, likewise; raises UsageError where there is nothing.
+    The rows of ``columns``, figures over the panes, are A, B and B − A; ``shared`` stands beside A and B, ``alike`` beside B − A.
+    ``status`` says by whose points they are compared, of which A has those of ``scale``; ``notes`` are for a page alone, which is one
+    ``of`` so many pairs. ``detail`` reads what other panes show of a row of the first one. Rows lead to ``leads``, A or B, unless
+    ``choose`` reads where those under the cursors of all panes lead; it raises UsageError where there is nothing.
     """
 
     names: Names

@@ -6,7 +6,7 @@ The two may be of different functions, or of one function with other documentati
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -208,11 +208,9 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
 
 
 CANDIDATES = panes.Kind(
-    "candidates",
-    "two candidates",
-    ("Bodies", "Original → A", "Original → B", "Failing tests", "Docstrings", "Prompts"),
+    "candidates", "two candidates", ("Bodies", "Original → A", "Original → B", "Failing tests", "Docstrings", "Prompts"),
     lambda left, right, *scale: compare_candidates(*panes.both(left, right, read_candidate, "Candidate")),
-)
+)  # fmt: skip
 
 
 # -- pass@k of both sides
@@ -228,9 +226,20 @@ def passed_cell(result: TaskResult | None) -> str:
     return panes.NOTHING if result is None else f"{result.passed:,}/{result.counted:,}"
 
 
-def passed_columns(width: int) -> Iterable[panes.Column[panes.Pair[TaskResult]]]:
-    yield panes.Column("A passed", lambda pair: passed_cell(pair.left), width)
-    yield panes.Column("B passed", lambda pair: passed_cell(pair.right), width)
+def pass_columns(ks: Sequence[int]) -> Iterable[panes.Column[panes.Pair[TaskResult]]]:
+    def at_k(k: int, side: str) -> Callable[[panes.Pair[TaskResult]], panes.Cell]:
+        return lambda pair: (share(result.at(k) if (result := getattr(pair, side)) is not None else None), "dim")
+
+    yield panes.Column("A passed", lambda pair: passed_cell(pair.left))
+    yield panes.Column("B passed", lambda pair: passed_cell(pair.right))
+    for place, k in enumerate(ks):
+        yield panes.Column(f"A @{k}", at_k(k, "left"), 5, priority=50 + place, page=False)
+        yield panes.Column(f"B @{k}", at_k(k, "right"), 5, priority=50 + place, page=False)
+        yield panes.gap_column(f"@{k} B − A", place, 8, 2, 2 * place)
+
+
+def share(value: float | None) -> str:
+    return panes.NOTHING if value is None else f"{value:.2f}"
 
 
 def result_json(pair: panes.Pair[TaskResult], ks: Iterable[int], *names: str) -> dict[str, Any]:
@@ -359,9 +368,8 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
                 summary=panes.differing_words(evaluators),
                 rows=evaluators,
                 columns=(
-                    panes.texts("evaluator", lambda pair: pair.name, 14, 120),
-                    *passed_columns(9),
-                    *(panes.gap_column(f"@{k} B − A", at, 8, 2, 2 * at) for at, k in enumerate(ks)),
+                    panes.texts("evaluator", lambda pair: pair.name, 20, 120),
+                    *pass_columns(ks),
                 ),
                 nothing="Nobody was asked for either yet.",
                 page="all",
@@ -395,8 +403,6 @@ def _join_evaluators(
 
 
 TASKS = panes.Kind(
-    "tasks",
-    "two tasks",
-    ("Functions", "Facts", "Evaluators", "Tests", "Docstrings", "Prompts"),
+    "tasks", "two tasks", ("Functions", "Facts", "Evaluators", "Tests", "Docstrings", "Prompts"),
     lambda left, right, *scale: compare_tasks(*panes.both(left, right, read_task, "Task")),
-)
+)  # fmt: skip

@@ -112,15 +112,10 @@ def read_sets(left: panes.Named, right: panes.Named, rubric: str = "", judge: st
 def _chosen(reader: SessionReader, key: str | tuple[Sequence[str], str]) -> ChosenTrials | None:
     if isinstance(key, str):
         run = reader.run(key)
-        if run is None:
-            return None
-        rows, title = reader.trials(key), run.name or run.id
-    else:
-        ids, title = frozenset(key[0]), key[1]
-        rows = [row for row in reader.trials() if row.id in ids]
-        if not rows:
-            return None
-    return ChosenTrials(reader, rows, title)
+        return ChosenTrials(reader, reader.trials(key), run.name or run.id) if run is not None else None
+    ids = frozenset(key[0])
+    rows = [row for row in reader.trials() if row.id in ids]
+    return ChosenTrials(reader, rows, key[1]) if rows else None
 
 
 # -- points of both sides

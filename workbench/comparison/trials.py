@@ -318,9 +318,6 @@ def _step_columns(steps: Sequence[StepPair]) -> tuple[panes.Column[StepPair], ..
     last = max((step.number for pair in steps for step in (pair.left, pair.right) if step is not None), default=0)
     size = max(2, len(f"{last:,}"))
 
-    def number(step: StepRow | None) -> panes.Cell:
-        return panes.NOTHING if step is None else f"{step.number:,}", "dim"
-
     def target(pair: StepPair) -> str:
         if pair.left is not None and pair.right is not None and pair.left.target != pair.right.target:
             mine, other = one_line(pair.left.target, 200).split(), one_line(pair.right.target, 200).split()
@@ -329,16 +326,11 @@ def _step_columns(steps: Sequence[StepPair]) -> tuple[panes.Column[StepPair], ..
         return one_line(pair.either.target, 400)
 
     return (
-        panes.Column("A", lambda pair: number(pair.left), size),
-        panes.Column("B", lambda pair: number(pair.right), size),
+        panes.Column("A", lambda pair: (f"{pair.left.number:,}" if pair.left else panes.NOTHING, "dim"), size),
+        panes.Column("B", lambda pair: (f"{pair.right.number:,}" if pair.right else panes.NOTHING, "dim"), size),
         panes.Column("action", lambda pair: one_line(pair.either.action, 15), 15, text=True),
         panes.Column("target", target, widest=400, text=True),
     )
 
 
-TRIALS = panes.Kind(
-    "trials",
-    "two trials",
-    ("Steps", "Points", "Files", "README"),
-    read_trials,
-)
+TRIALS = panes.Kind("trials", "two trials", ("Steps", "Points", "Files", "README"), read_trials)
