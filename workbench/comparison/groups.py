@@ -12,18 +12,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from workbench.comparison import panes
-from workbench.comparison.tasks import (
-    Tests,
-    failed_counts,
-    failing_pane,
-    function_name,
-    join_tests,
-    pass_columns,
-    pass_pair,
-    result_json,
-    share,
-)
+from workbench.comparison import panes, tasks
 from workbench.comparison.texts import TextSide, compare_texts, docstring_of
 from workbench.errors import UsageError
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
@@ -50,14 +39,14 @@ class GroupSide:
     """One of the two groups: ``name`` tells it from others of its run, of whose tasks it has some, ``ks`` are what that was asked for."""
 
     def __init__(
-        self, session: str, run: RunRow, outcome: GroupOutcome, name: str, tasks: Mapping[str, TaskRow]
+        self, session: str, run: RunRow, outcome: GroupOutcome, name: str, rows: Mapping[str, TaskRow]
     ) -> None:
         self.session, self.run, self.run_name = session, run, run.name or run.id
         self.ks = ks_of(run.plan)[: panes.MOST_KS]
         self.outcome, self.group, self.name = outcome, outcome.group, name
-        mine = [tasks[result.task] for result in outcome.results]
+        mine = [rows[result.task] for result in outcome.results]
         self.functions = {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in mine}
-        self.names = {task.id: function_name(task) for task in mine}
+        self.names = {task.id: tasks.function_name(task) for task in mine}
 
     @property
     def parts(self) -> list[str]:
@@ -90,13 +79,13 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
     run = reader.run(run_id)
     if run is None or run.kind != "regenerate":
         return []
-    tasks = {task.id: task for task in reader.tasks(run_id)}
+    rows = {task.id: task for task in reader.tasks(run_id)}
     counts = sample_counts(reader, run_id, by_task=True)
     groups = sorted({row.group for row in counts if not row.control})
     wanted = [row for row in counts if not only or row.group in only]
     return [
-        GroupSide(reader.path.name, run, one, one.group.name(groups if not one.control else [one.group]), tasks)
-        for one in group_outcomes(wanted, tasks.values(), ks_of(run.plan)[: panes.MOST_KS])
+        GroupSide(reader.path.name, run, one, one.group.name(groups if not one.control else [one.group]), rows)
+        for one in group_outcomes(wanted, rows.values(), ks_of(run.plan)[: panes.MOST_KS])
     ]
 
 
@@ -177,7 +166,7 @@ def _join(left: GroupSide, right: GroupSide) -> _Joined:
     pairs = []
     for _, a, b in panes.joined(mine, other):
         name = left.names[a.task] if a is not None else right.names[b.task] if b is not None else ""
-        pairs.append(pass_pair(a, b, ks, name))
+        pairs.append(tasks.pass_pair(a, b, ks, name))
     found = {}
     for at, k in enumerate(ks):
         defined = [(pair.left, pair.right) for pair in pairs if pair.left and pair.right and pair.gaps[at] is not None]
@@ -271,7 +260,7 @@ def _compared(
                 columns=(
                     panes.texts("function", lambda one: (one_line(one.name, 200), "strong" if one.gap else ""), 18, 80, cut="end"),
                     panes.texts("file", lambda one: (one_line(one.either.file, 300), "dim"), 16, 120, priority=100),
-                    *pass_columns(ks),
+                    *tasks.pass_columns(ks),
                 ),
                 nothing="Neither has a task with a sample.",
             )
@@ -285,7 +274,7 @@ def _compared(
             "joined_across_snapshots": other_snapshot,
             "conditions": [{"what": what, "a": a, "b": b} for what, a, b in conditions],
             "pass_at_k": {str(k): pass_json(one) for k, one in figures.items()},
-            "tasks": [{"path": one.either.file, "name": one.name, **result_json(one, ks, "task")} for one in pairs],
+            "tasks": [{"path": one.either.file, "name": one.name, **tasks.result_json(one, ks, "task")} for one in pairs],
         },
     )  # fmt: skip
 
@@ -302,22 +291,22 @@ def pass_at(
         known = estimate is not None and estimate.value is not None and estimate.low is not None
         return f"[{estimate.low:.2f}, {estimate.high:.2f}]" if estimate and known else ""
 
-    values = *(share(None if each is None else each.value) for each in (left, right)), ""
+    values = *(tasks.share(None if each is None else each.value) for each in (left, right)), ""
     intervals = bounds(left), bounds(right), (panes.interval_words(one.bounds, 2), "dim")
     return (
         panes.head_column(f"pass@{k}", values, 7, place, "score"),
         panes.head_column("interval", intervals, 14, 10 + place, widest=16, text=True),
-        panes.head_column(f"both @{k}", [*map(share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, place),
+        panes.head_column(f"both @{k}", [*map(tasks.share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, place),
     )  # fmt: skip
 
 
 def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: TaskPair) -> dict[str, panes.Pane]:
-    failed: list[Tests] = [{}, {}]
+    failed: list[tasks.Tests] = [{}, {}]
     docs = [TextSide("docs ", None, f"{name} has no such task") for name in "AB"]
     for at, (reader, group, result) in enumerate(zip(readers, groups, (row.left, row.right), strict=True)):
         if result is not None and (task := reader.task(result.task)) is not None:
-            failed[at], docs[at] = failed_counts(reader, task.id, group), docstring_of(reader, task, 40)
-    tests = failing_pane(join_tests(failed[0], failed[1]), one_line(row.name, 40))
+            failed[at], docs[at] = tasks.failed_counts(reader, task.id, group), docstring_of(reader, task, 40)
+    tests = tasks.failing_pane(tasks.join_tests(failed[0], failed[1]), one_line(row.name, 40))
     return {"Failing tests": tests, "Docstrings": compare_texts(docs[0], docs[1])}
 
 
