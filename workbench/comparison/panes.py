@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -149,6 +149,14 @@ def texts(title: str, cell: Callable[[Row], Cell], width: int = 8, widest: int =
     return Column(title, cell, width, widest, text=True, **{"cut": "middle", **more})
 
 
+def sided(
+    title: str, cell: Callable[[Any], Cell], width: int = 8, widest: int = 0, **more: Any
+) -> Iterator[Column[Any]]:
+    """Yield the columns of what A and what B has; ``{}`` in the title is which."""
+    yield Column(title.format("A"), lambda row: cell(row.left), width, widest, **more)
+    yield Column(title.format("B"), lambda row: cell(row.right), width, widest, **more)
+
+
 def gap_column(title: str, at: int, width: int, digits: int, priority: int = 0) -> Column[Any]:
     return Column(title, lambda row: change_cell(row.gaps[at], digits), width, priority=priority)
 
@@ -205,17 +213,16 @@ def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Generic[Row]):
-    """A row for each difference, and for what is the same; adjoining differences are one ``by_stretch``.
+    """A row for each difference, and for what is the same; a page has ``all``, the ``differences``, or "" for none but the summary.
 
-    ``says`` returns what a side says of its part of a row, ``number`` the step of a trial to which a row leads. A page has ``all``
-    rows, the ``differences``, or "" for none but the summary.
+    ``says`` returns what a side says of its part of a row, ``number`` the step of a trial to which a row leads: there adjoining
+    differences are one.
     """
 
     summary: str = ""
     rows: Sequence[Pair[Any]]
     columns: Sequence[Column[Row]]
     nothing: str
-    by_stretch: bool = False
     says: Callable[[Any], str] | None = None
     number: Callable[[Row], int] | None = None
     page: str = "differences"

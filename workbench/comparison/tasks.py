@@ -6,8 +6,9 @@ The two may be of different functions, or of one function with other documentati
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
@@ -101,8 +102,7 @@ def failing_pane(
         summary=of or panes.in_each_words(pairs),
         rows=pairs,
         columns=(
-            panes.Column("A fails", lambda pair: ends(pair.left), 9, 16, text=True),
-            panes.Column("B fails", lambda pair: ends(pair.right), 9, 16, text=True),
+            *panes.sided("{} fails", ends, 9, 16, text=True),
             panes.texts("test", lambda pair: one_line(pair.name, 300), 16, 120, cut="start"),
             panes.texts("A says", lambda pair: (says(pair.left), "dim"), 16, cut="end", priority=1),
             panes.texts("B says", lambda pair: (says(pair.right), "dim"), 16, cut="end", priority=2),
@@ -227,15 +227,15 @@ def passed_cell(result: TaskResult | None) -> str:
 
 
 def pass_columns(ks: Sequence[int]) -> Iterable[panes.Column[panes.Pair[TaskResult]]]:
-    def at_k(k: int, side: str) -> Callable[[panes.Pair[TaskResult]], panes.Cell]:
-        return lambda pair: (share(result.at(k) if (result := getattr(pair, side)) is not None else None), "dim")
-
-    yield panes.Column("A passed", lambda pair: passed_cell(pair.left))
-    yield panes.Column("B passed", lambda pair: passed_cell(pair.right))
+    yield from panes.sided("{} passed", passed_cell)
     for place, k in enumerate(ks):
-        yield panes.Column(f"A @{k}", at_k(k, "left"), 5, priority=50 + place, page=False)
-        yield panes.Column(f"B @{k}", at_k(k, "right"), 5, priority=50 + place, page=False)
+        of_k = partial(_at, k)
+        yield from panes.sided("{} @" + str(k), of_k, 5, priority=50 + place, page=False)
         yield panes.gap_column(f"@{k} B − A", place, 8, 2, 2 * place)
+
+
+def _at(k: int, result: TaskResult | None) -> panes.Cell:
+    return share(result.at(k) if result is not None else None), "dim"
 
 
 def share(value: float | None) -> str:

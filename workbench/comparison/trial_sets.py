@@ -195,10 +195,6 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.Table[PointsPart]:
             return f"{row.tier} {one_line(row.title, 60)}", ""
         return f"tier {row.tier} {TIER_NAMES.get(row.tier, '')}".rstrip() if row.tier else "total", "strong"
 
-    def won(row: PointsPart) -> panes.Cell:
-        cases = row.paired.difference.repositories
-        return f"B {cases.wins:,} of {cases.items:,}", "dim"
-
     def trials(row: PointsPart) -> panes.Cell:
         count, missing = row.paired.items, row.paired.missing
         return f"{count:,} of {count + missing:,}" if missing else f"{count:,}", "dim"
@@ -212,9 +208,8 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.Table[PointsPart]:
             panes.gap_column("B − A", 0, 6, 1),
             panes.Column("95 % interval", lambda row: (panes.interval_words(row.paired.bounds, 1) or panes.NOTHING, "dim"), 14),
             panes.Column("p (Holm)", lambda row: "" if row.adjusted is None else f"{row.adjusted:.2g}", 8),
-            panes.Column("A", lambda row: panes.figure(row.left, 1), 6, priority=2),
-            panes.Column("B", lambda row: panes.figure(row.right, 1), 6, priority=2),
-            panes.Column("cases won", won, 12, priority=1),
+            *panes.sided("{}", lambda value: panes.figure(value, 1), 6, priority=2),
+            panes.Column("cases won", lambda row: (f"B {row.paired.difference.repositories.wins:,} of {row.paired.difference.repositories.items:,}", "dim"), 12, priority=1),
             panes.Column("trials", trials, 8, priority=1),
         ),
         nothing="No trial of both is scored by one judge, so no points can be compared.",
@@ -338,8 +333,7 @@ def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
             panes.texts("case", lambda pair: (one_line(pair.name, 200), "strong"), 12, 60, cut="end"),
             panes.texts("agent · model", who, 14, 120),
             panes.Column("repeats", repeats, 7, 16),
-            panes.Column("A", lambda pair: points(pair.left), 8),
-            panes.Column("B", lambda pair: points(pair.right), 8),
+            *panes.sided("{}", points),
             panes.gap_column("B − A", 0, 8, 1),
         ),
         nothing="Neither side has a trial of its own.",

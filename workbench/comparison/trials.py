@@ -273,7 +273,6 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
                 rows=steps,
                 columns=_step_columns(steps),
                 nothing="Neither trial has a step.",
-                by_stretch=True,
                 number=lambda pair: pair.either.number,
                 page="",
             ),
@@ -282,8 +281,7 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
                 summary=f"A {sum(bool(one.left) for one in files):,} · B {sum(bool(one.right) for one in files):,}",
                 rows=files,
                 columns=(
-                    panes.Column("A", lambda pair: _LOOKS.get(pair.left, (pair.left or "", "")), text=True),
-                    panes.Column("B", lambda pair: _LOOKS.get(pair.right, (pair.right or "", "")), text=True),
+                    *panes.sided("{}", lambda how: _LOOKS.get(how, (how or "", "")), text=True),
                     panes.texts("path", lambda pair: pair.name, widest=400),
                 ),
                 nothing="Neither agent saw a file.",
@@ -326,8 +324,7 @@ def _step_columns(steps: Sequence[StepPair]) -> tuple[panes.Column[StepPair], ..
         return one_line(pair.either.target, 400)
 
     return (
-        panes.Column("A", lambda pair: (f"{pair.left.number:,}" if pair.left else panes.NOTHING, "dim"), size),
-        panes.Column("B", lambda pair: (f"{pair.right.number:,}" if pair.right else panes.NOTHING, "dim"), size),
+        *panes.sided("{}", lambda step: (f"{step.number:,}" if step else panes.NOTHING, "dim"), size),
         panes.Column("action", lambda pair: one_line(pair.either.action, 15), 15, text=True),
         panes.Column("target", target, widest=400, text=True),
     )

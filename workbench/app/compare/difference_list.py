@@ -16,6 +16,7 @@ from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.comparison import panes
 from workbench.comparison.texts import LinePair, Pieces, Texts
+from workbench.session.json_forms import picked
 from workbench.text import one_line, shortened
 
 _CUTS = {"end": fit, "middle": shortened, "start": fit_end}
@@ -34,21 +35,15 @@ NO_TEXT: Half = ("", ())
 
 
 def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Columns[Any]:
-    shown = [
-        Column(title=one.title, cell=one.cell, width=one.width, widest=one.widest, text=one.text,
-               priority=one.priority, shorten=_CUTS[one.cut])
-        for one in columns
-    ]  # fmt: skip
-    return Columns(shown, rows)
+    names = "title", "cell", "width", "widest", "text", "priority"
+    return Columns([Column(**picked(one, *names), shorten=_CUTS[one.cut]) for one in columns], rows)
 
 
 class TableRows:
     """The rows of a table: a sign that says which side has it, then columns."""
 
-    fills_row = True
-
     def __init__(self, table: panes.Table[Any]) -> None:
-        self.rows, self.by_stretch, self.nothing = table.rows, table.by_stretch, table.nothing
+        self.rows, self.by_stretch, self.nothing = table.rows, table.number is not None, table.nothing
         self.columns = laid_out(table.columns, table.rows)
         self.differing = [None if row.heading else row.sign != panes.SAME for row in table.rows]
 
@@ -62,6 +57,9 @@ class TableRows:
         return [(f"{sign:2}", style), *self.columns.cells(row, width - 2, row_style)]
 
 
+_NO_TABLE: panes.Table[Any] = panes.Table(rows=(), columns=(), nothing="")
+
+
 class TextRows:
     """Two texts at a width, side by side, or under one another the former line and what stands in its place.
 
@@ -70,7 +68,6 @@ class TextRows:
     """
 
     by_stretch = True
-    fills_row = False
 
     def __init__(self, texts: Texts, width: int) -> None:
         self.texts, self.width = texts, width
@@ -164,12 +161,7 @@ def wrapped_at(line: str, width: int) -> list[slice]:
 
 
 class DifferenceList(HeadedList):
-    """The list of a pane; row 0 names the columns, or the texts, and stays at the top.
-
-    Attributes:
-        pane: What is shown, None before it was read.
-        only_differences: Whether rows that are the same are folded into a line that counts them.
-    """
+    """The list of a pane, which is None before it was read; row 0 names the columns, or the texts, and stays at the top."""
 
     ALLOW_SELECT = False
 
@@ -177,21 +169,16 @@ class DifferenceList(HeadedList):
         super().__init__(id=id)
         self.title = title
         self.pane: panes.Pane | None = None
-        self.only_differences = False
-        self._shown: TableRows | TextRows | None = None
+        self.only_differences = False  # rows that are the same are folded into a line that counts them
+        self._shown: TableRows | TextRows = TableRows(_NO_TABLE)
         self._rows: list[int] = []  # places of rows; negative: so many that are the same are left out
 
     # -- what is in it
 
     def put(self, pane: panes.Pane | None) -> None:
-        place = self.place
-        self.pane = pane
-        self._lay_out()
+        place, self.pane = self.place, pane
+        self._shown = TextRows(pane, self.text_width) if isinstance(pane, Texts) else TableRows(pane or _NO_TABLE)
         self._arrange(place)
-
-    def _lay_out(self) -> None:
-        pane = self.pane
-        self._shown = TextRows(pane, self.text_width) if isinstance(pane, Texts) else TableRows(pane) if pane else None
 
     def show_only_differences(self, only: bool) -> None:
         self.only_differences = only
@@ -199,7 +186,10 @@ class DifferenceList(HeadedList):
 
     @property
     def place(self) -> int:
-        return self._rows[self.cursor - 1] if 0 < self.cursor <= len(self._rows) else -1
+        return self._place_of(self.cursor)
+
+    def _place_of(self, index: int) -> int:
+        return max(-1, self._rows[index - 1]) if 0 < index <= len(self._rows) else -1
 
     @property
     def selected(self) -> Any:
@@ -208,7 +198,7 @@ class DifferenceList(HeadedList):
     @property
     def differing(self) -> Sequence[bool | None]:
         """Whether each row differs, None of a heading, which stays in sight whatever is shown and takes no cursor."""
-        return self._shown.differing if self._shown is not None else ()
+        return self._shown.differing
 
     def below(self, lines: int) -> str:
         """Return what both sides say of the row under the cursor, each in so many lines, below a name that the list may cut."""
@@ -224,9 +214,8 @@ class DifferenceList(HeadedList):
         shown = self._shown
         if isinstance(shown, TextRows) and shown.width != self.text_width:
             line = shown.lines[self.place] if self.place >= 0 else 0
-            self._lay_out()
-            assert isinstance(self._shown, TextRows)
-            self._arrange(bisect_left(self._shown.lines, line))
+            self._shown = again = TextRows(shown.texts, self.text_width)
+            self._arrange(bisect_left(again.lines, line))
         super().on_resize()
         if 0 <= self.cursor < self.page_height():
             self.scroll_to(y=0, animate=False, immediate=True)
@@ -248,39 +237,38 @@ class DifferenceList(HeadedList):
 
     def go_to_difference(self, step: int) -> bool:
         """Put the cursor on the next (1) or previous (-1) difference, round the ends; returns whether there is one."""
-        count, by_stretch = len(self._rows), self._shown is not None and self._shown.by_stretch
+        count, by_stretch = len(self._rows), self._shown.by_stretch
         for distance in range(1, count + 1):
-            index = (self.cursor - 1 + step * distance) % count
-            if self._differs(index) and not (by_stretch and index > 0 and self._differs(index - 1)):
-                self.set_cursor(index + 1, step)
-                if by_stretch and not 0 < index + 1 - self.scroll_offset.y <= self.page_height() // 2:
+            index = (self.cursor - 1 + step * distance) % count + 1
+            if self._differs(index) and not (by_stretch and self._differs(index - 1)):
+                self.set_cursor(index, step)
+                if by_stretch and not 0 < index - self.scroll_offset.y <= self.page_height() // 2:
                     # What follows is the rest of the difference.
-                    self.scroll_to(y=max(0, index + 1 - self.page_height() // 3), animate=False, immediate=True)
+                    self.scroll_to(y=max(0, index - self.page_height() // 3), animate=False, immediate=True)
                 return True
         return False
 
     def go_to_first_difference(self) -> None:
-        index = next((index for index in range(len(self._rows)) if self._differs(index)), None)
-        if index is not None:
-            self.set_cursor(index + 1)
+        self.set_cursor(next(filter(self._differs, range(self.row_count())), self.cursor))
 
     def _differs(self, index: int) -> bool:
-        return self._rows[index] >= 0 and bool(self.differing[self._rows[index]])
+        place = self._place_of(index)
+        return place >= 0 and bool(self.differing[place])
 
     # -- painting
 
     def row_count(self) -> int:
-        return 0 if self._shown is None else 1 + (len(self._rows) or self._shown.nothing.count("\n") + 1)
+        return 0 if self.pane is None else 1 + (len(self._rows) or self._shown.nothing.count("\n") + 1)
 
     def selectable(self, index: int) -> bool:
-        place = self._rows[index - 1] if 0 < index <= len(self._rows) else -1
+        place = self._place_of(index)
         return place >= 0 and self.differing[place] is not None
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        return self._shown.heading(width) if self._shown is not None else ()
+        return self._shown.heading(width)
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        if index == 0 or self._shown is None:
+        if index == 0:
             return self.heading_parts(width)
         if not self._rows:
             return [(f"  {line}", "dim") for line in self._shown.nothing.split("\n")[index - 1 : index]]
@@ -292,7 +280,7 @@ class DifferenceList(HeadedList):
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         parts, fill = super().row_parts(y, width)
-        return parts, fill if self._shown is None or self._shown.fills_row else ""
+        return parts, "" if isinstance(self._shown, TextRows) else fill
 
     def render_line(self, y: int) -> Strip:
         if isinstance(self._shown, TextRows) and self._shown.width != self.text_width:

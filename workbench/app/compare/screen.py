@@ -21,9 +21,8 @@ from workbench.app.location import Location, Place
 from workbench.app.marks import Marked, Pair
 from workbench.app.toolkit.cell_table import LinesBeside
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.pane import PaneTabs
+from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part, fit
@@ -55,8 +54,7 @@ class SideBySide(ModeScreen):
         # Whose docstring or prompt was looked at sees these first.
         self.asked = f"{pair.about}s"
         self.first_pane = _id(self.asked if self.asked in self.kind.titles else self.kind.titles[0])
-        self.comparing, self.detailing = Latest(self, "compare"), Latest(self, "detail")
-        self.acting = Latest(self, "act")
+        self.comparing, self.detailing, self.acting = (Latest(self, name) for name in ("compare", "detail", "act"))
         self.comparison: panes.Comparison | None = None
         self.detail: Mapping[str, panes.Pane] = {}
         self.only_differences = False
@@ -68,12 +66,12 @@ class SideBySide(ModeScreen):
     # -- what is shown
 
     def compose_body(self) -> Iterable[Widget]:
-        found: list[Container] = []
+        found = []
         for title in self.kind.titles:
             name = _id(title)
             inside = DifferenceList(title, id=f"{name}-list"), Static("", classes="below")
-            found.append(Container(*inside, id=name, classes="pane -current" if name == self.first_pane else "pane"))
-            set_title(found[-1], title)
+            classes = "pane -current" if name == self.first_pane else "pane"
+            found.append(Pane(*inside, short=title, id=name, classes=classes))
         yield LinesBeside(self._head_lines, id="head")
         yield Container(*found, id="panes")
 
@@ -133,9 +131,9 @@ class SideBySide(ModeScreen):
         found, row = self.comparison, self.lists[0].selected
         if found is None or found.detail is None or row is None:
             self._show_detail({})
-            return
-        detail = found.detail
-        self.detailing.ask(self._with_both(lambda left, right: detail(left, right, row)), self._show_detail)
+        else:
+            detail = found.detail
+            self.detailing.ask(self._with_both(lambda left, right: detail(left, right, row)), self._show_detail)
 
     def _show_detail(self, detail: Mapping[str, panes.Pane]) -> None:
         self.detail = detail
@@ -150,10 +148,10 @@ class SideBySide(ModeScreen):
         if found is None:
             return [[(f" {self._why}", "dim")], [], [], []]
         width -= 4
-        names = [
+        names = (
             *((name, "strong") for name in found.names[0]),
-            (" · ".join(filter(None, ("B − A", found.alike))), "dim"),
-        ]
+            (f"B − A · {found.alike}" if found.alike else "B − A", "dim"),
+        )
         # What both share is said whole where that leaves three quarters to the figures.
         least = max(20, min(cell_len(found.shared), width // 4))
         name: panes.Column[int] = panes.texts(found.shared, names.__getitem__, least, 200)
@@ -176,12 +174,11 @@ class SideBySide(ModeScreen):
         if status := self.comparison.status:
             self.set_status(f"side by side · {status}")
         folded = "only what differs" if self.only_differences else ""
-        for one in self.lists:
-            pane, shown = self.query_one(f"#{_id(one.title)}"), one.pane
-            pane.set_class(
-                isinstance(shown, Texts) and shown.optional and shown.same and one.title != self.asked, "-off"
-            )
-            set_title(pane, " · ".join(filter(None, (one.title, shown.summary if shown is not None else ""))), folded)
+        for pane, one in zip(self.query(Pane), self.lists, strict=True):
+            shown, summary = one.pane, one.pane.summary if one.pane is not None else ""
+            same = isinstance(shown, Texts) and shown.optional and shown.same
+            pane.set_class(same and one.title != self.asked, "-off")
+            pane.titled(f"{one.title} · {summary}" if summary else one.title, folded)
         self._refresh_tabs()
         self.show_below()
 
@@ -199,13 +196,6 @@ class SideBySide(ModeScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         self.show_figures()
-
-    def _refresh_tabs(self) -> None:
-        # Where only one pane has room there is none for counts either.
-        titles = {_id(title): title for title in self.kind.titles}
-        self.query_one(PaneTabs).tabs = tuple(
-            (titles[pane.id or ""], pane.has_class("-current")) for pane in self.panes
-        )
 
     # -- what one can do
 
