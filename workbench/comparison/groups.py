@@ -150,14 +150,11 @@ def compare_groups(sides: Sequence[tuple[GroupSide, GroupSide]]) -> list[panes.C
     def adjusted() -> dict[Paired, float]:
         return holm({one: one.test.p for _, found, _ in joined for one in found.values() if one.test.p is not None})
 
-    return [_compared(*pair, of_both, adjusted) for pair, of_both in zip(sides, joined, strict=True)]
+    return [_compared(a, b, *found, adjusted) for (a, b), found in zip(sides, joined, strict=True)]
 
 
-_Joined = tuple[list[TaskPair], dict[int, Paired], bool]
-"""The tasks of either, the largest differences first, pass@k over those of both, and whether their snapshots differ."""
-
-
-def _join(left: GroupSide, right: GroupSide) -> _Joined:
+def _join(left: GroupSide, right: GroupSide) -> tuple[list[TaskPair], dict[int, Paired], bool]:
+    """Return the tasks of either, the largest differences first, pass@k over those of both, and whether their snapshots differ."""
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
     same = join_tasks(left.functions, right.functions)
     mine: dict[object, TaskResult] = {one.task: one for one in left.outcome.results}
@@ -193,9 +190,9 @@ def _of_other_snapshots(mine: Mapping[str, Function], other: Mapping[str, Functi
 
 
 def _compared(
-    left: GroupSide, right: GroupSide, joined: _Joined, adjusted: Callable[[], Mapping[Paired, float]]
-) -> panes.Comparison:
-    pairs, figures, other_snapshot = joined
+    left: GroupSide, right: GroupSide, pairs: Sequence[TaskPair], figures: Mapping[int, Paired], other_snapshot: bool,
+    adjusted: Callable[[], Mapping[Paired, float]],
+) -> panes.Comparison:  # fmt: skip
     ks = tuple(figures)
     common, only_left, only_right = panes.in_each(pairs)
     made = panes.joined(left.made, right.made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -193,22 +193,18 @@ class Amount:
 
 # -- panes
 
-Names = tuple[tuple[str, str], tuple[str, str]]
+Names = tuple[tuple[str, ...], tuple[str, ...]]
 """What A and B are called, and the same with all that identifies them, for a page."""
 
 
 def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: int) -> Names:
     """Name both by the first parts, and of the others by those that differ; ``whole`` parts identify one."""
-
-    def name(parts: Iterable[str], most: int) -> str:
-        return one_line(" · ".join(filter(None, parts)), most)
-
-    a, b = name(left[:whole], 300), name(right[:whole], 300)
-    apart = [
-        name((part for at, part in enumerate(mine) if at < always or part != theirs[at]), 200)
-        for mine, theirs in ((left, right), (right, left))
-    ]
-    return (apart[0] or a, apart[1] or b), (a, b)
+    short, long = [], []
+    for mine, theirs in ((left, right), (right, left)):
+        apart = (part for at, part in enumerate(mine) if part and (at < always or part != theirs[at]))
+        long.append(one_line(" · ".join(filter(None, mine[:whole])), 300))
+        short.append(one_line(" · ".join(apart), 200) or long[-1])
+    return tuple(short), tuple(long)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ The two may be of different functions, or of one function with other documentati
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +25,7 @@ from workbench.glyphs import VERDICTS
 from workbench.regeneration.outcome import TaskResult, ks_of, task_result
 from workbench.results.samples import failing_tests
 from workbench.session.groups import Group
-from workbench.session.json_forms import picked
+from workbench.session.json_forms import WrongForm, decoded, picked
 from workbench.session.sample_counts import SampleCount, counts_of
 from workbench.statistics.paired import difference
 from workbench.text import one_line
@@ -263,7 +262,7 @@ class TaskSide:
         self.task, self.session, self.run = task, reader.path.name, one_line(run.name or run.id, 100)
         self.name = function_name(task)
         self.ks = ks_of(run.plan)[: panes.MOST_KS]
-        self.function = _function(reader, task)
+        self.function = self._read_function(reader)
         self.docstring, self.prompt = docstring_of(reader, task), prompt_of(reader, task)
         by_group: dict[Group, list[SampleCount]] = {}
         for row in counts_of(reader, reader.candidates(task.run_id, task.id), {task.id: task}):
@@ -272,8 +271,25 @@ class TaskSide:
         self.results = {group: task_result(task, rows) for group, rows in sorted(by_group.items())}
         self.samples = sum(one.counted for one in self.results.values())
         self.passed = sum(one.passed for one in self.results.values())
-        self.tests = _tests(reader, task, self.samples)
+        failed = failed_counts(reader, task.id)
+        try:
+            listed = [str(test) for test in decoded(task.tests, list)]
+        except WrongForm:
+            listed = []
+        # A verdict may name a test that is no longer listed, such as a whole file that could not be imported.
+        tests = {test: failed.get(test, FailedTest(0)) for test in (*listed, *failed)}
+        self.tests = {test: replace(one, samples=self.samples) for test, one in tests.items()}
         self.failing = sum(bool(test.failed) for test in self.tests.values())
+
+    def _read_function(self, reader: SessionReader) -> TextSide:
+        task = self.task
+        whole = read_text(reader, task.source_blob, "function", f"the file of task {task.id}", _NOT_KEPT)
+        first, last = task.start_line, task.end_line
+        lines = (whole.text or "").split("\n")
+        if first is not None and last is not None and 0 < first <= last <= len(lines) - whole.cut:
+            return TextSide("function", "\n".join(lines[first - 1 : last]))
+        of = f"the original body of task {task.id}"
+        return read_text(reader, task.body_blob, "original body", of, whole.absent or _NOT_KEPT)
 
     @property
     def parts(self) -> list[str]:
@@ -307,27 +323,6 @@ def read_task(reader: SessionReader, task_id: str) -> TaskSide | None:
     task = reader.task(task_id)
     run = reader.run(task.run_id) if task is not None else None
     return TaskSide(reader, task, run) if task is not None and run is not None else None
-
-
-def _function(reader: SessionReader, task: TaskRow) -> TextSide:
-    whole = read_text(reader, task.source_blob, "function", f"the file of task {task.id}", _NOT_KEPT)
-    first, last = task.start_line, task.end_line
-    lines = (whole.text or "").split("\n")
-    if first is not None and last is not None and 0 < first <= last <= len(lines) - whole.cut:
-        return TextSide("function", "\n".join(lines[first - 1 : last]))
-    of = f"the original body of task {task.id}"
-    return read_text(reader, task.body_blob, "original body", of, whole.absent or _NOT_KEPT)
-
-
-def _tests(reader: SessionReader, task: TaskRow, samples: int) -> Tests:
-    try:
-        listed = json.loads(task.tests)
-    except (ValueError, RecursionError):
-        listed = []
-    failed = failed_counts(reader, task.id)
-    names = [str(test) for test in listed] if isinstance(listed, list) else []
-    # A verdict may name a test that is no longer listed, such as a whole file that could not be imported.
-    return {test: replace(failed.get(test, FailedTest(0)), samples=samples) for test in dict.fromkeys([*names, *failed])}  # fmt: skip
 
 
 def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.session.row_reader import TextDamaged
 from workbench.text import clean, one_line
@@ -210,31 +210,25 @@ def _lines_together(a: Sequence[str], b: Sequence[str]) -> Places:
 
 def _most_alike(a: Sequence[str], b: Sequence[str]) -> Places:
     words_a, words_b = ([frozenset(_WORDS.findall(line.casefold())) for line in of] for of in (a, b))
-    best = [[0.0] * (len(b) + 1) for _ in range(len(a) + 1)]
-    matched: set[tuple[int, int]] = set()
+    # For each beginning of b the weight of the best pairs, and these from the last one on: (i, j, those before).
+    best: list[tuple[float, Any]] = [(0.0, None)] * (len(b) + 1)
     for i, mine in enumerate(words_a):
-        above, row = best[i], best[i + 1]
+        above, best = best, best[:1]
         for j, theirs in enumerate(words_b):
-            most = max(above[j + 1], row[j])
+            most = above[j + 1] if above[j + 1][0] >= best[j][0] else best[j]
             if mine and theirs:
                 weight = 2 * len(mine & theirs) / (len(mine) + len(theirs))
             else:
                 weight = _NO_WORDS if a[i] == b[j] else 0.0
-            if (weight >= ALIKE or weight == _NO_WORDS) and above[j] + weight > most:
-                most = above[j] + weight
-                matched.add((i, j))
-            row[j + 1] = most
-    pairs = []
-    i, j = len(a), len(b)
-    while i and j:
-        if (i - 1, j - 1) in matched:
-            i, j = i - 1, j - 1
-            pairs.append((i, j))
-        elif best[i][j] == best[i - 1][j]:
-            i -= 1
-        else:
-            j -= 1
-    return pairs[::-1]
+            before, pairs = above[j]
+            if (weight >= ALIKE or weight == _NO_WORDS) and before + weight > most[0]:
+                most = before + weight, (i, j, pairs)
+            best.append(most)
+    together, last = [], best[-1][1]
+    while last:
+        i, j, last = last
+        together.append((i, j))
+    return together[::-1]
 
 
 def _compared(left: str, right: str) -> LinePair:

@@ -20,7 +20,7 @@ from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import Marked, Pair
 from workbench.app.toolkit.cell_table import LinesBeside
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
@@ -32,8 +32,6 @@ from workbench.comparison.texts import Texts
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
-
-REFRESH_SECONDS = 0.5
 
 
 class SideBySide(ModeScreen):
@@ -54,7 +52,8 @@ class SideBySide(ModeScreen):
         # Whose docstring or prompt was looked at sees these first.
         self.asked = f"{pair.about}s"
         self.first_pane = _id(self.asked if self.asked in self.kind.titles else self.kind.titles[0])
-        self.comparing, self.detailing, self.acting = (Latest(self, name) for name in ("compare", "detail", "act"))
+        self.live = self.comparing = Live(self, "compare", self._read, self._show, lambda why: self._show(None, why))
+        self.detailing, self.acting = Latest(self, "detail"), Latest(self, "act")
         self.comparison: panes.Comparison | None = None
         self.detail: Mapping[str, panes.Pane] = {}
         self.only_differences = False
@@ -82,14 +81,11 @@ class SideBySide(ModeScreen):
     def lists(self) -> list[DifferenceList]:
         return list(self.query(DifferenceList))
 
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        self._load()
-
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         mine = {one for side in (self.pair.left, self.pair.right) for one in (side.key, side.run)}
         kinds = {"run", *(("candidate", "task") if self.pair.left.kind != "trial" else ())}
         if any(change.item in mine or change.kind in kinds for change in changes):
-            self.comparing.soon(self._load, REFRESH_SECONDS)
+            self.comparing.refresh_soon()
 
     def _with_both(self, read: Callable[..., Any], *, surveyed: bool = False) -> Callable[[], Any]:
         """Return work for a thread that reads both sessions; they are surveyed where more than single texts are wanted."""
@@ -107,13 +103,13 @@ class SideBySide(ModeScreen):
 
         return work
 
-    def _load(self) -> None:
+    def _read(self, reader: SessionReader) -> Callable[[], panes.Comparison]:
         pair, at = self.pair, self._at
 
         def read(left: SessionReader, right: SessionReader) -> panes.Comparison:
             return self.kind.read((left, _key(pair.left)), (right, _key(pair.right)), pair.rubric, pair.judge, at)
 
-        self.comparing.ask(self._with_both(read, surveyed=True), self._show, lambda why: self._show(None, why))
+        return self._with_both(read, surveyed=True)
 
     def _show(self, found: panes.Comparison | None, why: str = "") -> None:
         self.comparison, self._why = found, why
@@ -206,7 +202,7 @@ class SideBySide(ModeScreen):
 
     def action_pair(self, step: int) -> None:
         self._at += step
-        self._load()
+        self.comparing.refresh()
 
     def action_difference(self, step: int) -> None:
         current = self.focused
@@ -222,7 +218,7 @@ class SideBySide(ModeScreen):
     def action_swap(self) -> None:
         self.pair = self.pair.swapped
         self.comparison = None  # what was read is the other way round
-        self._load()
+        self.comparing.refresh()
 
     @work
     async def action_export(self) -> None:
