@@ -1,7 +1,6 @@
 """Two groups of candidates side by side: evaluators, doc systems or prompts, of one run, two runs or two sessions; two runs group by group.
 
-Tasks are joined by what they are, not by what they are called in a file: repository snapshot, path, function. Every figure
-comes from :mod:`workbench.regeneration.outcome`; here they are only set beside each other.
+Every figure comes from :mod:`workbench.regeneration.outcome`; here they are only set beside each other.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes, tasks
@@ -30,21 +30,18 @@ if TYPE_CHECKING:
 
 Function = tuple[str, str, str, int]
 """What a task is: snapshot ("" where the two are of different ones), path, qualified name, occurrence."""
-TaskPair = panes.Pair[TaskResult]
-"""What both groups made of a task; the gaps are those of pass@k."""
+Sides = tuple["GroupSide", "GroupSide"]
 _MOST_SAMPLES = 50
 
 
 class GroupSide:
     """One of the two groups: ``name`` tells it from others of its run, of whose tasks it has some, ``ks`` are what that was asked for."""
 
-    def __init__(
-        self, session: str, run: RunRow, outcome: GroupOutcome, name: str, rows: Mapping[str, TaskRow]
-    ) -> None:
+    def __init__(self, session: str, run: RunRow, of: GroupOutcome, name: str, rows: Mapping[str, TaskRow]) -> None:
         self.session, self.run, self.run_name = session, run, run.name or run.id
         self.ks = ks_of(run.plan)[: panes.MOST_KS]
-        self.outcome, self.group, self.name = outcome, outcome.group, name
-        mine = [rows[result.task] for result in outcome.results]
+        self.outcome, self.group, self.name = of, of.group, name
+        mine = [rows[result.task] for result in of.results]
         self.functions = {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in mine}
         self.names = {task.id: tasks.function_name(task) for task in mine}
 
@@ -60,9 +57,6 @@ class GroupSide:
         columns = {name: getattr(self.group, name) or "none" for name in names}
         limits = {name: str(value) for name, value in settings_of(self.group.settings).items()}
         return {"session": self.session, "run": self.run_name, **columns, **limits}
-
-    def estimate(self, k: int) -> Estimate | None:
-        return next((one for one in self.outcome.figures.pass_at if one.k == k), None)
 
     def to_json(self) -> dict[str, Any]:
         return {"session": self.session, "run": self.run.id, **self.outcome.to_json()}
@@ -112,24 +106,18 @@ def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: st
     return replace(found, of=len(pairs), note=one_line(" · ".join((found.note, *alone)), 400))
 
 
-def join_groups(
-    left: Iterable[GroupSide], right: Iterable[GroupSide]
-) -> tuple[list[tuple[GroupSide, GroupSide]], list[str]]:
+def join_groups(left: Iterable[GroupSide], right: Iterable[GroupSide]) -> tuple[list[Sides], list[str]]:
     """Put the groups of two runs together, controls left out, and name those that only one run has.
 
     Equal groups belong together, then those of the same evaluator and documentation, then of the same evaluator; where one of each
     is left over, these two do.
     """
-    likenesses: tuple[Callable[[Group], object], ...] = (
-        lambda group: group,
-        lambda group: (group.evaluator, group.docs),
-        lambda group: group.evaluator,
-    )
     mine, other = ([side for side in sides if not side.outcome.control] for sides in (left, right))
-    pairs: list[tuple[GroupSide, GroupSide]] = []
-    for alike in likenesses:
+    pairs: list[Sides] = []
+    for names in (("group",), ("group.evaluator", "group.docs"), ("group.evaluator",)):
+        alike = attrgetter(*names)
         for a in list(mine):
-            b = next((one for one in other if alike(one.group) == alike(a.group)), None)
+            b = next((one for one in other if alike(one) == alike(a)), None)
             if b is not None:
                 pairs.append((a, b))
                 mine.remove(a)
@@ -142,7 +130,7 @@ def join_groups(
 # -- comparing
 
 
-def compare_groups(sides: Sequence[tuple[GroupSide, GroupSide]]) -> list[panes.Comparison]:
+def compare_groups(sides: Sequence[Sides]) -> list[panes.Comparison]:
     """Compare groups task by task; p-values are adjusted for all differences of all pairs."""
     joined = [_join(left, right) for left, right in sides]
 
@@ -153,7 +141,7 @@ def compare_groups(sides: Sequence[tuple[GroupSide, GroupSide]]) -> list[panes.C
     return [_compared(a, b, *found, adjusted) for (a, b), found in zip(sides, joined, strict=True)]
 
 
-def _join(left: GroupSide, right: GroupSide) -> tuple[list[TaskPair], dict[int, Paired], bool]:
+def _join(left: GroupSide, right: GroupSide) -> tuple[list[tasks.PassPair], dict[int, Paired], bool]:
     """Return the tasks of either, the largest differences first, pass@k over those of both, and whether their snapshots differ."""
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
     same = join_tasks(left.functions, right.functions)
@@ -190,10 +178,11 @@ def _of_other_snapshots(mine: Mapping[str, Function], other: Mapping[str, Functi
 
 
 def _compared(
-    left: GroupSide, right: GroupSide, pairs: Sequence[TaskPair], figures: Mapping[int, Paired], other_snapshot: bool,
+    left: GroupSide, right: GroupSide, pairs: Sequence[tasks.PassPair], figures: Mapping[int, Paired], other_snapshot: bool,
     adjusted: Callable[[], Mapping[Paired, float]],
 ) -> panes.Comparison:  # fmt: skip
     ks = tuple(figures)
+    a, b = ({one.k: one for one in side.outcome.figures.pass_at} for side in (left, right))
     common, only_left, only_right = panes.in_each(pairs)
     made = panes.joined(left.made, right.made)
     conditions = [(what, a or "not set", b or "not set") for what, a, b in made if a != b]
@@ -238,11 +227,7 @@ def _compared(
         columns=(
             panes.Amount("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 0, 7, False).column,
             panes.Amount("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 0, 6, False).column,
-            *(
-                column
-                for place, (k, one) in enumerate(figures.items())
-                for column in pass_at(k, one, left.estimate(k), right.estimate(k), place)
-            ),
+            *itertools.chain(*(pass_at(k, figures[k], a.get(k), b.get(k), at) for at, k in enumerate(ks))),
         ),
         alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
         note=one_line(" · ".join(note), 400),
@@ -279,9 +264,7 @@ def _compared(
 # -- what is shown
 
 
-def pass_at(
-    k: int, one: Paired, left: Estimate | None, right: Estimate | None, place: int
-) -> tuple[panes.Column[int], ...]:
+def pass_at(k: int, one: Paired, left: Estimate | None, right: Estimate | None, at: int) -> list[panes.Column[int]]:
     """Return the columns of a k: pass@k of all tasks of each, with intervals where there is room, and of the tasks of both."""
 
     def bounds(estimate: Estimate | None) -> str:
@@ -290,14 +273,14 @@ def pass_at(
 
     values = *(tasks.share(None if each is None else each.value) for each in (left, right)), ""
     intervals = bounds(left), bounds(right), (panes.interval_words(one.bounds, 2), "dim")
-    return (
-        panes.head_column(f"pass@{k}", values, 7, place, "score"),
-        panes.head_column("interval", intervals, 14, 10 + place, widest=16, text=True),
-        panes.head_column(f"both @{k}", [*map(tasks.share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, place),
-    )  # fmt: skip
+    return [
+        panes.head_column(f"pass@{k}", values, 7, at, "score"),
+        panes.head_column("interval", intervals, 14, 10 + at, widest=16, text=True),
+        panes.head_column(f"both @{k}", [*map(tasks.share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, at),
+    ]  # fmt: skip
 
 
-def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: TaskPair) -> dict[str, panes.Pane]:
+def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: tasks.PassPair) -> dict[str, panes.Pane]:
     failed: list[tasks.Tests] = [{}, {}]
     docs = [TextSide("docs ", None, f"{name} has no such task") for name in "AB"]
     for at, (reader, group, result) in enumerate(zip(readers, groups, (row.left, row.right), strict=True)):

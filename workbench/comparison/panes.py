@@ -18,8 +18,7 @@ Row = TypeVar("Row")
 Side = TypeVar("Side")
 Cell = str | tuple[str, str]
 """A text, or a text with the name of its style."""
-MOST_KS = 3
-"""So many k of pass@k are compared, the smallest ones."""
+MOST_KS = 3  # so many k of pass@k are compared, the smallest ones
 NOTHING = "–"
 SAME, ONLY_A, ONLY_B, CHANGED = ("=", "dim"), ("A", "only-a"), ("B", "only-b"), ("~", "strong")
 """The sign before a row, with its style: on both sides, only on one, on both but not the same."""

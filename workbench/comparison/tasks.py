@@ -84,7 +84,7 @@ def join_tests(left: Tests, right: Tests) -> list[TestPair]:
 
 def failing_pane(
     pairs: Sequence[TestPair], of: str = "", lacking: str = "passes", page: str = "all"
-) -> panes.Table[TestPair]:
+) -> panes.Table[Any]:
     """Return the tests that either fails, with what they said; ``lacking`` is what a side without an entry does."""
 
     def says(one: FailedTest | None) -> str:
@@ -197,8 +197,8 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
             "failing_tests": [
                 {
                     "test": one.name,
-                    **one.to_json(lambda test: test.message),
-                    "fails": "both" if one.both else "a" if one.left else "b",
+                    **one.to_json(lambda of: of.message),
+                    "fails": "both" if one.both else one.sign[0].lower(),
                 }
                 for one in tests
             ],
@@ -214,8 +214,10 @@ CANDIDATES = panes.Kind(
 
 # -- pass@k of both sides
 
+PassPair = panes.Pair[TaskResult]
 
-def pass_pair(a: TaskResult | None, b: TaskResult | None, ks: Iterable[int], name: str) -> panes.Pair[TaskResult]:
+
+def pass_pair(a: TaskResult | None, b: TaskResult | None, ks: Iterable[int], name: str) -> PassPair:
     """Return a row whose gaps are those of pass@k, None unless both are defined."""
     gaps = tuple(difference(a.at(k), b.at(k)) if a and b else None for k in ks)
     return panes.Pair(a, b, name, gaps, passed_cell(a) == passed_cell(b))
@@ -225,23 +227,21 @@ def passed_cell(result: TaskResult | None) -> str:
     return panes.NOTHING if result is None else f"{result.passed:,}/{result.counted:,}"
 
 
-def pass_columns(ks: Sequence[int]) -> Iterable[panes.Column[panes.Pair[TaskResult]]]:
+def pass_columns(ks: Sequence[int]) -> Iterable[panes.Column[PassPair]]:
+    def at(k: int, result: TaskResult | None) -> panes.Cell:
+        return share(result.at(k) if result is not None else None), "dim"
+
     yield from panes.sided("{} passed", passed_cell)
     for place, k in enumerate(ks):
-        of_k = partial(_at, k)
-        yield from panes.sided("{} @" + str(k), of_k, 5, priority=50 + place, page=False)
+        yield from panes.sided(f"{{}} @{k}", partial(at, k), 5, priority=50 + place, page=False)
         yield panes.gap_column(f"@{k} B − A", place, 8, 2, 2 * place)
-
-
-def _at(k: int, result: TaskResult | None) -> panes.Cell:
-    return share(result.at(k) if result is not None else None), "dim"
 
 
 def share(value: float | None) -> str:
     return panes.NOTHING if value is None else f"{value:.2f}"
 
 
-def result_json(pair: panes.Pair[TaskResult], ks: Iterable[int], *names: str) -> dict[str, Any]:
+def result_json(pair: PassPair, ks: Iterable[int], *names: str) -> dict[str, Any]:
     def of(result: TaskResult) -> dict[str, Any]:
         return {**picked(result, *names, "counted:samples", "passed"), "pass_at_k": {str(k): result.at(k) for k in ks}}
 
@@ -331,7 +331,7 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
     facts = [panes.Pair(a, b, what, same=a == b) for what, a, b in panes.joined(left.facts, right.facts)]
     texts = compare_all(left, right, "function", "docstring", "prompt")
     tests = join_tests(left.tests, right.tests)
-    evaluators = _join_evaluators(left.results, right.results, ks)
+    evaluators = _join_evaluators(left, right, ks)
     differ = ", ".join(one.name for one in facts if not one.same)
 
     def fact(text: str | None, of: panes.Pair[str]) -> panes.Cell:
@@ -384,15 +384,14 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
     )  # fmt: skip
 
 
-def _join_evaluators(
-    left: Mapping[Group, TaskResult], right: Mapping[Group, TaskResult], ks: Sequence[int]
-) -> list[panes.Pair[TaskResult]]:
-    groups = {group.arguments: group for group in (*right, *left)}
-    mine, other = ({group.arguments: one for group, one in side.items()} for side in (left, right))
+def _join_evaluators(left: TaskSide, right: TaskSide, ks: Sequence[int]) -> list[PassPair]:
+    all_groups = *left.results, *right.results
+    groups = {group.arguments: group for group in reversed(all_groups)}
+    mine, other = ({group.arguments: one for group, one in side.results.items()} for side in (left, right))
     found = []
     for key, a, b in panes.joined(mine, other):
         group = groups[key]
-        alike = [one for one in (*left, *right) if (one.docs, one.docs_scope) == (group.docs, group.docs_scope)]
+        alike = [one for one in all_groups if (one.docs, one.docs_scope) == (group.docs, group.docs_scope)]
         found.append(pass_pair(a, b, ks, one_line(group.name(alike), 100)))
     return found
 

@@ -21,16 +21,11 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, TaskRow
 
-MOST_BYTES = 400_000
-"""Bytes of a text that are compared: six times 10,000 words."""
-_JUNK_FROM = 2000
-"""Lines of both texts together from which on frequent lines are not matched one by one, which takes quadratic time."""
-MOST_CELLS = 400_000_000
-"""Up to this product of lengths the common subsequence is the longest; a bit is kept for each cell, so 50 MB."""
-ALIKE = 0.4
-"""Lines belong together from this share of common words on (Dice coefficient, 0 to 1)."""
-MOST_LINE_PAIRS = 20_000
-"""Pairs of lines that are weighed at once; a longer stretch without an equal line is cut into blocks of equal shares."""
+MOST_BYTES = 400_000  # of a text that are compared: six times 10,000 words
+_JUNK_FROM = 2000  # lines of both, from which on frequent lines are not matched one by one, which takes quadratic time
+MOST_CELLS = 400_000_000  # product of lengths up to which the common subsequence is the longest; a bit each, so 50 MB
+ALIKE = 0.4  # share of common words from which on lines belong together (Dice coefficient, 0 to 1)
+MOST_LINE_PAIRS = 20_000  # weighed at once; a longer stretch without an equal line is cut into blocks of equal shares
 
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 _WORDS = re.compile(r"\w+")

@@ -83,9 +83,6 @@ class ChosenTrials:
             found[name] = ScoredTrial([*kept, *mine][0], mean, len(mine), scores)
         return found
 
-    def values(self, name: str) -> set[Any]:
-        return {getattr(row, name) for row in self.rows.values()}
-
     @property
     def parts(self) -> tuple[str, ...]:
         runs = f"run {self.runs[0]}" if len(self.runs) == 1 else f"{len(self.runs):,} runs"
@@ -226,7 +223,9 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
     scales = common_scales(left.scales, right.scales, rubric, judge)
     same_judge = scales[0] == scales[1]
     # Where each side has one agent (or model), and not the same, that is what they differ in.
-    named = {name: [side.values(name) for side in sides] for name in ("agent", "model")}
+    named = {
+        name: [{getattr(row, name) for row in side.rows.values()} for side in sides] for name in ("agent", "model")
+    }
     ignored = [name for name, (a, b) in named.items() if len(a) == len(b) == 1 and a != b]
     key = attrgetter("case_id", *(name for name in named if name not in ignored))
     trials = [side.repeats(scale, key) for side, scale in zip(sides, scales, strict=True)]
@@ -244,16 +243,11 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
     conditions = _conditions(left, right)
 
     note = [f"{panes.wins(count)} by means of repeats", by_judges(*scales)]
-    if conditions:
-        note.append(f"differ in {'; '.join(f'{what} {a} | {b}' for what, a, b in conditions)}")
-    if ignored:
-        note.append(f"joined whatever the {' and the '.join(ignored)}")
-    notes = []
-    if parts:
-        rule = parts[0].paired.test.rule
-        notes.append(f"p by a {rule}; of tiers and of criteria adjusted for their number (Holm).")
-    if not same_judge:
-        notes.append("workbench rescore scores both sides by one judge.")
+    note += [f"differ in {'; '.join(f'{what} {a} | {b}' for what, a, b in conditions)}"] if conditions else []
+    note += [f"joined whatever the {' and the '.join(ignored)}"] if ignored else []
+    adjusted = "of tiers and of criteria adjusted for their number (Holm)"
+    notes = [f"p by a {parts[0].paired.test.rule}; {adjusted}."] if parts else []
+    notes += [] if same_judge else ["workbench rescore scores both sides by one judge."]
     shown = [panes.NOTHING if one is None else f"{one:.1f}" for one in means]
 
     def choose(a: SessionReader, b: SessionReader, rows: Mapping[str, Any]) -> panes.Leads:
@@ -300,16 +294,14 @@ def _pair(a: ScoredTrial | None, b: ScoredTrial | None, same_judge: bool) -> Tri
 
 
 def _conditions(left: ChosenTrials, right: ChosenTrials) -> list[tuple[str, str, str]]:
-    plans = [
-        [settings_of(run.config) for run in side.reader.every_run() if run.id in side.runs] for side in (left, right)
-    ]
-    found = []
+    sides, found = (left, right), []
+    plans = [[settings_of(run.config) for run in side.reader.every_run() if run.id in side.runs] for side in sides]
     for key, name in AGENT_LIMITS.items():
         a, b = (", ".join(sorted({str(plan[key]) for plan in of if plan.get(key)})) or "not known" for of in plans)
         found += [(name, a, b)] if a != b else []
-    contents = [{row.case_id: row.content for row in side.rows.values() if row.content} for side in (left, right)]
+    contents = [{row.case_id: row.content for row in side.rows.values() if row.content} for side in sides]
     changed = sum(contents[0][case] != contents[1][case] for case in contents[0].keys() & contents[1].keys())
-    return [*found, *([("content", "as it was", f"changed in {changed:,} cases")] if changed else [])]  # fmt: skip
+    return [*found, *([("content", "as it was", f"changed in {changed:,} cases")] if changed else [])]
 
 
 def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:

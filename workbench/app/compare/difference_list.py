@@ -176,24 +176,22 @@ class DifferenceList(HeadedList):
     # -- what is in it
 
     def put(self, pane: panes.Pane | None) -> None:
-        place, self.pane = self.place, pane
+        place, self.pane = self._place(), pane
         self._shown = TextRows(pane, self.text_width) if isinstance(pane, Texts) else TableRows(pane or _NO_TABLE)
         self._arrange(place)
 
     def show_only_differences(self, only: bool) -> None:
         self.only_differences = only
-        self._arrange(self.place)
+        self._arrange(self._place())
 
-    @property
-    def place(self) -> int:
-        return self._place_of(self.cursor)
-
-    def _place_of(self, index: int) -> int:
+    def _place(self, index: int | None = None) -> int:
+        index = self.cursor if index is None else index
         return max(-1, self._rows[index - 1]) if 0 < index <= len(self._rows) else -1
 
     @property
     def selected(self) -> Any:
-        return self._shown.rows[self.place] if isinstance(self._shown, TableRows) and self.place >= 0 else None
+        place = self._place()
+        return self._shown.rows[place] if isinstance(self._shown, TableRows) and place >= 0 else None
 
     @property
     def differing(self) -> Sequence[bool | None]:
@@ -213,7 +211,7 @@ class DifferenceList(HeadedList):
     def on_resize(self) -> None:
         shown = self._shown
         if isinstance(shown, TextRows) and shown.width != self.text_width:
-            line = shown.lines[self.place] if self.place >= 0 else 0
+            line = shown.lines[self._place()] if self._place() >= 0 else 0
             self._shown = again = TextRows(shown.texts, self.text_width)
             self._arrange(bisect_left(again.lines, line))
         super().on_resize()
@@ -252,7 +250,7 @@ class DifferenceList(HeadedList):
         self.set_cursor(next(filter(self._differs, range(self.row_count())), self.cursor))
 
     def _differs(self, index: int) -> bool:
-        place = self._place_of(index)
+        place = self._place(index)
         return place >= 0 and bool(self.differing[place])
 
     # -- painting
@@ -261,7 +259,7 @@ class DifferenceList(HeadedList):
         return 0 if self.pane is None else 1 + (len(self._rows) or self._shown.nothing.count("\n") + 1)
 
     def selectable(self, index: int) -> bool:
-        place = self._place_of(index)
+        place = self._place(index)
         return place >= 0 and self.differing[place] is not None
 
     def heading_parts(self, width: int) -> Sequence[Part]:

@@ -49,6 +49,7 @@ class SideBySide(ModeScreen):
         of_trials = all(one.kind == "trials" or one.of_trials for one in (pair.left, pair.right))
         self.kind = kind_of("trials" if of_trials else pair.left.kind)
         self.add_class(f"-{self.kind.what.replace(' ', '-')}")
+        self.lists = [DifferenceList(title, id=f"{_id(title)}-list") for title in self.kind.titles]
         # Whose docstring or prompt was looked at sees these first.
         self.asked = f"{pair.about}s"
         self.first_pane = _id(self.asked if self.asked in self.kind.titles else self.kind.titles[0])
@@ -66,20 +67,15 @@ class SideBySide(ModeScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         found = []
-        for title in self.kind.titles:
-            name = _id(title)
-            inside = DifferenceList(title, id=f"{name}-list"), Static("", classes="below")
+        for one in self.lists:
+            name = _id(one.title)
             classes = "pane -current" if name == self.first_pane else "pane"
-            found.append(Pane(*inside, short=title, id=name, classes=classes))
+            found.append(Pane(one, Static("", classes="below"), short=one.title, id=name, classes=classes))
         yield LinesBeside(self._head_lines, id="head")
         yield Container(*found, id="panes")
 
     def on_mount(self) -> None:
         self.set_status(f"{self.kind.what} side by side")
-
-    @property
-    def lists(self) -> list[DifferenceList]:
-        return list(self.query(DifferenceList))
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         mine = {one for side in (self.pair.left, self.pair.right) for one in (side.key, side.run)}
@@ -95,11 +91,10 @@ class SideBySide(ModeScreen):
             from workbench.session.reader import SessionReader
 
             with ExitStack() as stack:
-                readers = []
-                for session in sessions:
-                    known = opened if opened is not None and opened.path == session else None
-                    readers.append(known or stack.enter_context(SessionReader(session, surveyed=surveyed)))
-                return read(*readers)
+                known = {opened.path: opened} if opened is not None else {}
+                for one in {*sessions} - {*known}:
+                    known[one] = stack.enter_context(SessionReader(one, surveyed=surveyed))
+                return read(*(known[one] for one in sessions))
 
         return work
 
@@ -144,10 +139,8 @@ class SideBySide(ModeScreen):
         if found is None:
             return [[(f" {self._why}", "dim")], [], [], []]
         width -= 4
-        names = (
-            *((name, "strong") for name in found.names[0]),
-            (f"B − A · {found.alike}" if found.alike else "B − A", "dim"),
-        )
+        gaps = f"B − A · {found.alike}" if found.alike else "B − A"
+        names = *((name, "strong") for name in found.names[0]), (gaps, "dim")
         # What both share is said whole where that leaves three quarters to the figures.
         least = max(20, min(cell_len(found.shared), width // 4))
         name: panes.Column[int] = panes.texts(found.shared, names.__getitem__, least, 200)
