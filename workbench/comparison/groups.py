@@ -28,8 +28,7 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-Function = tuple[str, str, str, int]
-"""What a task is: snapshot ("" where the two are of different ones), path, qualified name, occurrence."""
+Function = tuple[str, str, str, int]  # what a task is: snapshot, path, qualified name, occurrence
 Sides = tuple["GroupSide", "GroupSide"]
 _MOST_SAMPLES = 50
 
@@ -182,7 +181,7 @@ def _compared(
     adjusted: Callable[[], Mapping[Paired, float]],
 ) -> panes.Comparison:  # fmt: skip
     ks = tuple(figures)
-    a, b = ({one.k: one for one in side.outcome.figures.pass_at} for side in (left, right))
+    mine, other = ({one.k: one for one in side.outcome.figures.pass_at} for side in (left, right))
     common, only_left, only_right = panes.in_each(pairs)
     made = panes.joined(left.made, right.made)
     conditions = [(what, a or "not set", b or "not set") for what, a, b in made if a != b]
@@ -211,6 +210,15 @@ def _compared(
             raise UsageError("One of them has no sample of this task yet.")
         return tuple(panes.Lead("candidate", one.id, of.of_b, of.key) for one, of in zip(found, of_run, strict=True))
 
+    def detail(a: SessionReader, b: SessionReader, row: tasks.PassPair) -> dict[str, panes.Pane]:
+        failed: list[tasks.Tests] = [{}, {}]
+        docs = [TextSide("docs ", None, f"{name} has no such task") for name in "AB"]
+        for at, (reader, group, result) in enumerate(((a, left.group, row.left), (b, right.group, row.right))):
+            if result is not None and (task := reader.task(result.task)) is not None:
+                failed[at], docs[at] = tasks.failed_counts(reader, task.id, group), docstring_of(reader, task, 40)
+        tests = tasks.failing_pane(tasks.join_tests(failed[0], failed[1]), one_line(row.name, 40))
+        return {"Failing tests": tests, "Docstrings": compare_texts(docs[0], docs[1])}
+
     def notes() -> list[str]:
         differ = "; ".join(f"{what} {one_line(a, 60)} | {one_line(b, 60)}" for what, a, b in conditions)
         found = [f"They differ in {differ}"] if conditions else []
@@ -227,13 +235,13 @@ def _compared(
         columns=(
             panes.Amount("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 0, 7, False).column,
             panes.Amount("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 0, 6, False).column,
-            *itertools.chain(*(pass_at(k, figures[k], a.get(k), b.get(k), at) for at, k in enumerate(ks))),
+            *itertools.chain(*(pass_at(k, figures[k], mine.get(k), other.get(k), at) for at, k in enumerate(ks))),
         ),
         alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
         note=one_line(" · ".join(note), 400),
         leads=of_run,
         notes=notes,
-        detail=lambda a, b, row: _detail((a, b), (left.group, right.group), row),
+        detail=detail,
         choose=choose,
         panes={
             "Tasks": panes.Table(
@@ -278,16 +286,6 @@ def pass_at(k: int, one: Paired, left: Estimate | None, right: Estimate | None, 
         panes.head_column("interval", intervals, 14, 10 + at, widest=16, text=True),
         panes.head_column(f"both @{k}", [*map(tasks.share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, at),
     ]  # fmt: skip
-
-
-def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: tasks.PassPair) -> dict[str, panes.Pane]:
-    failed: list[tasks.Tests] = [{}, {}]
-    docs = [TextSide("docs ", None, f"{name} has no such task") for name in "AB"]
-    for at, (reader, group, result) in enumerate(zip(readers, groups, (row.left, row.right), strict=True)):
-        if result is not None and (task := reader.task(result.task)) is not None:
-            failed[at], docs[at] = tasks.failed_counts(reader, task.id, group), docstring_of(reader, task, 40)
-    tests = tasks.failing_pane(tasks.join_tests(failed[0], failed[1]), one_line(row.name, 40))
-    return {"Failing tests": tests, "Docstrings": compare_texts(docs[0], docs[1])}
 
 
 _TITLES = ("Tasks", "Failing tests", "Docstrings")

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 Side = TypeVar("Side")
-Cell = str | tuple[str, str]
-"""A text, or a text with the name of its style."""
+Cell = str | tuple[str, str]  # a text, or a text with the name of its style
 MOST_KS = 3  # so many k of pass@k are compared, the smallest ones
 NOTHING = "–"
 SAME, ONLY_A, ONLY_B, CHANGED = ("=", "dim"), ("A", "only-a"), ("B", "only-b"), ("~", "strong")
@@ -192,8 +191,9 @@ class Amount:
 
 # -- panes
 
-Names = tuple[tuple[str, ...], tuple[str, ...]]
-"""What A and B are called, and the same with all that identifies them, for a page."""
+Names = tuple[
+    tuple[str, ...], tuple[str, ...]
+]  # what A and B are called, and with all that identifies them, for a page
 
 
 def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: int) -> Names:
@@ -239,10 +239,8 @@ class Lead:
     evaluator: str = ""
 
 
-Leads = tuple[Lead, ...]
-"""One to go to, or one of each side to show side by side."""
-Named = tuple["SessionReader", Any]
-"""A side as it was asked for: its session, and its key there."""
+Leads = tuple[Lead, ...]  # one to go to, or one of each side to show side by side
+Named = tuple["SessionReader", Any]  # a side as it was asked for: its session, and its key there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,8 +51,7 @@ class FailedTest:
 
 
 Tests = Mapping[str, FailedTest]
-TestPair = panes.Pair[FailedTest]
-"""A test of both sides; None for a side that passes it, or of whose tests it is none."""
+TestPair = panes.Pair[FailedTest]  # None for a side that passes it, or of whose tests it is none
 
 
 def failed_counts(reader: SessionReader, task: str, group: Group | None = None) -> dict[str, FailedTest]:

@@ -154,8 +154,7 @@ def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> Places:
 # -- words of texts
 
 
-Pieces = tuple[tuple[str, bool], ...]
-"""A line in stretches, each with whether the other text has it as well."""
+Pieces = tuple[tuple[str, bool], ...]  # a line in stretches, each with whether the other text has it as well
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,8 @@ class ScoredTrial:
         return f"{self.repeats:,}" if scored == self.repeats else f"{scored:,} of {self.repeats:,}"
 
     def to_json(self) -> dict[str, Any]:
-        points = picked(self.mean, "points:score", "out_of")
-        return {**picked(self.trial, "id:trial", "agent", "model"), **points, "repeats": self.repeats, "scored": len(self.scores)}  # fmt: skip
+        named = {**picked(self.trial, "id:trial", "agent", "model"), **picked(self.mean, "points:score", "out_of")}
+        return {**named, "repeats": self.repeats, "scored": len(self.scores)}
 
 
 class ChosenTrials:
@@ -93,8 +93,7 @@ class ChosenTrials:
         return {"session": session, "title": self.title, "runs": self.runs, "rubric": rubric, "judge": judge}
 
 
-TrialPair = panes.Pair[ScoredTrial]
-"""A trial of both sides, or of one; its gap is None unless both have points of the same tiers by one judge."""
+TrialPair = panes.Pair[ScoredTrial]  # its gap is None unless both have points of the same tiers by one judge
 
 
 # -- reading
@@ -192,6 +191,10 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.Table[PointsPart]:
             return f"{row.tier} {one_line(row.title, 60)}", ""
         return f"tier {row.tier} {TIER_NAMES.get(row.tier, '')}".rstrip() if row.tier else "total", "strong"
 
+    def won(row: PointsPart) -> panes.Cell:
+        cases = row.paired.difference.repositories
+        return f"B {cases.wins:,} of {cases.items:,}", "dim"
+
     def trials(row: PointsPart) -> panes.Cell:
         count, missing = row.paired.items, row.paired.missing
         return f"{count:,} of {count + missing:,}" if missing else f"{count:,}", "dim"
@@ -206,7 +209,7 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.Table[PointsPart]:
             panes.Column("95 % interval", lambda row: (panes.interval_words(row.paired.bounds, 1) or panes.NOTHING, "dim"), 14),
             panes.Column("p (Holm)", lambda row: "" if row.adjusted is None else f"{row.adjusted:.2g}", 8),
             *panes.sided("{}", lambda value: panes.figure(value, 1), 6, priority=2),
-            panes.Column("cases won", lambda row: (f"B {row.paired.difference.repositories.wins:,} of {row.paired.difference.repositories.items:,}", "dim"), 12, priority=1),
+            panes.Column("cases won", won, 12, priority=1),
             panes.Column("trials", trials, 8, priority=1),
         ),
         nothing="No trial of both is scored by one judge, so no points can be compared.",

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from workbench.session.rows import AccessedFileRow, TrialRow
 
 Scale = tuple[str, str]
-Part = tuple[int, str, int]
-"""Tier, name and occurrence of a criterion; the name is "" of a whole tier, the tier 0 of the total."""
+Part = tuple[
+    int, str, int
+]  # tier, name and occurrence of a criterion; the name is "" of a tier, the tier 0 of the total
 StepPair = panes.Pair[StepRow]
 CriterionPair = panes.Pair[Criterion]
 _LOOKS = {None: ("· unseen", "dim"), LISTED: ("○ listed", "seen-listed"), PARTLY: ("◐ partly", "seen-read"), READ: ("● read", "seen-read")}  # fmt: skip

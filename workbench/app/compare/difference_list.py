@@ -21,17 +21,16 @@ from workbench.text import one_line, shortened
 
 _CUTS = {"end": fit, "middle": shortened, "start": fit_end}
 SAME, ONLY_A, ONLY_B, CHANGED = (sign for sign, _ in (panes.SAME, panes.ONLY_A, panes.ONLY_B, panes.CHANGED))
-MARKS = {SAME: ("", ""), ONLY_A: ("[-", "-]"), ONLY_B: ("{+", "+}")}
-"""Around words that only one has, as ``git diff --word-diff`` writes them."""
+# Around words that only one has, as ``git diff --word-diff`` writes them.
+_MARKS = {SAME: ("", ""), ONLY_A: ("[-", "-]"), ONLY_B: ("{+", "+}")}
 _STYLES = {ONLY_A: "only-a", ONLY_B: "only-b"}
 _UNDER = {SAME: (" ", "dim"), ONLY_A: ("-", "poor"), ONLY_B: ("+", "good")}
 """Signs and styles where a line stands under the one in whose place it is."""
 _BETWEEN = " │ "
 _SIGN = 2
 
-Half = tuple[str, Sequence[Part]]
-"""One side of a row: a sign and the text beside it, both empty where the other side goes on alone."""
-NO_TEXT: Half = ("", ())
+Half = tuple[str, Sequence[Part]]  # one side of a row: a sign and the text beside it
+NO_TEXT: Half = ("", ())  # where the other side goes on alone
 
 
 def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Columns[Any]:
@@ -117,7 +116,7 @@ class TextRows:
         sign, style = side if side == SAME or not marked else CHANGED, _STYLES.get(side, "")
         if self.texts.under:
             sign, style = _UNDER[side]
-        before, after = MARKS[side] if marked else ("", "")
+        before, after = _MARKS[side] if marked else ("", "")
         alike = "strong" if pieces and pieces[0][0].startswith("#") else ""
         styled = [
             (prepared(text), alike) if same else (f"{before}{prepared(text)}{after}", style) for text, same in pieces
