@@ -61,9 +61,6 @@ class GroupSide:
         return {"session": self.session, "run": self.run.id, **self.outcome.to_json()}
 
 
-# -- reading
-
-
 def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) -> list[GroupSide]:
     """Read the groups of a run: those that were asked for by their names, then the controls; [] if it is not in the session.
 
@@ -124,9 +121,6 @@ def join_groups(left: Iterable[GroupSide], right: Iterable[GroupSide]) -> tuple[
     if len(mine) == len(other) == 1:
         pairs.append((mine.pop(), other.pop()))
     return pairs, [f"only {name}: {side.name}" for name, alone in (("A", mine), ("B", other)) for side in alone]
-
-
-# -- comparing
 
 
 def compare_groups(sides: Sequence[Sides]) -> list[panes.Comparison]:
@@ -267,9 +261,6 @@ def _compared(
             "tasks": [{"path": one.either.file, "name": one.name, **tasks.result_json(one, ks, "task")} for one in pairs],
         },
     )  # fmt: skip
-
-
-# -- what is shown
 
 
 def pass_at(k: int, one: Paired, left: Estimate | None, right: Estimate | None, at: int) -> list[panes.Column[int]]:

@@ -55,9 +55,6 @@ def wins(count: Tally) -> str:
     return f"B wins {count.wins:,}, ties {count.ties:,}, loses {count.losses:,}"
 
 
-# -- rows
-
-
 @dataclass(frozen=True, slots=True)
 class Pair(Generic[Side]):
     """A row: what both sides have of one thing, None for nothing.
@@ -126,9 +123,6 @@ def differing_words(pairs: Sequence[Pair[Any]]) -> str:
     return f"{sum(one.sign != SAME for one in pairs):,} of {len(pairs):,} differ"
 
 
-# -- columns
-
-
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Row]):
     """A column as :class:`workbench.app.toolkit.columns.Column` is one; of a text its end, middle or start is ``cut``; ``page`` is whether a page has it."""
@@ -188,8 +182,6 @@ class Amount:
     def to_json(self) -> dict[str, float | None]:
         return {"a": self.left, "b": self.right, "difference": self.difference}
 
-
-# -- panes
 
 Names = tuple[
     tuple[str, ...], tuple[str, ...]

@@ -96,9 +96,6 @@ class ChosenTrials:
 TrialPair = panes.Pair[ScoredTrial]  # its gap is None unless both have points of the same tiers by one judge
 
 
-# -- reading
-
-
 def read_sets(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
     """Compare two sets of trials, each named by a run's id, or by its trials' ids and what these are called."""
     noun = "Run" if isinstance(left[1], str) else "Group"
@@ -232,7 +229,13 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
     ignored = [name for name, (a, b) in named.items() if len(a) == len(b) == 1 and a != b]
     key = attrgetter("case_id", *(name for name in named if name not in ignored))
     trials = [side.repeats(scale, key) for side, scale in zip(sides, scales, strict=True)]
-    found = [_pair(a, b, same_judge) for _, a, b in panes.joined(*trials)]
+    found: list[TrialPair] = []
+    for _, a, b in panes.joined(*trials):
+        gap = None
+        if a and b and same_judge and (a.mean.tiers, a.mean.out_of) == (b.mean.tiers, b.mean.out_of):
+            gap = difference(a.mean.points, b.mean.points)
+        row = next(one.trial for one in (a, b) if one is not None)
+        found.append(panes.Pair(a, b, row.case_name or row.case_id, (gap,)))
     pairs = sorted(found, key=lambda pair: (pair.order, pair.name, pair.either.trial.agent))
     parts = paired_points(found if same_judge else (), left.reader, right.reader)
     compared = [pair for pair in pairs if pair.gap is not None]
@@ -288,14 +291,6 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
     )  # fmt: skip
 
 
-def _pair(a: ScoredTrial | None, b: ScoredTrial | None, same_judge: bool) -> TrialPair:
-    gap = None
-    if a and b and same_judge and (a.mean.tiers, a.mean.out_of) == (b.mean.tiers, b.mean.out_of):
-        gap = difference(a.mean.points, b.mean.points)
-    row = next(one.trial for one in (a, b) if one is not None)
-    return panes.Pair(a, b, row.case_name or row.case_id, (gap,))
-
-
 def _conditions(left: ChosenTrials, right: ChosenTrials) -> list[tuple[str, str, str]]:
     sides, found = (left, right), []
     plans = [[settings_of(run.config) for run in side.reader.every_run() if run.id in side.runs] for side in sides]
@@ -309,8 +304,8 @@ def _conditions(left: ChosenTrials, right: ChosenTrials) -> list[tuple[str, str,
 
 def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
     def who(pair: TrialPair) -> panes.Cell:
-        sides = [side.trial for side in (pair.left, pair.right) if side is not None]
-        names = dict.fromkeys(f"{trial.agent} · {trial.model.rpartition('/')[2]}" for trial in sides)
+        trials = (one.trial for one in (pair.left, pair.right) if one is not None)
+        names = dict.fromkeys(f"{one.agent} · {one.model.rpartition('/')[2]}" for one in trials)
         return one_line(" | ".join(names), 200), "dim"
 
     def repeats(pair: TrialPair) -> str:

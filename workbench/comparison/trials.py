@@ -215,12 +215,17 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.Table[Cr
 
 def align_steps(left: Sequence[StepRow], right: Sequence[StepRow]) -> list[StepPair]:
     # The target of a ``respond`` step is the size of the README, which two agents hardly ever share.
-    actions = [
-        [(one.kind, one.action, "" if one.kind == "respond" else one.target) for one in steps]
-        for steps in (left, right)
-    ]
-    places = align(longest_common(actions[0], actions[1]), len(left), len(right))
+    mine, other = ([(one.kind, one.action, one.kind != "respond" and one.target) for one in of] for of in (left, right))
+    places = align(longest_common(mine, other), len(left), len(right))
     return [panes.Pair(None if i is None else left[i], None if j is None else right[j], same=True) for i, j in places]
+
+
+def _target(pair: StepPair) -> str:
+    if pair.left is not None and pair.right is not None and pair.left.target != pair.right.target:
+        mine, other = one_line(pair.left.target, 200).split(), one_line(pair.right.target, 200).split()
+        alike = len(list(takewhile(lambda words: words[0] == words[1], zip(mine, other, strict=False))))
+        return " ".join([*mine[:alike], "A", *mine[alike:], "· B", *other[alike:]])
+    return one_line(pair.either.target, 400)
 
 
 def join_files(left: Iterable[AccessedFileRow], right: Iterable[AccessedFileRow]) -> list[panes.Pair[str]]:
@@ -253,7 +258,11 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
     scores = [panes.points(one.total.points, one.total.out_of) for one in (left, right)]
     gap = panes.change_cell(amounts["score"].difference, 1, "", "")
     shared = [mine for mine, theirs in zip(left.parts[:-1], right.parts, strict=False) if mine and mine == theirs]
-    common = sum(pair.both for pair in steps)
+    common, last = (
+        sum(pair.both for pair in steps),
+        max((step.number for step in (*left.steps, *right.steps)), default=0),
+    )
+    size = max(2, len(f"{last:,}"))
     apart = f"A {len(left.steps):,} · B {len(right.steps):,} · {common:,} in common"
     reasons = [one_line(side.no_card, 400) for side in (left, right)]
     nothing = f"A and B: {reasons[0]}" if reasons[0] == reasons[1] else f"A: {reasons[0]}\nB: {reasons[1]}"
@@ -272,7 +281,11 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
             "Steps": panes.Table(
                 summary=f"{common:,}, the same" if common == len(steps) else apart,
                 rows=steps,
-                columns=_step_columns(steps),
+                columns=(
+                    *panes.sided("{}", lambda step: (f"{step.number:,}" if step else panes.NOTHING, "dim"), size),
+                    panes.Column("action", lambda pair: one_line(pair.either.action, 15), 15, text=True),
+                    panes.Column("target", _target, widest=400, text=True),
+                ),
                 nothing="Neither trial has a step.",
                 number=lambda pair: pair.either.number,
                 page="",
@@ -310,24 +323,6 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
             "files": [{"path": one.name, "a": one.left, "b": one.right} for one in files],
             "words": dict(zip(("a", "b", "common"), readme.words, strict=True)),
         },
-    )
-
-
-def _step_columns(steps: Sequence[StepPair]) -> tuple[panes.Column[StepPair], ...]:
-    last = max((step.number for pair in steps for step in (pair.left, pair.right) if step is not None), default=0)
-    size = max(2, len(f"{last:,}"))
-
-    def target(pair: StepPair) -> str:
-        if pair.left is not None and pair.right is not None and pair.left.target != pair.right.target:
-            mine, other = one_line(pair.left.target, 200).split(), one_line(pair.right.target, 200).split()
-            alike = len(list(takewhile(lambda words: words[0] == words[1], zip(mine, other, strict=False))))
-            return " ".join([*mine[:alike], "A", *mine[alike:], "· B", *other[alike:]])
-        return one_line(pair.either.target, 400)
-
-    return (
-        *panes.sided("{}", lambda step: (f"{step.number:,}" if step else panes.NOTHING, "dim"), size),
-        panes.Column("action", lambda pair: one_line(pair.either.action, 15), 15, text=True),
-        panes.Column("target", target, widest=400, text=True),
     )
 
 
