@@ -376,7 +376,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(tmp_path: Path, home: Path, 
     async with side_by_side(path, size) as (pilot, screen):
         for pair in (("long", "short"), ("odd", "long")):
             screen.pair = pair_of(path, *pair)
-            screen._load()
+            screen.comparing.refresh()
             await until(
                 pilot, lambda pair=pair: (now := shown(screen)) and now.to_json()["a"]["trial"] == pair[0], "the pair"
             )

@@ -43,9 +43,8 @@ from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.typed_line import LineInput, NarrowLine
 from workbench.app.trials.table import SpreadPlot
-from workbench.comparison.candidates import CANDIDATES
 from workbench.comparison.groups import GROUPS
-from workbench.comparison.tasks import TASKS
+from workbench.comparison.tasks import CANDIDATES, TASKS
 from workbench.comparison.texts import Texts
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.session import SessionWriter, create

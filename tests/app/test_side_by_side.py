@@ -20,10 +20,9 @@ from workbench.app.compare.screen import SideBySide
 from workbench.app.location import Location
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list import RunsScreen
-from workbench.comparison.candidates import CANDIDATES
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
 from workbench.comparison.panes import Kind
-from workbench.comparison.tasks import TASKS
+from workbench.comparison.tasks import CANDIDATES, TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.comparison.trials import TRIALS
 from workbench.regeneration.passk import Estimate

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.recorded import Recorder, card
 
-from workbench.app.compare.text_rows import side_by_side
-from workbench.comparison.diff import word_diff
+from workbench.app.compare.difference_list import TextRows
+from workbench.comparison.texts import word_diff
 from workbench.comparison.trials import align_steps, compare, read_side
 from workbench.session import SessionReader
 
@@ -82,7 +82,7 @@ def main() -> int:
         "steps_s": took(lambda: align_steps(left.steps, right.steps)),
         "words_s": took(lambda: word_diff(left.readme.text, right.readme.text)),
         "compare_s": took(lambda: compare(left, right)),
-        "layout_s": took(lambda: side_by_side(found.panes["README"], 58)),
+        "layout_s": took(lambda: TextRows(found.panes["README"], 123)),
     }
     for name, seconds in figures.items():
         print(f"{name:<10} {seconds * 1000:8.1f} ms")

@@ -9,7 +9,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.comparison.diff import align, blocks, longest_common
+from workbench.comparison.texts import align, blocks, longest_common
 from workbench.comparison.trials import align_steps
 from workbench.session.rows import StepRow
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.comparison.panes import SAME
-from workbench.comparison.points import join_criteria
-from workbench.comparison.trials import join_files
+from workbench.comparison.trials import join_criteria, join_files
 from workbench.rubric import Criterion, Scorecard
 from workbench.session.rows import AccessedFileRow
 

@@ -9,9 +9,9 @@ from app.regenerated import EVALUATOR, RUN, Recorder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.comparison.candidates import compare_candidates, read_candidate
 from workbench.comparison.groups import GROUPS, compare_groups, groups_of, join_groups
 from workbench.comparison.panes import Comparison
+from workbench.comparison.tasks import compare_candidates, read_candidate
 from workbench.errors import UsageError
 from workbench.regeneration.passk import TaskCount, pass_at_k, summarise
 from workbench.reports.comparison_page import comparison_page
@@ -149,4 +149,4 @@ def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
     told = page_markdown(comparison_page([found]))
     for text in (*side.outcome.marks, "They differ in evaluator"):
         assert text in told
-    assert "3 doubtful" in found.head.note
+    assert "3 doubtful" in found.note

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.comparison.diff import line_diff, line_diff_words
+from workbench.comparison.texts import line_diff, line_diff_words
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", "    return x"]), max_size=30)
 

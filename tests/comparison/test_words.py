@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Iterable
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.comparison.diff import Pieces, TextDiff, word_diff
+from workbench.comparison.texts import LinePair, Pieces, TextSide, compare_texts, word_diff
 
 LINES = st.lists(st.lists(st.sampled_from(["a", "the", "words", "=", "# x", "", "\u200b", "ü"])).map(" ".join))
 TEXTS = st.one_of(st.none(), LINES.map("\n".join), st.text(max_size=60))
 
 
 def text_of(lines: list[Pieces | None]) -> str | None:
-    found = ["".join(piece.text for piece in line) for line in lines if line is not None]
+    found = ["".join(text for text, _ in line) for line in lines if line is not None]
     return "\n".join(found) if found else None
 
 
-def left_of(diff: TextDiff) -> str | None:
-    return text_of([pair.left for pair in diff.pairs])
+def left_of(pairs: Iterable[LinePair]) -> str | None:
+    return text_of([pair.left for pair in pairs])
 
 
-def right_of(diff: TextDiff) -> str | None:
-    return text_of([pair.right for pair in diff.pairs])
+def right_of(pairs: Iterable[LinePair]) -> str | None:
+    return text_of([pair.right for pair in pairs])
 
 
 @given(TEXTS, TEXTS)
@@ -36,8 +37,8 @@ def test_both_texts_can_be_put_together_again(left: str | None, right: str | Non
 
 @given(TEXTS, TEXTS)
 def test_what_is_the_same_is_the_same_on_both_sides(left: str | None, right: str | None) -> None:
-    for pair in word_diff(left, right).pairs:
-        mine, other = ("".join(p.text for p in side or () if p.same) for side in (pair.left, pair.right))
+    for pair in word_diff(left, right):
+        mine, other = ("".join(text for text, same in side or () if same) for side in (pair.left, pair.right))
         if pair.left is not None and pair.right is not None:
             assert mine == other
         else:
@@ -46,25 +47,24 @@ def test_what_is_the_same_is_the_same_on_both_sides(left: str | None, right: str
 
 @given(TEXTS)
 def test_a_text_does_not_differ_from_itself(text: str | None) -> None:
-    diff = word_diff(text, text)
-    assert all(pair.same for pair in diff.pairs)
-    assert diff.common_words == diff.left_words == diff.right_words
+    found = compare_texts(TextSide("", text), TextSide("", text))
+    assert all(pair.same for pair in found.pairs)
+    assert len({*found.words}) == 1
 
 
 @given(TEXTS, TEXTS)
 def test_texts_that_differ_are_not_the_same(left: str | None, right: str | None) -> None:
-    assert all(pair.same for pair in word_diff(left, right).pairs) == (left == right)
+    assert all(pair.same for pair in word_diff(left, right)) == (left == right)
 
 
 def test_words_of_lines_that_belong_together_are_compared() -> None:
-    diff = word_diff(
-        "# word_counter\nCounts lines, words and characters of a text.", "# word_counter\n\nCounts things of a text."
-    )
-    *_, last = diff.pairs
-    assert [piece.text for piece in last.left or () if not piece.same] == ["lines, words and characters"]
-    assert [piece.text for piece in last.right or () if not piece.same] == ["things"]
-    assert diff.pairs[0].same
-    assert (diff.left_words, diff.right_words, diff.common_words) == (9, 6, 5)
+    left = TextSide("", "# word_counter\nCounts lines, words and characters of a text.")
+    found = compare_texts(left, TextSide("", "# word_counter\n\nCounts things of a text."))
+    first, *_, last = found.pairs
+    assert [text for text, same in last.left or () if not same] == ["lines, words and characters"]
+    assert [text for text, same in last.right or () if not same] == ["things"]
+    assert first.same
+    assert found.words == (9, 6, 5)
 
 
 def test_words_in_common_by_chance_do_not_tear_a_sentence_to_pieces() -> None:
@@ -72,9 +72,9 @@ def test_words_in_common_by_chance_do_not_tear_a_sentence_to_pieces() -> None:
         "Counts how many words are in the text.",
         "Counts the number of words in text, and returns that number.",
     )
-    (pair,) = word_diff(left, right).pairs
-    assert [piece.text for piece in pair.left or ()] == ["Counts ", "how many words are in the text", "."]
-    assert [piece.text for piece in pair.right or ()] == [
+    (pair,) = word_diff(left, right)
+    assert [text for text, _ in pair.left or ()] == ["Counts ", "how many words are in the text", "."]
+    assert [text for text, _ in pair.right or ()] == [
         "Counts ", "the number of words in text, and returns that number", ".",
     ]  # fmt: skip
 
@@ -82,10 +82,10 @@ def test_words_in_common_by_chance_do_not_tear_a_sentence_to_pieces() -> None:
 def test_a_line_is_beside_the_one_that_it_resembles_whatever_stands_between() -> None:
     left = "Install it with pip from the index.\nRun it on a file."
     right = "An introduction.\nIt is free.\nInstall it with pip from a wheel."
-    together = [pair for pair in word_diff(left, right).pairs if pair.left and pair.right]
+    together = [pair for pair in word_diff(left, right) if pair.left and pair.right]
     assert len(together) == 1
     assert together[0].left is not None
-    assert together[0].left[0].text.startswith("Install it with pip from ")
+    assert together[0].left[0][0].startswith("Install it with pip from ")
 
 
 def long_text(seed: int, words: int) -> str:

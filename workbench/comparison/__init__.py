@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workbench.comparison.panes import Kind
 
-_KINDS = {"trial": "trials.TRIALS", "trials": "trial_sets.TRIAL_SETS", "task": "tasks.TASKS", "candidate": "candidates.CANDIDATES", "group": "groups.GROUPS", "run": "groups.RUNS"}  # fmt: skip
+_KINDS = {"trial": "trials.TRIALS", "trials": "trial_sets.TRIAL_SETS", "task": "tasks.TASKS", "candidate": "tasks.CANDIDATES", "group": "groups.GROUPS", "run": "groups.RUNS"}  # fmt: skip
 
 
 def kind_of(name: str) -> Kind:

@@ -1,20 +1,18 @@
 """Two groups of candidates side by side: evaluators, doc systems or prompts, of one run, two runs or two sessions; two runs group by group.
 
-Tasks are joined by what they are, not by what they are called in a file: repository snapshot, path, function. Every figure
-comes from :mod:`workbench.regeneration.outcome`; here they are only set beside each other.
+Every figure comes from :mod:`workbench.regeneration.outcome`; here they are only set beside each other.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from workbench.comparison import panes
-from workbench.comparison.failing import failed_counts, failing_pane, join_tests
-from workbench.comparison.tasks import function_name, gaps_json, pass_pair, passed_cell, result_json
+from workbench.comparison import panes, tasks
 from workbench.comparison.texts import TextSide, compare_texts, docstring_of
 from workbench.errors import UsageError
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
@@ -32,29 +30,20 @@ if TYPE_CHECKING:
 
 Function = tuple[str, str, str, int]
 """What a task is: snapshot ("" where the two are of different ones), path, qualified name, occurrence."""
-TaskPair = panes.Pair[TaskResult]
-"""What both groups made of a task; the gaps are those of pass@k."""
+Sides = tuple["GroupSide", "GroupSide"]
 _MOST_SAMPLES = 50
 
 
-@dataclass(frozen=True, slots=True)
 class GroupSide:
-    """One of the two groups: ``name`` tells it from others of its run, ``tasks`` are those of the run, ``ks`` what that was asked for."""
+    """One of the two groups: ``name`` tells it from others of its run, of whose tasks it has some, ``ks`` are what that was asked for."""
 
-    session: str
-    run: RunRow
-    outcome: GroupOutcome
-    name: str
-    tasks: Mapping[str, TaskRow]
-    ks: tuple[int, ...]
-
-    @property
-    def group(self) -> Group:
-        return self.outcome.group
-
-    @property
-    def run_name(self) -> str:
-        return self.run.name or self.run.id
+    def __init__(self, session: str, run: RunRow, of: GroupOutcome, name: str, rows: Mapping[str, TaskRow]) -> None:
+        self.session, self.run, self.run_name = session, run, run.name or run.id
+        self.ks = ks_of(run.plan)[: panes.MOST_KS]
+        self.outcome, self.group, self.name = of, of.group, name
+        mine = [rows[result.task] for result in of.results]
+        self.functions = {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in mine}
+        self.names = {task.id: tasks.function_name(task) for task in mine}
 
     @property
     def parts(self) -> list[str]:
@@ -68,13 +57,6 @@ class GroupSide:
         columns = {name: getattr(self.group, name) or "none" for name in names}
         limits = {name: str(value) for name, value in settings_of(self.group.settings).items()}
         return {"session": self.session, "run": self.run_name, **columns, **limits}
-
-    def functions(self) -> dict[str, Function]:
-        tasks = (self.tasks[result.task] for result in self.outcome.results)
-        return {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in tasks}
-
-    def estimate(self, k: int) -> Estimate | None:
-        return next((one for one in self.outcome.figures.pass_at if one.k == k), None)
 
     def to_json(self) -> dict[str, Any]:
         return {"session": self.session, "run": self.run.id, **self.outcome.to_json()}
@@ -91,15 +73,13 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
     run = reader.run(run_id)
     if run is None or run.kind != "regenerate":
         return []
-    ks = ks_of(run.plan)[: panes.MOST_KS]
-    tasks = reader.tasks(run_id)
-    known = {task.id: task for task in tasks}
+    rows = {task.id: task for task in reader.tasks(run_id)}
     counts = sample_counts(reader, run_id, by_task=True)
     groups = sorted({row.group for row in counts if not row.control})
-    outcomes = group_outcomes([row for row in counts if not only or row.group in only], tasks, ks)
+    wanted = [row for row in counts if not only or row.group in only]
     return [
-        GroupSide(reader.path.name, run, one, one.group.name(groups if not one.control else [one.group]), known, ks)
-        for one in outcomes
+        GroupSide(reader.path.name, run, one, one.group.name(groups if not one.control else [one.group]), rows)
+        for one in group_outcomes(wanted, rows.values(), ks_of(run.plan)[: panes.MOST_KS])
     ]
 
 
@@ -110,10 +90,8 @@ def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.
     def groups_in(reader: SessionReader, run: str) -> dict[Group, GroupSide]:
         return {one.group: one for one in groups_of(reader, run, groups)}
 
-    def read(reader: SessionReader, key: Any) -> GroupSide | None:
-        return groups_in(reader, key[0]).get(Group(*key[1]))
-
-    return compare_groups([panes.both(left, right, read, "Evaluator")])[0]
+    both = panes.both(left, right, lambda reader, key: groups_in(reader, key[0]).get(Group(*key[1])), "Evaluator")
+    return compare_groups([both])[0]
 
 
 def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
@@ -124,27 +102,22 @@ def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: st
     pairs, alone = join_groups(groups_of(*left), groups_of(*right))
     if not pairs:
         raise UsageError("These runs have no samples that could be compared.")
-    return compare_groups([pairs[at % len(pairs)]], len(pairs), alone)[0]
+    (found,) = compare_groups([pairs[at % len(pairs)]])
+    return replace(found, of=len(pairs), note=one_line(" · ".join((found.note, *alone)), 400))
 
 
-def join_groups(
-    left: Iterable[GroupSide], right: Iterable[GroupSide]
-) -> tuple[list[tuple[GroupSide, GroupSide]], list[str]]:
+def join_groups(left: Iterable[GroupSide], right: Iterable[GroupSide]) -> tuple[list[Sides], list[str]]:
     """Put the groups of two runs together, controls left out, and name those that only one run has.
 
     Equal groups belong together, then those of the same evaluator and documentation, then of the same evaluator; where one of each
     is left over, these two do.
     """
-    likenesses: tuple[Callable[[Group], object], ...] = (
-        lambda group: group,
-        lambda group: (group.evaluator, group.docs),
-        lambda group: group.evaluator,
-    )
     mine, other = ([side for side in sides if not side.outcome.control] for sides in (left, right))
-    pairs: list[tuple[GroupSide, GroupSide]] = []
-    for alike in likenesses:
+    pairs: list[Sides] = []
+    for names in (("group",), ("group.evaluator", "group.docs"), ("group.evaluator",)):
+        alike = attrgetter(*names)
         for a in list(mine):
-            b = next((one for one in other if alike(one.group) == alike(a.group)), None)
+            b = next((one for one in other if alike(one) == alike(a)), None)
             if b is not None:
                 pairs.append((a, b))
                 mine.remove(a)
@@ -157,9 +130,7 @@ def join_groups(
 # -- comparing
 
 
-def compare_groups(
-    sides: Sequence[tuple[GroupSide, GroupSide]], of: int = 1, alone: Sequence[str] = ()
-) -> list[panes.Comparison]:
+def compare_groups(sides: Sequence[Sides]) -> list[panes.Comparison]:
     """Compare groups task by task; p-values are adjusted for all differences of all pairs."""
     joined = [_join(left, right) for left, right in sides]
 
@@ -167,27 +138,20 @@ def compare_groups(
     def adjusted() -> dict[Paired, float]:
         return holm({one: one.test.p for _, found, _ in joined for one in found.values() if one.test.p is not None})
 
-    def chance(one: Paired) -> tuple[float | None, int]:
-        return adjusted().get(one), len(adjusted())
-
-    return [_compared(*pair, of_both, chance, of, alone) for pair, of_both in zip(sides, joined, strict=True)]
+    return [_compared(a, b, *found, adjusted) for (a, b), found in zip(sides, joined, strict=True)]
 
 
-_Joined = tuple[list[TaskPair], dict[int, Paired], bool]
-"""The tasks of either, the largest differences first, pass@k over those of both, and whether their snapshots differ."""
-
-
-def _join(left: GroupSide, right: GroupSide) -> _Joined:
+def _join(left: GroupSide, right: GroupSide) -> tuple[list[tasks.PassPair], dict[int, Paired], bool]:
+    """Return the tasks of either, the largest differences first, pass@k over those of both, and whether their snapshots differ."""
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
-    functions = left.functions(), right.functions()
-    same, apart = join_tasks(*functions), _of_other_snapshots(functions[0].values(), functions[1].values())
+    same = join_tasks(left.functions, right.functions)
     mine: dict[object, TaskResult] = {one.task: one for one in left.outcome.results}
     # What only the right one has goes by a key that the left one cannot have.
     other = {same.get(one.task, (one.task,)): one for one in right.outcome.results}
     pairs = []
     for _, a, b in panes.joined(mine, other):
-        task = left.tasks[a.task] if a is not None else right.tasks[b.task] if b is not None else None
-        pairs.append(pass_pair(a, b, ks, function_name(task) if task is not None else ""))
+        name = left.names[a.task] if a is not None else right.names[b.task] if b is not None else ""
+        pairs.append(tasks.pass_pair(a, b, ks, name))
     found = {}
     for at, k in enumerate(ks):
         defined = [(pair.left, pair.right) for pair in pairs if pair.left and pair.right and pair.gaps[at] is not None]
@@ -196,37 +160,29 @@ def _join(left: GroupSide, right: GroupSide) -> _Joined:
             [Value(both[0].repository, both[0].file, both[side].at(k) or 0.0) for both in defined] for side in (0, 1)
         ]
         found[k] = Paired(values[0], values[1], sum(pair.both for pair in pairs) - len(defined))
-    return sorted(pairs, key=lambda pair: (pair.order, pair.either.file, pair.name)), found, apart  # fmt: skip
+    pairs.sort(key=lambda pair: (pair.order, pair.either.file, pair.name))
+    return pairs, found, _of_other_snapshots(left.functions, right.functions)
 
 
 def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> dict[str, str]:
     """Return the id in ``mine`` for each id in ``other`` that is of the same function; the rest of ``other`` is left out."""
-    apart = _of_other_snapshots(mine.values(), other.values())
-    known = {_joined_by(function, apart): key for key, function in mine.items()}
-    found = ((key, known.get(_joined_by(function, apart))) for key, function in other.items())
-    return {key: same for key, same in found if same is not None}
+    # Two versions of one repository have hardly a snapshot in common; its functions are the same by name.
+    first = 1 if _of_other_snapshots(mine, other) else 0
+    known = {function[first:]: key for key, function in mine.items()}
+    return {key: known[function[first:]] for key, function in other.items() if function[first:] in known}
 
 
-def _of_other_snapshots(mine: Iterable[Function], other: Iterable[Function]) -> bool:
-    left, right = ({snapshot for snapshot, *_ in functions} for functions in (mine, other))
+def _of_other_snapshots(mine: Mapping[str, Function], other: Mapping[str, Function]) -> bool:
+    left, right = ({snapshot for snapshot, *_ in functions.values()} for functions in (mine, other))
     return bool(left and right) and not left & right
 
 
-def _joined_by(function: Function, apart: bool) -> Function:
-    # Two versions of one repository have hardly a snapshot in common; its functions are the same by name.
-    return ("", *function[1:]) if apart else function
-
-
 def _compared(
-    left: GroupSide,
-    right: GroupSide,
-    joined: _Joined,
-    chance: Callable[[Paired], tuple[float | None, int]],
-    of: int,
-    alone: Sequence[str],
-) -> panes.Comparison:
-    pairs, figures, other_snapshot = joined
+    left: GroupSide, right: GroupSide, pairs: Sequence[tasks.PassPair], figures: Mapping[int, Paired], other_snapshot: bool,
+    adjusted: Callable[[], Mapping[Paired, float]],
+) -> panes.Comparison:  # fmt: skip
     ks = tuple(figures)
+    a, b = ({one.k: one for one in side.outcome.figures.pass_at} for side in (left, right))
     common, only_left, only_right = panes.in_each(pairs)
     made = panes.joined(left.made, right.made)
     conditions = [(what, a or "not set", b or "not set") for what, a, b in made if a != b]
@@ -241,16 +197,19 @@ def _compared(
 
     def pass_json(one: Paired) -> dict[str, Any]:
         count = {"tasks": one.items, "undefined": one.missing, **asdict(one.difference.tasks)}
-        return {**one.to_json(*chance(one)), **count}
+        return {**one.to_json(adjusted().get(one), len(adjusted())), **count}
 
     def choose(a: SessionReader, b: SessionReader, rows: Mapping[str, Any]) -> panes.Leads:
         row = rows["Tasks"]
         if row is None or row.left is None or row.right is None:
             return of_run[:1]
-        keys = telling_samples((a, row.left.task, left.group), (b, row.right.task, right.group))
-        if keys is None:
+        mine, other = samples_of(a, row.left.task, left.group), samples_of(b, row.right.task, right.group)
+        pairs = itertools.product(mine[:_MOST_SAMPLES], other[:_MOST_SAMPLES])
+        # Two whose verdicts differ, or the first of each.
+        found = min(pairs, key=lambda pair: len({one.verdict == "passed" for one in pair}) == 1, default=())
+        if not found:
             raise UsageError("One of them has no sample of this task yet.")
-        return tuple(panes.Lead("candidate", key, one.of_b, one.key) for key, one in zip(keys, of_run, strict=True))
+        return tuple(panes.Lead("candidate", one.id, of.of_b, of.key) for one, of in zip(found, of_run, strict=True))
 
     def notes() -> list[str]:
         differ = "; ".join(f"{what} {one_line(a, 60)} | {one_line(b, 60)}" for what, a, b in conditions)
@@ -259,27 +218,20 @@ def _compared(
             if one.items:
                 bounds = panes.interval_words(one.bounds, 2)
                 found.append(f"pass@{k} B − A {f'{bounds} ' if bounds else ''}{one.difference.interval.words}")
-                found.append(f"pass@{k} {one.words(*chance(one))}")
+                found.append(f"pass@{k} {one.words(adjusted().get(one), len(adjusted()))}")
         return found
 
     return panes.Comparison(
-        head=panes.Head(
-            names=panes.names_apart(left.parts, right.parts, 1, 4),
-            shared=f"differ in: {names}" if names else "made alike",
-            columns=(
-                panes.Amount("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 0, 7, False).column,
-                panes.Amount("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 0, 6, False).column,
-                *(
-                    column
-                    for place, (k, one) in enumerate(figures.items())
-                    for column in pass_at(k, one, left.estimate(k), right.estimate(k), place)
-                ),
-            ),
-            alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
-            note=one_line(" · ".join((*note, *alone)), 400),
+        names=panes.names_apart(left.parts, right.parts, 1, 4),
+        shared=f"differ in: {names}" if names else "made alike",
+        columns=(
+            panes.Amount("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 0, 7, False).column,
+            panes.Amount("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 0, 6, False).column,
+            *itertools.chain(*(pass_at(k, figures[k], a.get(k), b.get(k), at) for at, k in enumerate(ks))),
         ),
+        alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
+        note=one_line(" · ".join(note), 400),
         leads=of_run,
-        of=of,
         notes=notes,
         detail=lambda a, b, row: _detail((a, b), (left.group, right.group), row),
         choose=choose,
@@ -287,7 +239,11 @@ def _compared(
             "Tasks": panes.Table(
                 summary=panes.in_each_words(pairs),
                 rows=pairs,
-                columns=_task_columns(ks),
+                columns=(
+                    panes.texts("function", lambda one: (one_line(one.name, 200), "strong" if one.gap else ""), 18, 80, cut="end"),
+                    panes.texts("file", lambda one: (one_line(one.either.file, 300), "dim"), 16, 120, priority=100),
+                    *tasks.pass_columns(ks),
+                ),
                 nothing="Neither has a task with a sample.",
             )
         },
@@ -300,15 +256,7 @@ def _compared(
             "joined_across_snapshots": other_snapshot,
             "conditions": [{"what": what, "a": a, "b": b} for what, a, b in conditions],
             "pass_at_k": {str(k): pass_json(one) for k, one in figures.items()},
-            "tasks": [
-                {
-                    "path": pair.either.file,
-                    "name": pair.name,
-                    **pair.to_json(lambda side: result_json(side, ks, task=side.task)),
-                    "difference": gaps_json(pair, ks),
-                }
-                for pair in pairs
-            ],
+            "tasks": [{"path": one.either.file, "name": one.name, **tasks.result_json(one, ks, "task")} for one in pairs],
         },
     )  # fmt: skip
 
@@ -316,63 +264,30 @@ def _compared(
 # -- what is shown
 
 
-def pass_at(
-    k: int, one: Paired, left: Estimate | None, right: Estimate | None, place: int
-) -> tuple[panes.Column[int], ...]:
+def pass_at(k: int, one: Paired, left: Estimate | None, right: Estimate | None, at: int) -> list[panes.Column[int]]:
     """Return the columns of a k: pass@k of all tasks of each, with intervals where there is room, and of the tasks of both."""
 
     def bounds(estimate: Estimate | None) -> str:
         known = estimate is not None and estimate.value is not None and estimate.low is not None
         return f"[{estimate.low:.2f}, {estimate.high:.2f}]" if estimate and known else ""
 
-    values = *(_share(None if each is None else each.value) for each in (left, right)), ""
+    values = *(tasks.share(None if each is None else each.value) for each in (left, right)), ""
     intervals = bounds(left), bounds(right), (panes.interval_words(one.bounds, 2), "dim")
-    return (
-        panes.head_column(f"pass@{k}", values, 7, place, "score"),
-        panes.head_column("interval", intervals, 14, 10 + place, widest=16, text=True),
-        panes.head_column(f"both @{k}", [*map(_share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, place),
-    )  # fmt: skip
-
-
-def _share(value: float | None) -> str:
-    return panes.NOTHING if value is None else f"{value:.2f}"
-
-
-def _task_columns(ks: Sequence[int]) -> list[panes.Column[TaskPair]]:
-    def value(side: str, k: int) -> Callable[[TaskPair], panes.Cell]:
-        return lambda pair: (_share(result.at(k) if (result := getattr(pair, side)) is not None else None), "dim")
-
-    columns: list[panes.Column[TaskPair]] = [
-        panes.texts("function", lambda pair: (one_line(pair.name, 200), "strong" if pair.gap else ""), 18, 80, cut="end"),
-        panes.texts("file", lambda pair: (one_line(pair.either.file, 300), "dim"), 16, 120, priority=100),
-        panes.Column("A passed", lambda pair: passed_cell(pair.left), 8),
-        panes.Column("B passed", lambda pair: passed_cell(pair.right), 8),
+    return [
+        panes.head_column(f"pass@{k}", values, 7, at, "score"),
+        panes.head_column("interval", intervals, 14, 10 + at, widest=16, text=True),
+        panes.head_column(f"both @{k}", [*map(tasks.share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, at),
     ]  # fmt: skip
-    for at, k in enumerate(ks):
-        for name, side in (("A", "left"), ("B", "right")):
-            columns.append(panes.Column(f"{name} @{k}", value(side, k), 5, priority=50 + at, page=False))
-        columns.append(panes.gap_column(f"@{k} B − A", at, 8, 2, 2 * at))
-    return columns
 
 
-def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: TaskPair) -> dict[str, panes.Pane]:
-    failed, docs = [], []
-    for name, reader, group, result in zip("AB", readers, groups, (row.left, row.right), strict=True):
-        task = reader.task(result.task) if result is not None else None
-        failed.append(failed_counts(reader, task.id, group) if task is not None else {})
-        absent = TextSide("docs ", None, f"{name} has no such task")
-        docs.append(docstring_of(reader, task, 40) if task is not None else absent)
-    tests = failing_pane(join_tests(failed[0], failed[1]), one_line(row.name, 40))
+def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: tasks.PassPair) -> dict[str, panes.Pane]:
+    failed: list[tasks.Tests] = [{}, {}]
+    docs = [TextSide("docs ", None, f"{name} has no such task") for name in "AB"]
+    for at, (reader, group, result) in enumerate(zip(readers, groups, (row.left, row.right), strict=True)):
+        if result is not None and (task := reader.task(result.task)) is not None:
+            failed[at], docs[at] = tasks.failed_counts(reader, task.id, group), docstring_of(reader, task, 40)
+    tests = tasks.failing_pane(tasks.join_tests(failed[0], failed[1]), one_line(row.name, 40))
     return {"Failing tests": tests, "Docstrings": compare_texts(docs[0], docs[1])}
-
-
-def telling_samples(
-    left: tuple[SessionReader, str, Group], right: tuple[SessionReader, str, Group]
-) -> tuple[str, str] | None:
-    """Return a candidate of each group for a task whose verdicts differ, or the first of each; None where one has none."""
-    pairs = itertools.product(*(samples_of(*side)[:_MOST_SAMPLES] for side in (left, right)))
-    found = min(pairs, key=lambda pair: (pair[0].verdict == "passed") == (pair[1].verdict == "passed"), default=None)
-    return (found[0].id, found[1].id) if found else None
 
 
 _TITLES = ("Tasks", "Failing tests", "Docstrings")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -18,8 +18,7 @@ Row = TypeVar("Row")
 Side = TypeVar("Side")
 Cell = str | tuple[str, str]
 """A text, or a text with the name of its style."""
-MOST_KS = 3
-"""So many k of pass@k are compared, the smallest ones."""
+MOST_KS = 3  # so many k of pass@k are compared, the smallest ones
 NOTHING = "–"
 SAME, ONLY_A, ONLY_B, CHANGED = ("=", "dim"), ("A", "only-a"), ("B", "only-b"), ("~", "strong")
 """The sign before a row, with its style: on both sides, only on one, on both but not the same."""
@@ -149,6 +148,14 @@ def texts(title: str, cell: Callable[[Row], Cell], width: int = 8, widest: int =
     return Column(title, cell, width, widest, text=True, **{"cut": "middle", **more})
 
 
+def sided(
+    title: str, cell: Callable[[Any], Cell], width: int = 8, widest: int = 0, **more: Any
+) -> Iterator[Column[Any]]:
+    """Yield the columns of what A and what B has; ``{}`` in the title is which."""
+    yield Column(title.format("A"), lambda row: cell(row.left), width, widest, **more)
+    yield Column(title.format("B"), lambda row: cell(row.right), width, widest, **more)
+
+
 def gap_column(title: str, at: int, width: int, digits: int, priority: int = 0) -> Column[Any]:
     return Column(title, lambda row: change_cell(row.gaps[at], digits), width, priority=priority)
 
@@ -183,57 +190,34 @@ class Amount:
         return {"a": self.left, "b": self.right, "difference": self.difference}
 
 
-# -- head and panes
+# -- panes
 
-Names = tuple[tuple[str, str], tuple[str, str]]
+Names = tuple[tuple[str, ...], tuple[str, ...]]
 """What A and B are called, and the same with all that identifies them, for a page."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """What stands over the panes: figures of A, B and B − A, which are the rows 0 to 2 of the columns.
-
-    ``shared`` is what both have in common, ``alike`` is about the differences, ``status`` says by whose points they are compared.
-    """
-
-    names: Names
-    columns: Sequence[Column[int]]
-    shared: str = ""
-    alike: str = ""
-    note: str = ""
-    status: str = ""
 
 
 def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: int) -> Names:
     """Name both by the first parts, and of the others by those that differ; ``whole`` parts identify one."""
-
-    def name(parts: Iterable[str], most: int) -> str:
-        return one_line(" · ".join(filter(None, parts)), most)
-
-    a, b = name(left[:whole], 300), name(right[:whole], 300)
-    apart = [
-        name((part for at, part in enumerate(mine) if at < always or part != theirs[at]), 200)
-        for mine, theirs in ((left, right), (right, left))
-    ]
-    return (apart[0] or a, apart[1] or b), (a, b)
+    short, long = [], []
+    for mine, theirs in ((left, right), (right, left)):
+        apart = (part for at, part in enumerate(mine) if part and (at < always or part != theirs[at]))
+        long.append(one_line(" · ".join(filter(None, mine[:whole])), 300))
+        short.append(one_line(" · ".join(apart), 200) or long[-1])
+    return tuple(short), tuple(long)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Generic[Row]):
-    """A row for each difference, and for what is the same.
+    """A row for each difference, and for what is the same; a page has ``all``, the ``differences``, or "" for none but the summary.
 
-    Attributes:
-        by_stretch: Whether adjoining differences are one.
-        says: What a side says of its part of a row, for below the list.
-        number: The step of a trial to which a row leads.
-        page: The rows of a page: ``all``, ``differences``, or "" for none but the summary.
+    ``says`` returns what a side says of its part of a row, ``number`` the step of a trial to which a row leads: there adjoining
+    differences are one.
     """
 
     summary: str = ""
     rows: Sequence[Pair[Any]]
     columns: Sequence[Column[Row]]
     nothing: str
-    by_stretch: bool = False
     says: Callable[[Any], str] | None = None
     number: Callable[[Row], int] | None = None
     page: str = "differences"
@@ -265,20 +249,21 @@ Named = tuple["SessionReader", Any]
 class Comparison:
     """Two things and how they differ; every difference is right minus left.
 
-    Attributes:
-        panes: What the panes show, by their titles.
-        leads: A and B, where a row of a pane leads without ``choose``.
-        scale: By whose points A has its points.
-        notes: Sentences that only a page has.
-        of: Of how many pairs this is one.
-        detail: What other panes show of a row of the first one, read from both sessions.
-        choose: Where the rows under the cursors of all panes lead, likewise; raises UsageError where there is nothing.
+    The rows of ``columns``, figures over the panes, are A, B and B − A; ``shared`` stands beside A and B, ``alike`` beside B − A.
+    ``status`` says by whose points they are compared, of which A has those of ``scale``; ``notes`` are for a page alone, which is one
+    ``of`` so many pairs. ``detail`` reads what other panes show of a row of the first one. Rows lead to ``leads``, A or B, unless
+    ``choose`` reads where those under the cursors of all panes lead; it raises UsageError where there is nothing.
     """
 
-    head: Head
+    names: Names
+    columns: Sequence[Column[int]]
     panes: Mapping[str, Pane]
     leads: Leads
     to_json: Callable[[], dict[str, Any]]
+    shared: str = ""
+    alike: str = ""
+    note: str = ""
+    status: str = ""
     scale: tuple[str, str] = ("", "")
     notes: Callable[[], Sequence[str]] = tuple
     of: int = 1

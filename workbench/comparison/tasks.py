@@ -1,63 +1,223 @@
-"""Two tasks side by side: what they are, function, docstring and prompt word by word, their tests, and pass@k by evaluator.
+"""Two tasks, or two samples, side by side: code, docstring and prompt word by word, tests, and pass@k by evaluator.
 
 The two may be of different functions, or of one function with other documentation, of one session or of two.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
-from workbench.comparison.failing import FailedTest, failed_counts, failing_pane, join_tests
-from workbench.comparison.texts import TextSide, alike, compare_all, docstring_of, prompt_of, read_text
+from workbench.comparison.texts import (
+    TextSide,
+    alike,
+    compare_all,
+    compare_texts,
+    docstring_of,
+    prompt_of,
+    read_text,
+    without_margin,
+)
+from workbench.glyphs import VERDICTS
 from workbench.regeneration.outcome import TaskResult, ks_of, task_result
+from workbench.results.samples import failing_tests
 from workbench.session.groups import Group
+from workbench.session.json_forms import WrongForm, decoded, picked
 from workbench.session.sample_counts import SampleCount, counts_of
 from workbench.statistics.paired import difference
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import TaskRow
+    from workbench.session.rows import CandidateRow, RunRow, TaskRow
+
+_MOST = 2_000  # characters of what a test said
+_NOT_KEPT = "the session does not keep it"
+
+# -- failing tests
 
 
 @dataclass(frozen=True, slots=True)
-class TaskSide:
-    """One of the two tasks: ``tests`` are T_i, each with how many samples of all evaluators fail it, ``ks`` what its run was asked for."""
+class FailedTest:
+    """How many samples did not pass a test, and what it said of the first; ``outcome`` is how it ended for a single one."""
 
-    task: TaskRow
-    session: str
-    run: str
-    ks: tuple[int, ...]
-    function: TextSide
-    docstring: TextSide
-    prompt: TextSide
-    tests: Mapping[str, FailedTest]
-    results: Mapping[Group, TaskResult]
+    failed: int
+    message: str = ""
+    outcome: str = ""
+    samples: int = 0
 
-    @property
-    def name(self) -> str:
-        return function_name(self.task)
+
+Tests = Mapping[str, FailedTest]
+TestPair = panes.Pair[FailedTest]
+"""A test of both sides; None for a side that passes it, or of whose tests it is none."""
+
+
+def failed_counts(reader: SessionReader, task: str, group: Group | None = None) -> dict[str, FailedTest]:
+    """Return of how many samples of a task each test failed, and what it said of the first of them in order."""
+    found: dict[str, FailedTest] = {}
+    for row in failing_tests(reader, task, group):
+        known = found.get(row.test_id, FailedTest(0, row.message[:_MOST]))
+        found[row.test_id] = FailedTest(known.failed + 1, min(known.message, row.message[:_MOST]))
+    return found
+
+
+def join_tests(left: Tests, right: Tests) -> list[TestPair]:
+    """Return the tests that either fails: those of A alone, of B alone, then those of both, the largest differences first.
+
+    A test is the same where the same share of samples fails it; where these were not counted, where it ends alike.
+    """
+
+    def order(pair: TestPair) -> tuple[Any, ...]:
+        a, b = (0.0 if one is None else one.failed / (one.samples or 1) for one in (pair.left, pair.right))
+        return pair.both, pair.left is None, -abs(b - a), pair.name
+
+    pairs = []
+    for test, a, b in panes.joined(left, right):
+        counted = a is not None and b is not None and (a.samples or b.samples)
+        same = a.failed * b.samples == b.failed * a.samples if a and b and counted else a == b
+        pairs.append(panes.Pair(a, b, test, same=same))
+    return sorted(pairs, key=order)
+
+
+def failing_pane(
+    pairs: Sequence[TestPair], of: str = "", lacking: str = "passes", page: str = "all"
+) -> panes.Table[Any]:
+    """Return the tests that either fails, with what they said; ``lacking`` is what a side without an entry does."""
+
+    def says(one: FailedTest | None) -> str:
+        if one is None or not one.failed:
+            return lacking if one is None else "passes" if one.samples else "no sample yet"
+        return one_line(one.message, _MOST) or "no message was recorded"
+
+    def ends(one: FailedTest | None) -> panes.Cell:
+        if one is not None and one.failed:
+            return f"✗ {one.outcome or f'{one.failed:,}'}" + (f" of {one.samples:,}" if one.samples else ""), "failed"
+        return {"passes": ("✓", "passed"), "no sample yet": ("·", "dim")}.get(says(one), (panes.NOTHING, "dim"))
+
+    return panes.Table(
+        summary=of or panes.in_each_words(pairs),
+        rows=pairs,
+        columns=(
+            *panes.sided("{} fails", ends, 9, 16, text=True),
+            panes.texts("test", lambda pair: one_line(pair.name, 300), 16, 120, cut="start"),
+            panes.texts("A says", lambda pair: (says(pair.left), "dim"), 16, cut="end", priority=1),
+            panes.texts("B says", lambda pair: (says(pair.right), "dim"), 16, cut="end", priority=2),
+        ),
+        nothing="There is no failing test.",
+        says=says,
+        page=page,
+    )
+
+
+# -- two samples
+
+
+class CandidateSide:
+    """A sample with all that is compared; bodies are without the indentation of their first line."""
+
+    def __init__(self, reader: SessionReader, row: CandidateRow, task: TaskRow) -> None:
+        def body(digest: str | None, title: str, of: str, absent: str) -> TextSide:
+            side = read_text(reader, digest, title, of, absent)
+            return side if side.text is None else replace(side, text=without_margin(side.text))
+
+        self.candidate, self.task, self.session = row, task, reader.path.name
+        self.asked = row.evaluator.rpartition("/")[2]
+        why = row.verdict_reason or f"there is no body yet: the candidate is {row.state}"
+        self.body = body(row.body_blob, one_line(self.asked, 30), f"the body of candidate {row.id}", why)
+        self.original = body(task.body_blob, "original", f"the original body of task {task.id}", _NOT_KEPT)
+        self.docstring, self.prompt = docstring_of(reader, task), prompt_of(reader, task, row)
+        self.failing = {one.test_id: FailedTest(1, one.message, one.outcome) for one in reader.failing_tests(row.id)}
+        known = [one for one in (row.prompt_tokens, row.completion_tokens) if one is not None]
+        self.tokens = sum(known) if known else None
 
     @property
     def parts(self) -> list[str]:
-        return [f"{self.task.path}::{self.name}", f"docs {self.task.docs_words}", f"run {self.run}", self.session]
+        task, row = self.task, self.candidate
+        parts = [self.asked, task.qualified_name, f"sample {row.sample + 1}", task.path]
+        return [*parts, f"docs {task.docs_words}", f"run {row.run_id}", self.session, row.prompt, row.context]
+
+    @property
+    def verdict(self) -> panes.Cell:
+        verdict = self.candidate.verdict or self.candidate.state
+        return f"{VERDICTS.get(verdict, '·')} {verdict}", "passed" if verdict == "passed" else "failed"
 
     def to_json(self) -> dict[str, Any]:
-        return {"session": self.session, "task": self.task.id, "name": self.name}
+        return {
+            "session": self.session,
+            **picked(self.candidate, "id:candidate", "evaluator", "sample", "verdict"),
+            **picked(self.task, "id:task", "path", "qualified_name:name", "docs", "docs_scope"),
+            "body": self.body.text,
+        }
 
 
-def function_name(task: TaskRow) -> str:
-    return task.qualified_name + (f"#{task.occurrence}" if task.occurrence > 1 else "")
+def read_candidate(reader: SessionReader, candidate_id: str) -> CandidateSide | None:
+    row = reader.candidate(candidate_id)
+    task = reader.task(row.task_id) if row is not None else None
+    return CandidateSide(reader, row, task) if row is not None and task is not None else None
+
+
+def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Comparison:
+    a, b = left.candidate, right.candidate
+    texts = compare_all(left, right, "body", "docstring", "prompt")
+    tests = join_tests(left.failing, right.failing)
+    amounts = {
+        "tokens": panes.Amount("tokens", left.tokens, right.tokens, 8, 0, 1),
+        "asked": panes.Amount("asked s", a.asked_s, b.asked_s, 8, 1, 2),
+        "tested": panes.Amount("tested s", a.tested_s, b.tested_s, 9, 2, 3),
+        "cost": panes.Amount("$", a.cost_usd, b.cost_usd, 9, 4, 4),
+    }
+    return panes.Comparison(
+        names=panes.names_apart(left.parts, right.parts, 3, 7),
+        columns=(
+            panes.head_column("verdict", (left.verdict, right.verdict, ""), 11, text=True),
+            panes.Amount("failing", len(left.failing), len(right.failing), 7).column,
+            *(one.column for one in amounts.values()),
+        ),
+        alike=alike(texts),
+        leads=tuple(
+            panes.Lead("candidate", one.id, one is b, task.run_id, one.sample, task.id, one.evaluator)
+            for one, task in ((a, left.task), (b, right.task))
+        ),
+        panes={
+            "Bodies": texts["body"],
+            "Original → A": compare_texts(left.original, left.body, under=True, page=False),
+            "Original → B": compare_texts(right.original, right.body, under=True, page=False, of_b=True),
+            "Failing tests": failing_pane(tests),
+            "Docstrings": texts["docstring"],
+            "Prompts": texts["prompt"],
+        },
+        to_json=lambda: {
+            "a": left.to_json(),
+            "b": right.to_json(),
+            "efforts": {name: one.to_json() for name, one in amounts.items()},
+            **{f"same_{name}": one.same for name, one in texts.items()},
+            "failing_tests": [
+                {
+                    "test": one.name,
+                    **one.to_json(lambda of: of.message),
+                    "fails": "both" if one.both else one.sign[0].lower(),
+                }
+                for one in tests
+            ],
+        },
+    )
+
+
+CANDIDATES = panes.Kind(
+    "candidates", "two candidates", ("Bodies", "Original → A", "Original → B", "Failing tests", "Docstrings", "Prompts"),
+    lambda left, right, *scale: compare_candidates(*panes.both(left, right, read_candidate, "Candidate")),
+)  # fmt: skip
 
 
 # -- pass@k of both sides
 
+PassPair = panes.Pair[TaskResult]
 
-def pass_pair(a: TaskResult | None, b: TaskResult | None, ks: Iterable[int], name: str) -> panes.Pair[TaskResult]:
+
+def pass_pair(a: TaskResult | None, b: TaskResult | None, ks: Iterable[int], name: str) -> PassPair:
     """Return a row whose gaps are those of pass@k, None unless both are defined."""
     gaps = tuple(difference(a.at(k), b.at(k)) if a and b else None for k in ks)
     return panes.Pair(a, b, name, gaps, passed_cell(a) == passed_cell(b))
@@ -67,122 +227,135 @@ def passed_cell(result: TaskResult | None) -> str:
     return panes.NOTHING if result is None else f"{result.passed:,}/{result.counted:,}"
 
 
-def result_json(result: TaskResult, ks: Iterable[int], **more: str) -> dict[str, Any]:
-    at = {str(k): result.at(k) for k in ks}
-    return {**more, "samples": result.counted, "passed": result.passed, "pass_at_k": at}
+def pass_columns(ks: Sequence[int]) -> Iterable[panes.Column[PassPair]]:
+    def at(k: int, result: TaskResult | None) -> panes.Cell:
+        return share(result.at(k) if result is not None else None), "dim"
+
+    yield from panes.sided("{} passed", passed_cell)
+    for place, k in enumerate(ks):
+        yield from panes.sided(f"{{}} @{k}", partial(at, k), 5, priority=50 + place, page=False)
+        yield panes.gap_column(f"@{k} B − A", place, 8, 2, 2 * place)
 
 
-def gaps_json(pair: panes.Pair[Any], ks: Iterable[int]) -> dict[str, float | None]:
-    return dict(zip(map(str, ks), pair.gaps, strict=True))
+def share(value: float | None) -> str:
+    return panes.NOTHING if value is None else f"{value:.2f}"
 
 
-# -- reading
+def result_json(pair: PassPair, ks: Iterable[int], *names: str) -> dict[str, Any]:
+    def of(result: TaskResult) -> dict[str, Any]:
+        return {**picked(result, *names, "counted:samples", "passed"), "pass_at_k": {str(k): result.at(k) for k in ks}}
+
+    return {**pair.to_json(of), "difference": dict(zip(map(str, ks), pair.gaps, strict=True))}
+
+
+# -- two tasks
+
+
+def function_name(task: TaskRow) -> str:
+    return task.qualified_name + (f"#{task.occurrence}" if task.occurrence > 1 else "")
+
+
+class TaskSide:
+    """A task with all that is compared; ``tests`` are T_i, each with how many samples of all evaluators fail it."""
+
+    def __init__(self, reader: SessionReader, task: TaskRow, run: RunRow) -> None:
+        self.task, self.session, self.run = task, reader.path.name, one_line(run.name or run.id, 100)
+        self.name = function_name(task)
+        self.ks = ks_of(run.plan)[: panes.MOST_KS]
+        self.function = self._read_function(reader)
+        self.docstring, self.prompt = docstring_of(reader, task), prompt_of(reader, task)
+        by_group: dict[Group, list[SampleCount]] = {}
+        for row in counts_of(reader, reader.candidates(task.run_id, task.id), {task.id: task}):
+            if not row.control and not row.excluded:
+                by_group.setdefault(row.group, []).append(row)
+        self.results = {group: task_result(task, rows) for group, rows in sorted(by_group.items())}
+        self.samples = sum(one.counted for one in self.results.values())
+        self.passed = sum(one.passed for one in self.results.values())
+        failed = failed_counts(reader, task.id)
+        try:
+            listed = [str(test) for test in decoded(task.tests, list)]
+        except WrongForm:
+            listed = []
+        # A verdict may name a test that is no longer listed, such as a whole file that could not be imported.
+        tests = {test: failed.get(test, FailedTest(0)) for test in (*listed, *failed)}
+        self.tests = {test: replace(one, samples=self.samples) for test, one in tests.items()}
+        self.failing = sum(bool(test.failed) for test in self.tests.values())
+
+    def _read_function(self, reader: SessionReader) -> TextSide:
+        task = self.task
+        whole = read_text(reader, task.source_blob, "function", f"the file of task {task.id}", _NOT_KEPT)
+        first, last = task.start_line, task.end_line
+        lines = (whole.text or "").split("\n")
+        if first is not None and last is not None and 0 < first <= last <= len(lines) - whole.cut:
+            return TextSide("function", "\n".join(lines[first - 1 : last]))
+        of = f"the original body of task {task.id}"
+        return read_text(reader, task.body_blob, "original body", of, whole.absent or _NOT_KEPT)
+
+    @property
+    def parts(self) -> list[str]:
+        return [f"{self.task.path}::{self.name}", f"docs {self.task.docs_words}", f"run {self.run}", self.session]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        row = self.task
+        return {
+            "function": self.name,
+            "file": row.path,
+            "lines": f"{row.start_line:,} to {row.end_line:,}" if row.start_line and row.end_line else "",
+            "docs": row.docs_words,
+            "tests": f"{row.test_count:,}",
+            "lines covered": "" if row.coverage is None else f"{row.coverage:.0%}",
+            "branches": "" if row.branches is None else f"{row.branches_covered or 0:,} of {row.branches:,}",
+            "unstable tests": "" if row.unstable is None else f"{row.unstable:,}",
+            "test seconds": "" if row.seconds is None else f"{row.seconds:.2f}",
+            "code in docs": "" if row.leak is None else f"{row.leak:.0%}",
+            "state": row.state + (f": {one_line(row.reason, 200)}" if row.reason else ""),
+            "repository": one_line(row.snapshot, 16),
+            "run": self.run,
+            "session": self.session,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        return {"session": self.session, "task": self.task.id, "name": self.name}
 
 
 def read_task(reader: SessionReader, task_id: str) -> TaskSide | None:
-    """Read a task with all that is compared; None if it, or its run, is not in the session."""
     task = reader.task(task_id)
     run = reader.run(task.run_id) if task is not None else None
-    if task is None or run is None:
-        return None
-    by_group: dict[Group, list[SampleCount]] = {}
-    for row in counts_of(reader, reader.candidates(task.run_id, task.id), {task.id: task}):
-        if not row.control and not row.excluded:
-            by_group.setdefault(row.group, []).append(row)
-    results = {group: task_result(task, rows) for group, rows in sorted(by_group.items())}
-    return TaskSide(
-        task,
-        reader.path.name,
-        one_line(run.name or run.id, 100),
-        ks_of(run.plan)[: panes.MOST_KS],
-        _function(reader, task),
-        docstring_of(reader, task),
-        prompt_of(reader, task),
-        _tests(reader, task, sum(result.counted for result in results.values())),
-        results,
-    )
-
-
-def _function(reader: SessionReader, task: TaskRow) -> TextSide:
-    of = f"the file of task {task.id}"
-    whole = read_text(reader, task.source_blob, "function", of, "the session does not keep it")
-    first, last = task.start_line, task.end_line
-    lines = (whole.text or "").split("\n")
-    if first is not None and last is not None and 0 < first <= last <= len(lines) - whole.cut:
-        return TextSide("function", "\n".join(lines[first - 1 : last]))
-    why = whole.absent or "the session does not keep it"
-    return read_text(reader, task.body_blob, "original body", f"the original body of task {task.id}", why)
-
-
-def _tests(reader: SessionReader, task: TaskRow, samples: int) -> dict[str, FailedTest]:
-    try:
-        listed = json.loads(task.tests)
-    except (ValueError, RecursionError):
-        listed = []
-    failed = failed_counts(reader, task.id)
-    names = [str(test) for test in listed] if isinstance(listed, list) else []
-    # A verdict may name a test that is no longer listed, such as a whole file that could not be imported.
-    return {test: replace(failed.get(test, FailedTest(0)), samples=samples) for test in {**dict.fromkeys(names), **failed}}  # fmt: skip
-
-
-def _facts(side: TaskSide) -> dict[str, str]:
-    row = side.task
-    return {
-        "function": side.name,
-        "file": row.path,
-        "lines": f"{row.start_line:,} to {row.end_line:,}" if row.start_line and row.end_line else "",
-        "docs": row.docs_words,
-        "tests": f"{row.test_count:,}",
-        "lines covered": "" if row.coverage is None else f"{row.coverage:.0%}",
-        "branches": "" if row.branches is None else f"{row.branches_covered or 0:,} of {row.branches:,}",
-        "unstable tests": "" if row.unstable is None else f"{row.unstable:,}",
-        "test seconds": "" if row.seconds is None else f"{row.seconds:.2f}",
-        "code in docs": "" if row.leak is None else f"{row.leak:.0%}",
-        "state": row.state + (f": {one_line(row.reason, 200)}" if row.reason else ""),
-        "repository": one_line(row.snapshot, 16),
-        "run": side.run,
-        "session": side.session,
-    }
-
-
-# -- comparing
+    return TaskSide(reader, task, run) if task is not None and run is not None else None
 
 
 def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
+    sides = left, right
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
-    facts = [panes.Pair(a, b, what, same=a == b) for what, a, b in panes.joined(_facts(left), _facts(right))]
+    facts = [panes.Pair(a, b, what, same=a == b) for what, a, b in panes.joined(left.facts, right.facts)]
     texts = compare_all(left, right, "function", "docstring", "prompt")
     tests = join_tests(left.tests, right.tests)
-    evaluators = _join_evaluators(left.results, right.results, ks)
+    evaluators = _join_evaluators(left, right, ks)
     differ = ", ".join(one.name for one in facts if not one.same)
-    failing = [sum(bool(test.failed) for test in side.tests.values()) for side in (left, right)]
-    passed = [
-        f"{sum(one.passed for one in side.results.values()):,}/{sum(one.counted for one in side.results.values()):,}"
-        for side in (left, right)
-    ]
+
+    def fact(text: str | None, of: panes.Pair[str]) -> panes.Cell:
+        return one_line(text or "", 300) or panes.NOTHING, "dim" if of.same else "strong"
+
     return panes.Comparison(
-        head=panes.Head(
-            names=panes.names_apart(left.parts, right.parts, 1, 4),
-            shared=f"differ in: {differ}" if differ else "alike in all facts",
-            columns=(
-                panes.Amount("tests", len(left.tests), len(right.tests), 6).column,
-                panes.Amount("failing", failing[0], failing[1], 7).column,
-                panes.head_column("passed", (*passed, ""), 9),
-            ),
-            alike=alike(texts),
+        names=panes.names_apart(left.parts, right.parts, 1, 4),
+        shared=f"differ in: {differ}" if differ else "alike in all facts",
+        columns=(
+            panes.Amount("tests", len(left.tests), len(right.tests), 6).column,
+            panes.Amount("failing", left.failing, right.failing, 7).column,
+            panes.head_column("passed", (*(f"{one.passed:,}/{one.samples:,}" for one in sides), ""), 9),
         ),
-        leads=tuple(
-            panes.Lead("task", one.task.id, one is right, one.task.run_id, 0, one.task.id) for one in (left, right)
-        ),
+        alike=alike(texts),
+        leads=tuple(panes.Lead("task", one.task.id, one is right, one.task.run_id, 0, one.task.id) for one in sides),
         panes={
             "Functions": texts["function"],
             "Facts": panes.Table(
                 summary=panes.differing_words(facts),
                 rows=facts,
                 columns=(
-                    panes.texts("fact", lambda fact: (fact.name, "dim"), 12, 22, cut="end"),
-                    panes.texts("A", lambda fact: _fact(fact.left, fact)),
-                    panes.texts("B", lambda fact: _fact(fact.right, fact)),
+                    panes.texts("fact", lambda pair: (pair.name, "dim"), 12, 22, cut="end"),
+                    panes.texts("A", lambda pair: fact(pair.left, pair)),
+                    panes.texts("B", lambda pair: fact(pair.right, pair)),
                 ),
                 nothing="Nothing is known of them.",
             ),
@@ -190,10 +363,8 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
                 summary=panes.differing_words(evaluators),
                 rows=evaluators,
                 columns=(
-                    panes.texts("evaluator", lambda pair: pair.name, 14, 120),
-                    panes.Column("A passed", lambda pair: passed_cell(pair.left), 9),
-                    panes.Column("B passed", lambda pair: passed_cell(pair.right), 9),
-                    *(panes.gap_column(f"@{k} B − A", at, 8, 2, 2 * at) for at, k in enumerate(ks)),
+                    panes.texts("evaluator", lambda pair: pair.name, 20, 120),
+                    *pass_columns(ks),
                 ),
                 nothing="Nobody was asked for either yet.",
                 page="all",
@@ -207,42 +378,25 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
             "b": right.to_json(),
             "facts": [{"what": one.name, "a": one.left, "b": one.right, "same": one.same} for one in facts],
             **{f"same_{name}": one.same for name, one in texts.items()},
-            "tests": [
-                {"test": one.name, **one.to_json(lambda test: {"failed": test.failed, "samples": test.samples})}
-                for one in tests
-            ],
-            "evaluators": [
-                {
-                    "evaluator": one.name,
-                    **one.to_json(lambda result: result_json(result, ks)),
-                    "difference": gaps_json(one, ks),
-                }
-                for one in evaluators
-            ],
+            "tests": [{"test": one.name, **one.to_json(lambda test: picked(test, "failed", "samples"))} for one in tests],
+            "evaluators": [{"evaluator": one.name, **result_json(one, ks)} for one in evaluators],
         },
-    )
+    )  # fmt: skip
 
 
-def _join_evaluators(
-    left: Mapping[Group, TaskResult], right: Mapping[Group, TaskResult], ks: Sequence[int]
-) -> list[panes.Pair[TaskResult]]:
-    groups = {group.arguments: group for group in (*right, *left)}
-    mine, other = ({group.arguments: one for group, one in side.items()} for side in (left, right))
+def _join_evaluators(left: TaskSide, right: TaskSide, ks: Sequence[int]) -> list[PassPair]:
+    all_groups = *left.results, *right.results
+    groups = {group.arguments: group for group in reversed(all_groups)}
+    mine, other = ({group.arguments: one for group, one in side.results.items()} for side in (left, right))
     found = []
     for key, a, b in panes.joined(mine, other):
         group = groups[key]
-        alike = [one for one in (*left, *right) if (one.docs, one.docs_scope) == (group.docs, group.docs_scope)]
+        alike = [one for one in all_groups if (one.docs, one.docs_scope) == (group.docs, group.docs_scope)]
         found.append(pass_pair(a, b, ks, one_line(group.name(alike), 100)))
     return found
 
 
-def _fact(text: str | None, fact: panes.Pair[str]) -> panes.Cell:
-    return one_line(text or "", 300) or panes.NOTHING, "dim" if fact.same else "strong"
-
-
 TASKS = panes.Kind(
-    "tasks",
-    "two tasks",
-    ("Functions", "Facts", "Evaluators", "Tests", "Docstrings", "Prompts"),
+    "tasks", "two tasks", ("Functions", "Facts", "Evaluators", "Tests", "Docstrings", "Prompts"),
     lambda left, right, *scale: compare_tasks(*panes.both(left, right, read_task, "Task")),
-)
+)  # fmt: skip

@@ -1,13 +1,19 @@
-"""Two texts of sessions side by side, each of which may be missing, damaged or too long; what is wrong is a sentence."""
+"""How two sequences and two texts differ, and the texts of sessions, each of which may be missing, damaged or too long.
+
+Lines are put beside those that they belong with, and within them the words that only one has are found.
+"""
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Iterable, Mapping
+import math
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING, Any
 
-from workbench.comparison.diff import TextDiff, word_diff
 from workbench.session.row_reader import TextDamaged
 from workbench.text import clean, one_line
 
@@ -15,8 +21,256 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, TaskRow
 
-MOST_BYTES = 400_000
-"""Bytes of a text that are compared: six times 10,000 words."""
+MOST_BYTES = 400_000  # of a text that are compared: six times 10,000 words
+_JUNK_FROM = 2000  # lines of both, from which on frequent lines are not matched one by one, which takes quadratic time
+MOST_CELLS = 400_000_000  # product of lengths up to which the common subsequence is the longest; a bit each, so 50 MB
+ALIKE = 0.4  # share of common words from which on lines belong together (Dice coefficient, 0 to 1)
+MOST_LINE_PAIRS = 20_000  # weighed at once; a longer stretch without an equal line is cut into blocks of equal shares
+
+_TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
+_WORDS = re.compile(r"\w+")
+_PASSES = 4  # over the common stretches of a line: what is dropped makes the differences beside others longer
+_NO_WORDS = 0.05  # weight of equal lines without a word, such as empty ones: enough to break a tie
+
+Places = list[tuple[int, int]]
+
+
+def line_diff(
+    before: Sequence[str], after: Sequence[str], around: int = 3, key: Callable[[str], str] = str
+) -> list[str]:
+    """Return stretches that differ with ``around`` equal lines on either side, none where both texts are the same.
+
+    A line begins with ``@`` where a stretch stands in both, else with ``-``, ``+`` or a space, and another space. Lines of the
+    same ``key`` are equal.
+    """
+    keys = [*map(key, before)], [*map(key, after)]
+    if keys[0] == keys[1]:
+        return []
+    lines = []
+    matcher = difflib.SequenceMatcher(None, *keys, autojunk=len(before) + len(after) > _JUNK_FROM)
+    for group in matcher.get_grouped_opcodes(around):
+        lines.append(f"@@ lines {group[0][1] + 1}–{group[-1][2]} → {group[0][3] + 1}–{group[-1][4]} @@")
+        for tag, from_before, to_before, from_after, to_after in group:
+            lines += [f"{' ' if tag == 'equal' else '-'} {line}" for line in before[from_before:to_before]]
+            lines += [f"+ {line}" for line in after[from_after:to_after] if tag != "equal"]
+    return lines
+
+
+def line_diff_words(diff: Iterable[str]) -> str:
+    """Return ``+3 −1 lines``, or ``the same``."""
+    signs = [line[0] for line in diff]
+    return f"+{signs.count('+'):,} −{signs.count('-'):,} lines" if signs else "the same"
+
+
+def without_margin(body: str) -> str:
+    """Return a body without the indentation of its first line: models indent as they like, splicing corrects it."""
+    lines = body.strip("\n").split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    margin = len(first) - len(first.lstrip(" \t"))
+    return "\n".join(line[min(margin, len(line) - len(line.lstrip(" \t"))) :].rstrip() for line in lines)
+
+
+# -- sequences
+
+
+def longest_common(a: Sequence[Hashable], b: Sequence[Hashable], most_cells: int = MOST_CELLS) -> Places:
+    """Return the pairs of places of a longest common subsequence, in order.
+
+    A common beginning and end are matched first, which loses nothing. Where the product of the remaining lengths is above
+    ``most_cells``, the sequences are matched block by block: the result is still common to both, but there may be a longer one.
+    """
+    start, end = 0, 0
+    shorter = min(len(a), len(b))
+    while start < shorter and a[start] == b[start]:
+        start += 1
+    while end < shorter - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    pairs = [(place, place) for place in range(start)]
+    for of_a, of_b in blocks(range(start, len(a) - end), range(start, len(b) - end), most_cells):
+        found = _matched(a[of_a.start : of_a.stop], b[of_b.start : of_b.stop])
+        pairs += [(of_a[i], of_b[j]) for i, j in found]
+    return pairs + [(len(a) - place, len(b) - place) for place in range(end, 0, -1)]
+
+
+def align(together: Places, a: int, b: int) -> Iterator[tuple[int | None, int | None]]:
+    """Yield a row for each pair of places, and for each place that only one of two lengths has (None for the other), A's first."""
+    next_a = next_b = 0
+    for i, j in [*together, (a, b)]:
+        yield from ((place, None) for place in range(next_a, i))
+        yield from ((None, place) for place in range(next_b, j))
+        if i < a:
+            yield i, j
+        next_a, next_b = i + 1, j + 1
+
+
+def blocks(a: range, b: range, most_cells: int) -> list[tuple[range, range]]:
+    """Cut both into as many parts of equal shares as it takes, the first to be matched with the first and so on."""
+    if not a or not b:
+        return []
+    count = min(max(1, math.ceil(math.sqrt(len(a) * len(b) / most_cells))), len(a), len(b))
+
+    def part(of: range, at: int) -> range:
+        return of[len(of) * at // count : len(of) * (at + 1) // count]
+
+    return [(part(a, at), part(b, at)) for at in range(count)]
+
+
+def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> Places:
+    """Return a longest common subsequence by the bit-parallel algorithm of Hyyrö (2004).
+
+    It goes from the end to the beginning, so that of several matches an early one is chosen, and passes items of both by turns
+    where either may be passed. With both sequences reversed, the integer of row ``j`` has a bit for each place ``i`` of ``a``;
+    the bit is 0 where the longest common subsequence of ``a[: i + 1]`` and ``b[:j]`` is longer than that of ``a[:i]`` and ``b[:j]``.
+    """
+    a, b = a[::-1], b[::-1]
+    places: dict[Hashable, int] = {}
+    for i, item in enumerate(a):
+        places[item] = places.get(item, 0) | 1 << i
+    every = (1 << len(a)) - 1
+    rows = [every]
+    for item in b:
+        row = rows[-1]
+        grown = row & places.get(item, 0)
+        rows.append(((row + grown) | (row - grown)) & every)
+
+    def length(row: int, places: int) -> int:
+        return places - (row & (1 << places) - 1).bit_count()
+
+    pairs = []
+    i, j = len(a), len(b)
+    passed_a = passed_b = 0  # since the last match
+    while i and j:
+        if a[i - 1] == b[j - 1]:
+            i, j = i - 1, j - 1
+            passed_a = passed_b = 0
+            pairs.append((len(a) - 1 - i, len(b) - 1 - j))
+        elif rows[j] >> (i - 1) & 1 and (passed_a <= passed_b or length(rows[j], i) > length(rows[j - 1], i)):
+            i, passed_a = i - 1, passed_a + 1
+        else:
+            j, passed_b = j - 1, passed_b + 1
+    return pairs
+
+
+# -- words of texts
+
+
+Pieces = tuple[tuple[str, bool], ...]
+"""A line in stretches, each with whether the other text has it as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinePair:
+    """A line of each text that belong together, or a line that only one text has (None for the other)."""
+
+    left: Pieces | None
+    right: Pieces | None
+
+    @property
+    def same(self) -> bool:
+        return self.left is not None and self.left == self.right and all(same for _, same in self.left)
+
+
+def word_diff(left: str | None, right: str | None) -> tuple[LinePair, ...]:
+    """Compare two texts line by line and word by word; None stands for a text that is not there and has no lines.
+
+    Equal lines are matched first, by their longest common subsequence. Between two such lines, those are put together that
+    have most words in common, in order. Only within these pairs are words compared, again by a longest common subsequence. The left
+    lines put together are the left text, and likewise right.
+    """
+    a, b = ([] if text is None else text.split("\n") for text in (left, right))
+    pairs = []
+    for i, j in align(_lines_together(a, b), len(a), len(b)):
+        if i is not None and j is not None:
+            pairs.append(_compared(a[i], b[j]))
+        else:
+            pairs.append(LinePair(*(None if at is None else ((of[at], False),) for at, of in ((i, a), (j, b)))))
+    return tuple(pairs)
+
+
+def _lines_together(a: Sequence[str], b: Sequence[str]) -> Places:
+    # Lines without a word, empty ones above all, are equal to many and say nothing of where one is.
+    telling_a, telling_b = ([place for place, line in enumerate(of) if _WORDS.search(line)] for of in (a, b))
+    equal = longest_common([a[place] for place in telling_a], [b[place] for place in telling_b])
+    together: Places = []
+    next_a = next_b = 0
+    for i, j in [*((telling_a[i], telling_b[j]) for i, j in equal), (len(a), len(b))]:
+        for of_a, of_b in blocks(range(next_a, i), range(next_b, j), MOST_LINE_PAIRS):
+            found = _most_alike([a[place] for place in of_a], [b[place] for place in of_b])
+            together += [(of_a[x], of_b[y]) for x, y in found]
+        if i < len(a):
+            together.append((i, j))
+        next_a, next_b = i + 1, j + 1
+    return together
+
+
+def _most_alike(a: Sequence[str], b: Sequence[str]) -> Places:
+    words_a, words_b = ([frozenset(_WORDS.findall(line.casefold())) for line in of] for of in (a, b))
+    # For each beginning of b the weight of the best pairs, and these from the last one on: (i, j, those before).
+    best: list[tuple[float, Any]] = [(0.0, None)] * (len(b) + 1)
+    for i, mine in enumerate(words_a):
+        above, best = best, best[:1]
+        for j, theirs in enumerate(words_b):
+            most = above[j + 1] if above[j + 1][0] >= best[j][0] else best[j]
+            if mine and theirs:
+                weight = 2 * len(mine & theirs) / (len(mine) + len(theirs))
+            else:
+                weight = _NO_WORDS if a[i] == b[j] else 0.0
+            before, pairs = above[j]
+            if (weight >= ALIKE or weight == _NO_WORDS) and before + weight > most[0]:
+                most = before + weight, (i, j, pairs)
+            best.append(most)
+    together, last = [], best[-1][1]
+    while last:
+        i, j, last = last
+        together.append((i, j))
+    return together[::-1]
+
+
+def _compared(left: str, right: str) -> LinePair:
+    if left == right:
+        pieces = ((left, True),)
+        return LinePair(pieces, pieces)
+    a, b = _TOKENS.findall(left), _TOKENS.findall(right)
+    runs = _without_chance(a, b, longest_common(a, b))
+    return LinePair(*(_pieces(of, [(run[side], run[2]) for run in runs]) for side, of in ((0, a), (1, b))))
+
+
+def _without_chance(a: Sequence[str], b: Sequence[str], pairs: Places) -> list[tuple[int, int, int]]:
+    """Return the runs of common tokens (place in a, place in b, tokens) without chance matches.
+
+    These are no longer than the differences on either side of them: "in the" amid two sentences that say different things would
+    only tear them to pieces. Beginning and end of a line stay.
+    """
+    starts_a, starts_b = ([*accumulate(map(len, of), initial=0)] for of in (a, b))
+    runs = []
+    for _, of in groupby(enumerate(pairs), key=lambda one: (one[1][0] - one[0], one[1][1] - one[0])):
+        stretch = [pair for _, pair in of]
+        runs.append((*stretch[0], len(stretch)))
+
+    def apart(run: tuple[int, int, int], following: tuple[int, int, int]) -> int:
+        # the characters between two runs, of the text that has more there
+        in_a = starts_a[following[0]] - starts_a[run[0] + run[2]]
+        return max(in_a, starts_b[following[1]] - starts_b[run[1] + run[2]])
+
+    for _ in range(_PASSES):
+        kept = [(0, 0, 0)]
+        for run, following in zip(runs, [*runs[1:], (len(a), len(b), 0)], strict=False):
+            size = starts_a[run[0] + run[2]] - starts_a[run[0]]
+            if size > min(apart(kept[-1], run), apart(run, following)):
+                kept.append(run)
+        if len(kept) > len(runs):
+            break
+        runs = kept[1:]
+    return runs
+
+
+def _pieces(tokens: Sequence[str], runs: Iterable[tuple[int, int]]) -> Pieces:
+    same = {place for start, size in runs for place in range(start, start + size)}
+    found = groupby(enumerate(tokens), key=lambda one: one[0] in same)
+    return tuple(("".join(token for _, token in of), alike) for alike, of in found)
+
+
+# -- texts of sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +287,13 @@ class TextSide:
 class Texts:
     """A pane of two texts side by side, or with ``under`` the one and what stands in its place; ``page`` is whether a page has them.
 
-    An ``optional`` pane takes no room where both are the same, unless it was asked for; one ``of_b`` is about B alone.
+    ``words`` are those of A, of B, and in the stretches that both have at the same place. An ``optional`` pane takes no room where both are the same, unless it was asked for; one ``of_b`` is about B alone.
     """
 
     left: TextSide
     right: TextSide
-    diff: TextDiff
+    pairs: Sequence[LinePair]
+    words: tuple[int, int, int]
     under: bool = False
     page: bool = True
     optional: bool = False
@@ -54,7 +309,8 @@ class Texts:
             return ""
         if self.same:
             return "the same"
-        return f"{self.diff.common_words:,} of {self.diff.left_words:,} and {self.diff.right_words:,} words in common"
+        a, b, common = self.words
+        return f"{common:,} of {a:,} and {b:,} words in common"
 
 
 def compare_all(left: object, right: object, *names: str) -> dict[str, Texts]:
@@ -68,7 +324,12 @@ def alike(texts: Mapping[str, Texts]) -> str:
 
 
 def compare_texts(left: TextSide, right: TextSide, **how: bool) -> Texts:
-    return Texts(left, right, word_diff(left.text, right.text), **how)
+    pairs = word_diff(left.text, right.text)
+    common = (text for pair in pairs for text, same in pair.left or () if same)
+    a, b, both = (
+        sum(len(_WORDS.findall(text)) for text in of) for of in ((left.text or "",), (right.text or "",), common)
+    )
+    return Texts(left, right, pairs, (a, b, both), **how)
 
 
 def read_text(reader: SessionReader, digest: str | None, title: str, of: str, absent: str) -> TextSide:

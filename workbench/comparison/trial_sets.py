@@ -6,26 +6,30 @@ of one case are alike.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
-from workbench.comparison.points import paired_points, paired_points_pane
-from workbench.comparison.trials import Scale, by_judges, common_scales
-from workbench.results.scores import totals_of
+from workbench.comparison.trials import Part, Scale, by_judges, common_scales, criteria_of
+from workbench.results.scores import card_of, totals_of
+from workbench.rubric.scorecard import Criterion
 from workbench.rubric.spread import Total, comparable
 from workbench.session.groups import AGENT_LIMITS, settings_of
-from workbench.statistics.paired import difference, tally
+from workbench.session.json_forms import TIER_NAMES, picked
+from workbench.statistics.clusters import Value
+from workbench.statistics.paired import Paired, difference, holm, tally
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import ScoreRow, TrialRow
 
-_Scores = dict[tuple[str, str, str], "ScoreRow"]
+_TOTAL: Part = (0, "", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +47,41 @@ class ScoredTrial:
         return f"{self.repeats:,}" if scored == self.repeats else f"{scored:,} of {self.repeats:,}"
 
     def to_json(self) -> dict[str, Any]:
-        row = self.trial
-        return {"trial": row.id, "agent": row.agent, "model": row.model, "score": self.mean.points, "out_of": self.mean.out_of,
-                "repeats": self.repeats, "scored": len(self.scores)}  # fmt: skip
+        points = picked(self.mean, "points:score", "out_of")
+        return {**picked(self.trial, "id:trial", "agent", "model"), **points, "repeats": self.repeats, "scored": len(self.scores)}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
 class ChosenTrials:
-    """The trials of one side: those of a run, of an agent, of a model; forks are left out, for a person took part in them."""
+    """The trials of one side, of a run, an agent or a model, their scores, and by which scales these are, those of most trials first.
 
-    reader: SessionReader
-    rows: Sequence[TrialRow]
-    title: str
+    Forks are left out, for a person took part in them.
+    """
 
-    @property
-    def runs(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(row.run_id for row in self.rows))
+    def __init__(self, reader: SessionReader, rows: Iterable[TrialRow], title: str) -> None:
+        self.reader, self.title = reader, title
+        self.rows = {row.id: row for row in rows if not row.parent}
+        self.runs = tuple(dict.fromkeys(row.run_id for row in self.rows.values()))
+        scores = (row for row in reader.scores() if row.trial_id in self.rows)
+        self.scores = {(row.trial_id, row.rubric, row.judge): row for row in scores}
+        counts = Counter((rubric, judge) for _, rubric, judge in self.scores)
+        self.scales = sorted(counts, key=lambda one: (-counts[one], one[0] != "aeo-bench", one))
+
+    def repeats(self, scale: Scale, key: Callable[[TrialRow], Any]) -> dict[Any, ScoredTrial]:
+        """Return the repeats of each trial together: they are drawn independently, so their numbers pair nothing."""
+        totals = totals_of(self.reader, self.scores.values())
+        groups: dict[Any, list[TrialRow]] = defaultdict(list)
+        for row in self.rows.values():
+            groups[key(row)].append(row)
+        found = {}
+        for name, mine in groups.items():
+            of = [totals.get((row.id, *scale), Total()) for row in mine]
+            counted = comparable(of)
+            kept = [row for row, one in zip(mine, of, strict=True) if one in counted]
+            points = [one.points for one in counted if one.points is not None]
+            mean = replace(counted[0], points=statistics.fmean(points)) if counted else Total()
+            scores = tuple(self.scores[row.id, *scale] for row in kept)
+            found[name] = ScoredTrial([*kept, *mine][0], mean, len(mine), scores)
+        return found
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -86,42 +109,109 @@ def read_sets(left: panes.Named, right: panes.Named, rubric: str = "", judge: st
 def _chosen(reader: SessionReader, key: str | tuple[Sequence[str], str]) -> ChosenTrials | None:
     if isinstance(key, str):
         run = reader.run(key)
-        if run is None:
-            return None
-        rows, title = reader.trials(key), run.name or run.id
-    else:
-        ids, title = frozenset(key[0]), key[1]
-        rows = [row for row in reader.trials() if row.id in ids]
-        if not rows:
-            return None
-    return ChosenTrials(reader, [row for row in rows if not row.parent], title)
+        return ChosenTrials(reader, reader.trials(key), run.name or run.id) if run is not None else None
+    ids = frozenset(key[0])
+    rows = [row for row in reader.trials() if row.id in ids]
+    return ChosenTrials(reader, rows, key[1]) if rows else None
 
 
-def _scores(reader: SessionReader, trials: Sequence[TrialRow]) -> tuple[_Scores, list[Scale]]:
-    """Return the scores of trials, and by which scales they are, those of most trials first."""
-    wanted = {row.id for row in trials}
-    scores = {(row.trial_id, row.rubric, row.judge): row for row in reader.scores() if row.trial_id in wanted}
-    counts = Counter((rubric, judge) for _, rubric, judge in scores)
-    return scores, sorted(counts, key=lambda one: (-counts[one], one[0] != "aeo-bench", one))
+# -- points of both sides
 
 
-def _repeats(
-    side: ChosenTrials, scale: Scale, scores: _Scores, key: Callable[[TrialRow], Any]
-) -> dict[Any, ScoredTrial]:
-    """Return the trials of a side, the repeats of each together: repeats are drawn independently, so their numbers pair nothing."""
-    totals = totals_of(side.reader, scores.values())
-    groups: dict[Any, list[TrialRow]] = defaultdict(list)
-    for row in side.rows:
-        groups[key(row)].append(row)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointsPart(panes.Pair[float]):
+    """A part of the scorecard: ``tier`` is 0 and ``title`` "" of the total; ``maximum`` is None where trials differ in that."""
+
+    tier: int
+    title: str
+    maximum: float | None
+    paired: Paired
+    adjusted: float | None
+
+    def part_json(self) -> dict[str, Any]:
+        return {
+            "tier": self.tier or None,
+            "criterion": self.title or None,
+            "maximum": self.maximum,
+            "trials": self.paired.items,
+            "missing": self.paired.missing,
+            **self.paired.to_json(self.adjusted),
+        }
+
+
+def paired_points(pairs: Iterable[TrialPair], left: SessionReader, right: SessionReader) -> list[PointsPart]:
+    both: dict[Part, list[tuple[str, Criterion, Criterion]]] = defaultdict(list)
+    missing: Counter[Part] = Counter()
+    for pair in pairs:
+        if pair.left is None or pair.right is None:
+            continue
+        a, b = _means(pair.left, left), _means(pair.right, right)
+        if pair.gap is None:
+            del a[_TOTAL]
+        for part in dict.fromkeys((_TOTAL, *a, *b)):
+            if part in a and part in b:
+                both[part].append((pair.left.trial.case_id, a[part], b[part]))
+            else:
+                missing[part] += 1
     found = {}
-    for name, mine in groups.items():
-        of = [totals.get((row.id, *scale), Total()) for row in mine]
-        counted = comparable(of)
-        kept = [row for row, one in zip(mine, of, strict=True) if one in counted]
-        points = [one.points for one in counted if one.points is not None]
-        mean = replace(counted[0], points=statistics.fmean(points)) if counted else Total()
-        found[name] = ScoredTrial([*kept, *mine][0], mean, len(mine), tuple(scores[row.id, *scale] for row in kept))
-    return found
+    for part in sorted(both, key=lambda part: (part[0], bool(part[1]))):
+        values = [[Value(case, "", sides[at].points or 0.0) for case, *sides in both[part]] for at in (0, 1)]
+        found[part] = Paired(values[0], values[1], missing[part], of_trials=True)
+    tests = {part: one.test.p for part, one in found.items() if one.test.p is not None}
+    adjusted: dict[Part, float] = {}
+    for level in range(3):  # the total, which is one test, tiers, criteria
+        adjusted |= holm({part: p for part, p in tests.items() if (part[0] > 0) + bool(part[1]) == level})
+    parts = []
+    for part, one in found.items():
+        maxima = {side.maximum for _, *sides in both[part] for side in sides}
+        parts.append(
+            PointsPart(
+                left=one.means[0], right=one.means[1], gaps=(one.gap,), tier=part[0], title=both[part][0][1].title,
+                maximum=maxima.pop() if len(maxima) == 1 else None, paired=one, adjusted=adjusted.get(part),
+            )
+        )  # fmt: skip
+    return parts
+
+
+def _means(trial: ScoredTrial, reader: SessionReader) -> dict[Part, Criterion]:
+    """Return the parts of a trial's scorecards, each with its mean points over the repeats that have it."""
+    repeats: dict[Part, list[Criterion]] = defaultdict(list)
+    for card in filter(None, (card_of(reader, score) for score in trial.scores)):
+        tiers = {(at, "", 0): Criterion(at, "", "", one.points, one.maximum, "") for at, one in card.tiers.items()}
+        for part, one in {**criteria_of(card), **tiers}.items():
+            if one.points is not None:
+                repeats[part].append(one)
+    means = {part: math.fsum(one.points or 0.0 for one in of) / len(of) for part, of in repeats.items()}
+    total = Criterion(0, "", "", trial.mean.points, trial.mean.out_of, "")
+    return {_TOTAL: total, **{part: replace(of[0], points=means[part]) for part, of in repeats.items()}}
+
+
+def paired_points_pane(parts: Sequence[PointsPart]) -> panes.Table[PointsPart]:
+    def name(row: PointsPart) -> panes.Cell:
+        if row.title:
+            return f"{row.tier} {one_line(row.title, 60)}", ""
+        return f"tier {row.tier} {TIER_NAMES.get(row.tier, '')}".rstrip() if row.tier else "total", "strong"
+
+    def trials(row: PointsPart) -> panes.Cell:
+        count, missing = row.paired.items, row.paired.missing
+        return f"{count:,} of {count + missing:,}" if missing else f"{count:,}", "dim"
+
+    rows = sorted(parts, key=lambda one: (bool(one.title), -abs(one.gap or 0.0) if one.title else 0.0))
+    return panes.Table(
+        summary=f"criteria: {panes.differing_words([one for one in parts if one.title])}",
+        rows=rows,
+        columns=(
+            panes.texts("points", name, 14, 44),
+            panes.gap_column("B − A", 0, 6, 1),
+            panes.Column("95 % interval", lambda row: (panes.interval_words(row.paired.bounds, 1) or panes.NOTHING, "dim"), 14),
+            panes.Column("p (Holm)", lambda row: "" if row.adjusted is None else f"{row.adjusted:.2g}", 8),
+            *panes.sided("{}", lambda value: panes.figure(value, 1), 6, priority=2),
+            panes.Column("cases won", lambda row: (f"B {row.paired.difference.repositories.wins:,} of {row.paired.difference.repositories.items:,}", "dim"), 12, priority=1),
+            panes.Column("trials", trials, 8, priority=1),
+        ),
+        nothing="No trial of both is scored by one judge, so no points can be compared.",
+        page="all",
+    )  # fmt: skip
 
 
 # -- comparing
@@ -130,44 +220,34 @@ def _repeats(
 def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", judge: str = "") -> panes.Comparison:
     """Compare the trials of two sides by a rubric and judge, "" for those that most of their trials have points by."""
     sides = left, right
-    (mine, by_mine), (other, by_other) = (_scores(side.reader, side.rows) for side in sides)
-    scales = common_scales(by_mine, by_other, rubric, judge)
+    scales = common_scales(left.scales, right.scales, rubric, judge)
     same_judge = scales[0] == scales[1]
-    ignored = [name for name in ("agent", "model") if _one_each(name, left.rows, right.rows)]
-    names = [name for name in ("case_id", "agent", "model") if name not in ignored]
-
-    def key(row: TrialRow) -> tuple[object, ...]:
-        return tuple(getattr(row, name) for name in names)
-
-    trials = [_repeats(*one, key) for one in zip(sides, scales, (mine, other), strict=True)]
+    # Where each side has one agent (or model), and not the same, that is what they differ in.
+    named = {
+        name: [{getattr(row, name) for row in side.rows.values()} for side in sides] for name in ("agent", "model")
+    }
+    ignored = [name for name, (a, b) in named.items() if len(a) == len(b) == 1 and a != b]
+    key = attrgetter("case_id", *(name for name in named if name not in ignored))
+    trials = [side.repeats(scale, key) for side, scale in zip(sides, scales, strict=True)]
     found = [_pair(a, b, same_judge) for _, a, b in panes.joined(*trials)]
     pairs = sorted(found, key=lambda pair: (pair.order, pair.name, pair.either.trial.agent))
     parts = paired_points(found if same_judge else (), left.reader, right.reader)
-    compared = [
-        (pair.left.mean.points, pair.right.mean.points)
-        for pair in pairs
-        if pair.gap is not None and pair.left and pair.right
+    compared = [pair for pair in pairs if pair.gap is not None]
+    means = [
+        statistics.fmean(getattr(pair, side).mean.points for pair in compared) if compared else None
+        for side in ("left", "right")
     ]
-    means = [statistics.fmean(float(one[at] or 0) for one in compared) if compared else None for at in (0, 1)]
     gap = difference(*means)
-    count = tally(pair.gap for pair in pairs if pair.gap is not None)
+    count = tally(pair.gap or 0.0 for pair in compared)
     common, only_left, only_right = panes.in_each(pairs)
     conditions = _conditions(left, right)
 
-    note = [
-        f"{panes.wins(count)} by means of repeats",
-        by_judges(*scales),
-    ]
-    if conditions:
-        note.append(f"differ in {'; '.join(f'{what} {a} | {b}' for what, a, b in conditions)}")
-    if ignored:
-        note.append(f"joined whatever the {' and the '.join(ignored)}")
-    notes = []
-    if parts:
-        rule = parts[0].paired.test.rule
-        notes.append(f"p by a {rule}; of tiers and of criteria adjusted for their number (Holm).")
-    if not same_judge:
-        notes.append("workbench rescore scores both sides by one judge.")
+    note = [f"{panes.wins(count)} by means of repeats", by_judges(*scales)]
+    note += [f"differ in {'; '.join(f'{what} {a} | {b}' for what, a, b in conditions)}"] if conditions else []
+    note += [f"joined whatever the {' and the '.join(ignored)}"] if ignored else []
+    adjusted = "of tiers and of criteria adjusted for their number (Holm)"
+    notes = [f"p by a {parts[0].paired.test.rule}; {adjusted}."] if parts else []
+    notes += [] if same_judge else ["workbench rescore scores both sides by one judge."]
     shown = [panes.NOTHING if one is None else f"{one:.1f}" for one in means]
 
     def choose(a: SessionReader, b: SessionReader, rows: Mapping[str, Any]) -> panes.Leads:
@@ -176,14 +256,12 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
         return tuple(panes.Lead("trial", one.trial.id, of_b) for one, of_b in both if one is not None)
 
     return panes.Comparison(
-        head=panes.Head(
-            names=panes.names_apart(left.parts, right.parts, 1, 3),
-            columns=(
-                panes.Amount("trials", len(trials[0]), len(trials[1]), 8, comparable=False).column,
-                panes.head_column(f"mean over {len(compared):,}", (*shown, panes.change_cell(gap, 1, none="strong")), 14, style="score"),
-            ),
-            note=one_line(" · ".join(note), 400),
+        names=panes.names_apart(left.parts, right.parts, 1, 3),
+        columns=(
+            panes.Amount("trials", len(trials[0]), len(trials[1]), 8, comparable=False).column,
+            panes.head_column(f"mean over {len(compared):,}", (*shown, panes.change_cell(gap, 1, none="strong")), 14, style="score"),
         ),
+        note=one_line(" · ".join(note), 400),
         leads=(),
         choose=choose,
         scale=scales[0],
@@ -215,23 +293,15 @@ def _pair(a: ScoredTrial | None, b: ScoredTrial | None, same_judge: bool) -> Tri
     return panes.Pair(a, b, row.case_name or row.case_id, (gap,))
 
 
-def _one_each(name: str, left: Sequence[TrialRow], right: Sequence[TrialRow]) -> bool:
-    """Return whether each side has one agent (or model), and not the same: that is what the sides differ in."""
-    mine, other = ({getattr(row, name) for row in rows} for rows in (left, right))
-    return len(mine) == len(other) == 1 and mine != other
-
-
 def _conditions(left: ChosenTrials, right: ChosenTrials) -> list[tuple[str, str, str]]:
-    plans = [
-        [settings_of(run.config) for run in side.reader.every_run() if run.id in side.runs] for side in (left, right)
-    ]
-    found = []
+    sides, found = (left, right), []
+    plans = [[settings_of(run.config) for run in side.reader.every_run() if run.id in side.runs] for side in sides]
     for key, name in AGENT_LIMITS.items():
         a, b = (", ".join(sorted({str(plan[key]) for plan in of if plan.get(key)})) or "not known" for of in plans)
         found += [(name, a, b)] if a != b else []
-    contents = [{row.case_id: row.content for row in side.rows if row.content} for side in (left, right)]
+    contents = [{row.case_id: row.content for row in side.rows.values() if row.content} for side in sides]
     changed = sum(contents[0][case] != contents[1][case] for case in contents[0].keys() & contents[1].keys())
-    return [*found, *([("content", "as it was", f"changed in {changed:,} cases")] if changed else [])]  # fmt: skip
+    return [*found, *([("content", "as it was", f"changed in {changed:,} cases")] if changed else [])]
 
 
 def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
@@ -255,8 +325,7 @@ def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
             panes.texts("case", lambda pair: (one_line(pair.name, 200), "strong"), 12, 60, cut="end"),
             panes.texts("agent · model", who, 14, 120),
             panes.Column("repeats", repeats, 7, 16),
-            panes.Column("A", lambda pair: points(pair.left), 8),
-            panes.Column("B", lambda pair: points(pair.right), 8),
+            *panes.sided("{}", points),
             panes.gap_column("B − A", 0, 8, 1),
         ),
         nothing="Neither side has a trial of its own.",

@@ -1,128 +1,43 @@
-"""Two trials side by side: steps, points, files, READMEs, and what each took."""
+"""Two trials side by side: steps, points criterion by criterion, files, READMEs, and what each took."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
-from workbench.comparison.diff import align, longest_common
-from workbench.comparison.points import criteria_pane, join_criteria
-from workbench.comparison.texts import TextSide, compare_texts, read_text
+from workbench.comparison.texts import align, compare_texts, longest_common, read_text
 from workbench.glyphs import STATES
 from workbench.grounding.exploration import LISTED, PARTLY, READ, WHOLE
 from workbench.results.scores import card_of, totals_of
+from workbench.rubric.scorecard import Criterion, Scorecard
 from workbench.rubric.spread import Total
+from workbench.session.json_forms import TIER_NAMES, picked
 from workbench.session.judges import in_words
 from workbench.session.pending_work import trial_state
 from workbench.session.rows import StepRow
+from workbench.statistics.paired import difference
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Scorecard
     from workbench.session.reader import SessionReader
     from workbench.session.rows import AccessedFileRow, TrialRow
 
 Scale = tuple[str, str]
+Part = tuple[int, str, int]
+"""Tier, name and occurrence of a criterion; the name is "" of a whole tier, the tier 0 of the total."""
 StepPair = panes.Pair[StepRow]
+CriterionPair = panes.Pair[Criterion]
 _LOOKS = {None: ("· unseen", "dim"), LISTED: ("○ listed", "seen-listed"), PARTLY: ("◐ partly", "seen-read"), READ: ("● read", "seen-read")}  # fmt: skip
 """How closely an agent looked at a file, the closest last."""
 _STATE_STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class TrialSide:
-    """One of the two trials, as it was read.
-
-    Attributes:
-        parts: What tells it from others: agent, model, case, a mark of its content where others have other content, repeat, session.
-        state: As a person should see it, ``interrupted`` and ``unscored`` included.
-        seen: Files that its agent listed or read.
-        scale: By whose points it is compared; ``no_card`` says why there are no criteria by these.
-    """
-
-    trial: TrialRow
-    session: str
-    parts: Sequence[str]
-    state: str
-    steps: Sequence[StepRow]
-    seen: Sequence[AccessedFileRow]
-    readme: TextSide
-    scale: Scale
-    total: Total
-    card: Scorecard | None
-    no_card: str
-
-    def to_json(self) -> dict[str, Any]:
-        trial = self.trial
-        return {
-            "session": self.session,
-            "trial": trial.id,
-            "agent": trial.agent,
-            "model": trial.model,
-            "case": trial.case_name or trial.case_id,
-            "repeat": trial.repeat,
-            "state": self.state,
-            "judge": self.scale[1],
-            "score": self.total.points,
-            "out_of": self.total.out_of,
-        }
-
-
-# -- reading
-
-
-def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> TrialSide | None:
-    """Read a trial with its points by one rubric and judge; None if it is not in the session."""
-    trial = reader.trial(trial_id)
-    if trial is None:
-        return None
-    state = trial_state(reader, trial)
-    if trial.state in {"queued", "running"}:
-        run = reader.run(trial.run_id)
-        at_work = run is None or reader.run_state(run) in {"queued", "running"}
-        state = trial.state if at_work else "interrupted"
-    no_readme = {
-        "queued": "no README yet: the trial waits for its engine",
-        "running": "no README yet: the agent is at work",
-        "interrupted": "no README: the trial was interrupted",
-        "cancelled": "no README: the trial was cancelled",
-        "failed": f"no README: the trial failed: {trial.error or 'no reason was recorded'}",
-    }.get(state, "no README was handed in")
-    scores = [row for row in reader.scores(trial_id) if (row.rubric, row.judge) == (rubric, judge)]
-    total = totals_of(reader, scores).get((trial_id, rubric, judge), Total())
-    card = card_of(reader, scores[0]) if scores else None
-    no_card = "" if card is not None and card.criteria else "the scorecard has no criteria to be read"
-    if not scores:
-        by = f" by {one_line(rubric, 40)}, judge {one_line(judge, 40)}" if rubric else ""
-        no_card = "not scored yet" if state in {"queued", "running"} else f"not scored{by}"
-    title = f"{one_line(trial.agent, 40)}, rep {trial.repeat}"
-    session, case = reader.path.name, trial.case_name or trial.case_id
-    named = trial.agent, trial.model.rpartition("/")[2], case, reader.told_apart(trial), f"rep {trial.repeat}", session
-    return TrialSide(
-        trial,
-        session,
-        [one_line(part, 60) for part in named],
-        state,
-        reader.steps(trial_id),
-        _seen(reader, trial),
-        read_text(reader, trial.readme_blob, title, f"the README of trial {trial.id}", no_readme),
-        (rubric, judge),
-        total,
-        card,
-        no_card,
-    )
-
-
-def _seen(reader: SessionReader, trial: TrialRow) -> list[AccessedFileRow]:
-    """Return the paths that the agent saw; a file of which it was shown a part only is partly read."""
-    sizes = dict(reader.files_of(trial.snapshot)) if trial.snapshot else {}
-    return [
-        replace(row, how=PARTLY) if row.how == READ and 0 < row.size < WHOLE * sizes.get(row.path, 0) else row
-        for row in reader.seen(trial.id)
-    ]
+# -- by whose points
 
 
 def common_scales(mine: Sequence[Scale], other: Sequence[Scale], rubric: str, judge: str) -> tuple[Scale, Scale]:
@@ -148,11 +63,150 @@ def by_judges(left: Scale, right: Scale) -> str:
     return f"{rubric} · " + (a if left == right else f"judges differ, not comparable: A {a}, B {b}")
 
 
+# -- reading
+
+
+class TrialSide:
+    """A trial with its points by one rubric and judge (``scale``); ``no_card`` says why there are no criteria by these."""
+
+    def __init__(self, reader: SessionReader, trial: TrialRow, scale: Scale) -> None:
+        rubric, judge = scale
+        self.trial, self.scale, self.session = trial, scale, reader.path.name
+        self.state = trial_state(reader, trial)
+        if trial.state in {"queued", "running"}:
+            run = reader.run(trial.run_id)
+            at_work = run is None or reader.run_state(run) in {"queued", "running"}
+            self.state = trial.state if at_work else "interrupted"
+        scores = [row for row in reader.scores(trial.id) if (row.rubric, row.judge) == scale]
+        self.total = totals_of(reader, scores).get((trial.id, *scale), Total())
+        self.card = card_of(reader, scores[0]) if scores else None
+        self.no_card = "" if self.card and self.card.criteria else "the scorecard has no criteria to be read"
+        if not scores:
+            by = f" by {one_line(rubric, 40)}, judge {one_line(judge, 40)}" if rubric else ""
+            self.no_card = "not scored yet" if self.state in {"queued", "running"} else f"not scored{by}"
+        self.case, repeat = trial.case_name or trial.case_id, f"rep {trial.repeat}"
+        # What tells it from others; content only where others have another one.
+        named = trial.agent, trial.model.rpartition("/")[2], self.case, reader.told_apart(trial), repeat, self.session
+        self.parts = [one_line(part, 60) for part in named]
+        self.steps = reader.steps(trial.id)
+        sizes = dict(reader.files_of(trial.snapshot)) if trial.snapshot else {}
+        # A file of which the agent was shown a part only is partly read.
+        self.seen = [
+            replace(row, how=PARTLY) if row.how == READ and 0 < row.size < WHOLE * sizes.get(row.path, 0) else row
+            for row in reader.seen(trial.id)
+        ]
+        no_readme = {
+            "queued": "no README yet: the trial waits for its engine",
+            "running": "no README yet: the agent is at work",
+            "interrupted": "no README: the trial was interrupted",
+            "cancelled": "no README: the trial was cancelled",
+            "failed": f"no README: the trial failed: {trial.error or 'no reason was recorded'}",
+        }.get(self.state, "no README was handed in")
+        title = f"{one_line(trial.agent, 40)}, {repeat}"
+        self.readme = read_text(reader, trial.readme_blob, title, f"the README of trial {trial.id}", no_readme)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "session": self.session,
+            **picked(self.trial, "id:trial", "agent", "model", "repeat"),
+            "case": self.case,
+            "state": self.state,
+            "judge": self.scale[1],
+            **picked(self.total, "points:score", "out_of"),
+        }
+
+
+def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> TrialSide | None:
+    trial = reader.trial(trial_id)
+    return TrialSide(reader, trial, (rubric, judge)) if trial is not None else None
+
+
 def read_trials(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
     mine, other = ([(row.rubric, row.judge) for row in reader.scores(trial)] for reader, trial in (left, right))
     scales = common_scales(mine, other, rubric, judge)
     keys = [(reader, (trial, *scale)) for (reader, trial), scale in zip((left, right), scales, strict=True)]
     return compare(*panes.both(keys[0], keys[1], lambda reader, key: read_side(reader, *key), "Trial"))
+
+
+# -- points
+
+
+def criteria_of(card: Scorecard | None) -> dict[Part, Criterion]:
+    """Return the criteria with points by tier, key (or title where it has none) and, should a name occur twice, which of them."""
+    found: dict[Part, Criterion] = {}
+    counts: Counter[tuple[int, str]] = Counter()
+    for one in card.criteria if card is not None else ():
+        if one.maximum:
+            name = one.tier, one.key or one.title
+            found[*name, counts[name]] = one
+            counts[name] += 1
+    return found
+
+
+def join_criteria(left: Scorecard | None, right: Scorecard | None) -> list[CriterionPair]:
+    """Return each tier, followed by its criteria in the order of the left card; what only the right one has is at its end.
+
+    Remarks, which carry no points, are left out. The points of a tier are None where a criterion is unscored or missing.
+    """
+
+    def pair(a: Criterion | None, b: Criterion | None, name: str, *, heading: bool = False) -> CriterionPair:
+        points = [None if one is None else one.points for one in (a, b)]
+        return panes.Pair(a, b, name, (difference(*points),), points == [None, None], heading)
+
+    tiers: dict[int, list[CriterionPair]] = {}
+    for (tier, name, _), a, b in panes.joined(criteria_of(left), criteria_of(right)):
+        title = next((one.title for one in (a, b) if one is not None), "")
+        tiers.setdefault(tier, []).append(pair(a, b, title or name))
+    rows = []
+    for tier, pairs in sorted(tiers.items()):
+        name = f"{tier} {TIER_NAMES.get(tier, f'Tier {tier}')}"
+        a, b = _sum(tier, name, [one.left for one in pairs]), _sum(tier, name, [one.right for one in pairs])
+        rows += [pair(a, b, name, heading=True), *pairs]
+    return rows
+
+
+def _sum(tier: int, name: str, criteria: Sequence[Criterion | None]) -> Criterion:
+    given = [one.points for one in criteria if one is not None and one.points is not None]
+    whole = round(math.fsum(given), 6) if len(given) == len(criteria) else None
+    return Criterion(tier, "", name, whole, 0.0, "")
+
+
+def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.Table[CriterionPair]:
+    signs = Counter(row.sign for row in rows if not row.heading)
+    wins, losses, same = (signs.pop(one, 0) for one in (panes.MORE, panes.LESS, panes.SAME))
+    summary = [f"B wins {wins}, loses {losses}"] if wins or losses else []
+    summary += [f"{signs.total()} scored in one only"] if signs else []
+
+    def points(row: CriterionPair, one: Criterion | None) -> panes.Cell:
+        shown = panes.NOTHING if one is None else "?" if one.points is None else f"{one.points:.1f}"
+        return shown, "strong" if row.heading else ""
+
+    def reason(judged: Criterion | None) -> str:
+        if judged is None:
+            return "not in its scorecard"
+        # Who judged stands above; here it would take the room of the reason.
+        return one_line(judged.reason, 2_000).removeprefix("offline judge: ") or "no reason was recorded"
+
+    def why(row: CriterionPair) -> panes.Cell:
+        """Return the reason of the trial with fewer points, or without any; an unscored one first, for there it is why."""
+        if row.heading or row.sign == panes.SAME:
+            return ""
+        of_b = row.left is not None and row.left.points is not None if row.gap is None else row.gap < 0
+        return f"B: {reason(row.right)}" if of_b else f"A: {reason(row.left)}", "dim"
+
+    return panes.Table(
+        summary=" · ".join(summary) or ("all the same" if same else ""),
+        rows=rows,
+        columns=(
+            panes.Column("criterion", lambda row: (one_line(row.name, 60), "strong" if row.heading else ""), 14, 28, text=True),
+            panes.Column("A", lambda row: points(row, row.left), 6),
+            panes.Column("B", lambda row: points(row, row.right), 6),
+            panes.Column("B − A", lambda row: panes.change_cell(row.gap, 1, "", ""), 6),
+            panes.texts("why", why, 12, 2_000, priority=1, cut="end"),
+        ),
+        nothing=nothing,
+        says=reason,
+    )  # fmt: skip
 
 
 # -- comparing
@@ -198,7 +252,11 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
     scores = [panes.points(one.total.points, one.total.out_of) for one in (left, right)]
     gap = panes.change_cell(amounts["score"].difference, 1, "", "")
     shared = [mine for mine, theirs in zip(left.parts[:-1], right.parts, strict=False) if mine and mine == theirs]
-    head = panes.Head(
+    common = sum(pair.both for pair in steps)
+    apart = f"A {len(left.steps):,} · B {len(right.steps):,} · {common:,} in common"
+    reasons = [one_line(side.no_card, 400) for side in (left, right)]
+    nothing = f"A and B: {reasons[0]}" if reasons[0] == reasons[1] else f"A: {reasons[0]}\nB: {reasons[1]}"
+    return panes.Comparison(
         names=panes.names_apart(left.parts, right.parts, 0, 6),
         shared=" · ".join(shared),
         columns=(
@@ -207,13 +265,6 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
             panes.head_column("score", (*scores, gap), 7, style="score"),
         ),
         status=by_judges(left.scale, right.scale),
-    )
-    common = sum(pair.both for pair in steps)
-    apart = f"A {len(left.steps):,} · B {len(right.steps):,} · {common:,} in common"
-    reasons = [one_line(side.no_card, 400) for side in (left, right)]
-    nothing = f"A and B: {reasons[0]}" if reasons[0] == reasons[1] else f"A: {reasons[0]}\nB: {reasons[1]}"
-    return panes.Comparison(
-        head=head,
         leads=(panes.Lead("trial", a.id), panes.Lead("trial", b.id, of_b=True)),
         scale=left.scale,
         panes={
@@ -222,7 +273,6 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
                 rows=steps,
                 columns=_step_columns(steps),
                 nothing="Neither trial has a step.",
-                by_stretch=True,
                 number=lambda pair: pair.either.number,
                 page="",
             ),
@@ -231,8 +281,7 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
                 summary=f"A {sum(bool(one.left) for one in files):,} · B {sum(bool(one.right) for one in files):,}",
                 rows=files,
                 columns=(
-                    panes.Column("A", lambda pair: _LOOKS.get(pair.left, (pair.left or "", "")), text=True),
-                    panes.Column("B", lambda pair: _LOOKS.get(pair.right, (pair.right or "", "")), text=True),
+                    *panes.sided("{}", lambda how: _LOOKS.get(how, (how or "", "")), text=True),
                     panes.texts("path", lambda pair: pair.name, widest=400),
                 ),
                 nothing="Neither agent saw a file.",
@@ -258,7 +307,7 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
             ],
             "steps": {"a": len(left.steps), "b": len(right.steps), "common": common},
             "files": [{"path": one.name, "a": one.left, "b": one.right} for one in files],
-            "words": {"a": readme.diff.left_words, "b": readme.diff.right_words, "common": readme.diff.common_words},
+            "words": dict(zip(("a", "b", "common"), readme.words, strict=True)),
         },
     )
 
@@ -266,9 +315,6 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
 def _step_columns(steps: Sequence[StepPair]) -> tuple[panes.Column[StepPair], ...]:
     last = max((step.number for pair in steps for step in (pair.left, pair.right) if step is not None), default=0)
     size = max(2, len(f"{last:,}"))
-
-    def number(step: StepRow | None) -> panes.Cell:
-        return panes.NOTHING if step is None else f"{step.number:,}", "dim"
 
     def target(pair: StepPair) -> str:
         if pair.left is not None and pair.right is not None and pair.left.target != pair.right.target:
@@ -278,16 +324,10 @@ def _step_columns(steps: Sequence[StepPair]) -> tuple[panes.Column[StepPair], ..
         return one_line(pair.either.target, 400)
 
     return (
-        panes.Column("A", lambda pair: number(pair.left), size),
-        panes.Column("B", lambda pair: number(pair.right), size),
+        *panes.sided("{}", lambda step: (f"{step.number:,}" if step else panes.NOTHING, "dim"), size),
         panes.Column("action", lambda pair: one_line(pair.either.action, 15), 15, text=True),
         panes.Column("target", target, widest=400, text=True),
     )
 
 
-TRIALS = panes.Kind(
-    "trials",
-    "two trials",
-    ("Steps", "Points", "Files", "README"),
-    read_trials,
-)
+TRIALS = panes.Kind("trials", "two trials", ("Steps", "Points", "Files", "README"), read_trials)

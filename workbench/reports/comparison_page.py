@@ -15,7 +15,7 @@ def comparison_page(found: Sequence[panes.Comparison], notes: Sequence[str] = ()
     lead, *others = (tuple(_head(one)) for one in found)
     sections: list[Section] = []
     for at, one in enumerate(found):
-        sections += [Section(" | ".join(one.head.names[0]), others[at - 1])] if at else []
+        sections += [Section(" | ".join(one.names[0]), others[at - 1])] if at else []
         sections += [Section(name, tuple(_pane(pane))) for name, pane in one.panes.items() if _is_long(pane)]
     return Page("Side by side", (*lead, *map(_said, notes)), tuple(sections))
 
@@ -26,12 +26,11 @@ def _is_long(pane: panes.Pane) -> bool:
 
 
 def _head(found: panes.Comparison) -> Iterator[Part]:
-    head = found.head
-    for side, name in zip("AB", head.names[1], strict=True):
+    for side, name in zip("AB", found.names[1], strict=True):
         yield _said(f"{side}  {name}")
-    sentences = (head.status and f"by {head.status}", head.alike, head.note, *found.notes())
+    sentences = (found.status and f"by {found.status}", found.alike, found.note, *found.notes())
     yield from map(_said, filter(None, sentences))
-    rows = ((one.title, *(_text(one.cell(at)) for at in range(3))) for one in head.columns)
+    rows = ((one.title, *(_text(one.cell(at)) for at in range(3))) for one in found.columns)
     yield Shown(("", "A", "B", "B − A"), tuple(row for row in rows if any(row[1:])), frozenset({1, 2, 3}))
     for name, pane in found.panes.items():
         if pane.summary and not _is_long(pane):
@@ -44,8 +43,8 @@ def _pane(pane: panes.Pane) -> Iterator[Part]:
             if text.absent:
                 yield _said(f"{side}: {one_line(text.absent, 300)}")
         lines = (
-            f"{sign} {''.join(piece.text for piece in pieces)}"
-            for line in pane.diff.pairs
+            f"{sign} {''.join(text for text, _ in pieces)}"
+            for line in pane.pairs
             if not line.same
             for sign, pieces in (("-", line.left), ("+", line.right))
             if pieces is not None

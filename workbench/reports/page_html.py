@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import glyphs
-from workbench.comparison.diff import line_diff, line_diff_words
+from workbench.comparison.texts import line_diff, line_diff_words
 from workbench.reports import figures, page, wording
 from workbench.reports.html_frame import closing, e, opening
 from workbench.session.json_forms import TIER_NAMES

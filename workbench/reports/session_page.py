@@ -11,7 +11,7 @@ from itertools import chain
 
 from workbench import glyphs
 from workbench.checking.verdicts import BlockResult, CheckDamaged, ClaimResult, alarm, checked_of, shown_lines
-from workbench.comparison.diff import without_margin
+from workbench.comparison.texts import without_margin
 from workbench.grounding import read_trial
 from workbench.reports import page, report_tables, session_figures, wording
 from workbench.reports.contents import Contents, Trial, accessed_files_words

@@ -3,39 +3,47 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby, zip_longest
 from typing import Any
 
+from rich.cells import cell_len
 from textual.strip import Strip
 
-from workbench.app.compare.text_rows import TextRows, wrapped_at
 from workbench.app.toolkit.columns import Column, Columns, fit_end
-from workbench.app.toolkit.document import prepared
+from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.comparison import panes
-from workbench.comparison.texts import Texts
+from workbench.comparison.texts import LinePair, Pieces, Texts
+from workbench.session.json_forms import picked
 from workbench.text import one_line, shortened
 
 _CUTS = {"end": fit, "middle": shortened, "start": fit_end}
+SAME, ONLY_A, ONLY_B, CHANGED = (sign for sign, _ in (panes.SAME, panes.ONLY_A, panes.ONLY_B, panes.CHANGED))
+MARKS = {SAME: ("", ""), ONLY_A: ("[-", "-]"), ONLY_B: ("{+", "+}")}
+"""Around words that only one has, as ``git diff --word-diff`` writes them."""
+_STYLES = {ONLY_A: "only-a", ONLY_B: "only-b"}
+_UNDER = {SAME: (" ", "dim"), ONLY_A: ("-", "poor"), ONLY_B: ("+", "good")}
+"""Signs and styles where a line stands under the one in whose place it is."""
+_BETWEEN = " │ "
+_SIGN = 2
+
+Half = tuple[str, Sequence[Part]]
+"""One side of a row: a sign and the text beside it, both empty where the other side goes on alone."""
+NO_TEXT: Half = ("", ())
 
 
 def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Columns[Any]:
-    shown = [
-        Column(title=one.title, cell=one.cell, width=one.width, widest=one.widest, text=one.text,
-               priority=one.priority, shorten=_CUTS[one.cut])
-        for one in columns
-    ]  # fmt: skip
-    return Columns(shown, rows)
+    names = "title", "cell", "width", "widest", "text", "priority"
+    return Columns([Column(**picked(one, *names), shorten=_CUTS[one.cut]) for one in columns], rows)
 
 
 class TableRows:
     """The rows of a table: a sign that says which side has it, then columns."""
 
-    fills_row = True
-
     def __init__(self, table: panes.Table[Any]) -> None:
-        self.rows, self.by_stretch, self.nothing = table.rows, table.by_stretch, table.nothing
+        self.rows, self.by_stretch, self.nothing = table.rows, table.number is not None, table.nothing
         self.columns = laid_out(table.columns, table.rows)
         self.differing = [None if row.heading else row.sign != panes.SAME for row in table.rows]
 
@@ -49,13 +57,111 @@ class TableRows:
         return [(f"{sign:2}", style), *self.columns.cells(row, width - 2, row_style)]
 
 
-class DifferenceList(HeadedList):
-    """The list of a pane; row 0 names the columns, or the texts, and stays at the top.
+_NO_TABLE: panes.Table[Any] = panes.Table(rows=(), columns=(), nothing="")
 
-    Attributes:
-        pane: What is shown, None before it was read.
-        only_differences: Whether rows that are the same are folded into a line that counts them.
+
+class TextRows:
+    """Two texts at a width, side by side, or under one another the former line and what stands in its place.
+
+    ``lines`` are the numbers of the lines of which rows are parts, the same at every width. The signs before the cursor's row carry
+    the cursor, so that colours stay.
     """
+
+    by_stretch = True
+
+    def __init__(self, texts: Texts, width: int) -> None:
+        self.texts, self.width = texts, width
+        self.half = max(4, width - _SIGN if texts.under else (width - len(_BETWEEN)) // 2 - _SIGN)
+        self.rows: list[tuple[Half, Half]] = []
+        self.differing: list[bool | None] = []
+        self.lines: list[int] = []
+        for number, (left, right, differs) in enumerate(self._halves()):
+            if texts.under:
+                left, right = (left + right if differs else left), []
+            rows = list(zip_longest(left, right, fillvalue=NO_TEXT))
+            self.rows += rows
+            self.differing += [differs] * len(rows)
+            self.lines += [number] * len(rows)
+        a, b = texts.left.absent or "is empty", texts.right.absent or "is empty"
+        self.nothing = one_line(f"A: {a} · B: {b}", 600)
+
+    def _halves(self) -> Iterator[tuple[list[Half], list[Half], bool]]:
+        """Yield the rows of a line of A and of the one of B beside it; a text that is missing says why instead."""
+        texts = self.texts
+        sides, pairs = (texts.left, texts.right), texts.pairs
+        if (pairs or texts.under) and any(side.absent for side in sides):
+            yield self._note(sides[0].absent), self._note(sides[1].absent), True
+            if texts.under:
+                return
+        for single, found in groupby(pairs, key=lambda pair: pair.left is None or pair.right is None):
+            stretch = list(found)
+            if single and not texts.under:
+                # Lines that only one has stand beside those that only the other has, which saves the room of empty halves.
+                alone = ([pair.left for pair in stretch if pair.left], [pair.right for pair in stretch if pair.right])
+                stretch = [LinePair(a, b) for a, b in zip_longest(*alone)]
+            for pair in stretch:
+                left, right = (
+                    [] if pieces is None else self._wrapped(pieces, SAME if pair.same else side, marked=not single)
+                    for pieces, side in ((pair.left, ONLY_A), (pair.right, ONLY_B))
+                )
+                yield left, right, not pair.same
+        left, right = (self._note("the rest is too long to be compared" if side.cut else "") for side in sides)
+        yield left, right, False
+
+    def _note(self, text: str) -> list[Half]:
+        shown = f"({text})"
+        return [(" ", ((shown[at], "notice"),)) for at in wrapped_at(shown, self.half)] if text else []
+
+    def _wrapped(self, pieces: Pieces, side: str, *, marked: bool) -> list[Half]:
+        """Return the rows of a line; in a ``marked`` one the words that only this side has stand between marks."""
+        sign, style = side if side == SAME or not marked else CHANGED, _STYLES.get(side, "")
+        if self.texts.under:
+            sign, style = _UNDER[side]
+        before, after = MARKS[side] if marked else ("", "")
+        alike = "strong" if pieces and pieces[0][0].startswith("#") else ""
+        styled = [
+            (prepared(text), alike) if same else (f"{before}{prepared(text)}{after}", style) for text, same in pieces
+        ]
+        rows = wrapped_at("".join(text for text, _ in styled), self.half)
+        return [(sign if not row.start else " ", [*_cut(styled, row)]) for row in rows]
+
+    def heading(self, width: int) -> Sequence[Part]:
+        a, b = self.texts.left.title, self.texts.right.title
+        if self.texts.under:
+            return [(f"- {a}", "poor"), ("   ", ""), (f"+ {b}", "good")]
+        room = self.half + _SIGN
+        return [(fit(f"A  {a}", room), "only-a"), (_BETWEEN, "rule"), (fit(f"B  {b}", room), "only-b")]
+
+    def parts(self, place: int, width: int, cursor: str) -> Sequence[Part]:
+        left, right = self.rows[place]
+        if self.texts.under:
+            return self._half(left, dict(_UNDER.values()).get(left[0], "dim"), cursor)
+        between = (_BETWEEN, cursor or "rule")
+        return [*self._half(left, "only-a", cursor), between, *self._half(right, "only-b", cursor)]
+
+    def _half(self, half: Half, style: str, cursor: str) -> list[Part]:
+        sign, parts = half
+        used = sum(cell_len(text) for text, _ in parts)
+        lead = (fit(sign, 1), cursor or ("dim" if sign == SAME else style))
+        return [lead, (" ", ""), *parts, (" " * max(0, self.half - used), "")]
+
+
+def _cut(styled: Sequence[Part], row: slice) -> Iterator[Part]:
+    at = 0
+    for text, style in styled:
+        if part := text[max(0, row.start - at) : max(0, row.stop - at)]:
+            yield part, style
+        at += len(text)
+
+
+def wrapped_at(line: str, width: int) -> list[slice]:
+    """Return where the rows of a line begin and end; the space at which it is cut may be one cell too many and is left out."""
+    rows = Document((Line(line),), line).rows(width)
+    return [slice(row.start, row.start + len(line[row.start : row.end].rstrip())) for row in rows]
+
+
+class DifferenceList(HeadedList):
+    """The list of a pane, which is None before it was read; row 0 names the columns, or the texts, and stays at the top."""
 
     ALLOW_SELECT = False
 
@@ -63,38 +169,34 @@ class DifferenceList(HeadedList):
         super().__init__(id=id)
         self.title = title
         self.pane: panes.Pane | None = None
-        self.only_differences = False
-        self._shown: TableRows | TextRows | None = None
+        self.only_differences = False  # rows that are the same are folded into a line that counts them
+        self._shown: TableRows | TextRows = TableRows(_NO_TABLE)
         self._rows: list[int] = []  # places of rows; negative: so many that are the same are left out
 
     # -- what is in it
 
     def put(self, pane: panes.Pane | None) -> None:
-        place = self.place
-        self.pane = pane
-        self._lay_out()
+        place, self.pane = self._place(), pane
+        self._shown = TextRows(pane, self.text_width) if isinstance(pane, Texts) else TableRows(pane or _NO_TABLE)
         self._arrange(place)
-
-    def _lay_out(self) -> None:
-        pane = self.pane
-        self._shown = TextRows(pane, self.text_width) if isinstance(pane, Texts) else TableRows(pane) if pane else None
 
     def show_only_differences(self, only: bool) -> None:
         self.only_differences = only
-        self._arrange(self.place)
+        self._arrange(self._place())
 
-    @property
-    def place(self) -> int:
-        return self._rows[self.cursor - 1] if 0 < self.cursor <= len(self._rows) else -1
+    def _place(self, index: int | None = None) -> int:
+        index = self.cursor if index is None else index
+        return max(-1, self._rows[index - 1]) if 0 < index <= len(self._rows) else -1
 
     @property
     def selected(self) -> Any:
-        return self._shown.rows[self.place] if isinstance(self._shown, TableRows) and self.place >= 0 else None
+        place = self._place()
+        return self._shown.rows[place] if isinstance(self._shown, TableRows) and place >= 0 else None
 
     @property
     def differing(self) -> Sequence[bool | None]:
         """Whether each row differs, None of a heading, which stays in sight whatever is shown and takes no cursor."""
-        return self._shown.differing if self._shown is not None else ()
+        return self._shown.differing
 
     def below(self, lines: int) -> str:
         """Return what both sides say of the row under the cursor, each in so many lines, below a name that the list may cut."""
@@ -109,10 +211,9 @@ class DifferenceList(HeadedList):
     def on_resize(self) -> None:
         shown = self._shown
         if isinstance(shown, TextRows) and shown.width != self.text_width:
-            line = shown.rows[self.place].number if self.place >= 0 else 0
-            self._lay_out()
-            assert isinstance(self._shown, TextRows)
-            self._arrange(bisect_left(self._shown.rows, line, key=lambda row: row.number))
+            line = shown.lines[self._place()] if self._place() >= 0 else 0
+            self._shown = again = TextRows(shown.texts, self.text_width)
+            self._arrange(bisect_left(again.lines, line))
         super().on_resize()
         if 0 <= self.cursor < self.page_height():
             self.scroll_to(y=0, animate=False, immediate=True)
@@ -134,39 +235,38 @@ class DifferenceList(HeadedList):
 
     def go_to_difference(self, step: int) -> bool:
         """Put the cursor on the next (1) or previous (-1) difference, round the ends; returns whether there is one."""
-        count, by_stretch = len(self._rows), self._shown is not None and self._shown.by_stretch
+        count, by_stretch = len(self._rows), self._shown.by_stretch
         for distance in range(1, count + 1):
-            index = (self.cursor - 1 + step * distance) % count
-            if self._differs(index) and not (by_stretch and index > 0 and self._differs(index - 1)):
-                self.set_cursor(index + 1, step)
-                if by_stretch and not 0 < index + 1 - self.scroll_offset.y <= self.page_height() // 2:
+            index = (self.cursor - 1 + step * distance) % count + 1
+            if self._differs(index) and not (by_stretch and self._differs(index - 1)):
+                self.set_cursor(index, step)
+                if by_stretch and not 0 < index - self.scroll_offset.y <= self.page_height() // 2:
                     # What follows is the rest of the difference.
-                    self.scroll_to(y=max(0, index + 1 - self.page_height() // 3), animate=False, immediate=True)
+                    self.scroll_to(y=max(0, index - self.page_height() // 3), animate=False, immediate=True)
                 return True
         return False
 
     def go_to_first_difference(self) -> None:
-        index = next((index for index in range(len(self._rows)) if self._differs(index)), None)
-        if index is not None:
-            self.set_cursor(index + 1)
+        self.set_cursor(next(filter(self._differs, range(self.row_count())), self.cursor))
 
     def _differs(self, index: int) -> bool:
-        return self._rows[index] >= 0 and bool(self.differing[self._rows[index]])
+        place = self._place(index)
+        return place >= 0 and bool(self.differing[place])
 
     # -- painting
 
     def row_count(self) -> int:
-        return 0 if self._shown is None else 1 + (len(self._rows) or self._shown.nothing.count("\n") + 1)
+        return 0 if self.pane is None else 1 + (len(self._rows) or self._shown.nothing.count("\n") + 1)
 
     def selectable(self, index: int) -> bool:
-        place = self._rows[index - 1] if 0 < index <= len(self._rows) else -1
+        place = self._place(index)
         return place >= 0 and self.differing[place] is not None
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        return self._shown.heading(width) if self._shown is not None else ()
+        return self._shown.heading(width)
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        if index == 0 or self._shown is None:
+        if index == 0:
             return self.heading_parts(width)
         if not self._rows:
             return [(f"  {line}", "dim") for line in self._shown.nothing.split("\n")[index - 1 : index]]
@@ -178,7 +278,7 @@ class DifferenceList(HeadedList):
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         parts, fill = super().row_parts(y, width)
-        return parts, fill if self._shown is None or self._shown.fills_row else ""
+        return parts, "" if isinstance(self._shown, TextRows) else fill
 
     def render_line(self, y: int) -> Strip:
         if isinstance(self._shown, TextRows) and self._shown.width != self.text_width:

@@ -20,10 +20,9 @@ from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import Marked, Pair
 from workbench.app.toolkit.cell_table import LinesBeside
-from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.pane import PaneTabs
+from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part, fit
@@ -33,8 +32,6 @@ from workbench.comparison.texts import Texts
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
-
-REFRESH_SECONDS = 0.5
 
 
 class SideBySide(ModeScreen):
@@ -52,11 +49,12 @@ class SideBySide(ModeScreen):
         of_trials = all(one.kind == "trials" or one.of_trials for one in (pair.left, pair.right))
         self.kind = kind_of("trials" if of_trials else pair.left.kind)
         self.add_class(f"-{self.kind.what.replace(' ', '-')}")
+        self.lists = [DifferenceList(title, id=f"{_id(title)}-list") for title in self.kind.titles]
         # Whose docstring or prompt was looked at sees these first.
         self.asked = f"{pair.about}s"
         self.first_pane = _id(self.asked if self.asked in self.kind.titles else self.kind.titles[0])
-        self.comparing, self.detailing = Latest(self, "compare"), Latest(self, "detail")
-        self.acting = Latest(self, "act")
+        self.live = self.comparing = Live(self, "compare", self._read, self._show, lambda why: self._show(None, why))
+        self.detailing, self.acting = Latest(self, "detail"), Latest(self, "act")
         self.comparison: panes.Comparison | None = None
         self.detail: Mapping[str, panes.Pane] = {}
         self.only_differences = False
@@ -68,30 +66,22 @@ class SideBySide(ModeScreen):
     # -- what is shown
 
     def compose_body(self) -> Iterable[Widget]:
-        found: list[Container] = []
-        for title in self.kind.titles:
-            name = _id(title)
-            inside = DifferenceList(title, id=f"{name}-list"), Static("", classes="below")
-            found.append(Container(*inside, id=name, classes="pane -current" if name == self.first_pane else "pane"))
-            set_title(found[-1], title)
+        found = []
+        for one in self.lists:
+            name = _id(one.title)
+            classes = "pane -current" if name == self.first_pane else "pane"
+            found.append(Pane(one, Static("", classes="below"), short=one.title, id=name, classes=classes))
         yield LinesBeside(self._head_lines, id="head")
         yield Container(*found, id="panes")
 
     def on_mount(self) -> None:
         self.set_status(f"{self.kind.what} side by side")
 
-    @property
-    def lists(self) -> list[DifferenceList]:
-        return list(self.query(DifferenceList))
-
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        self._load()
-
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         mine = {one for side in (self.pair.left, self.pair.right) for one in (side.key, side.run)}
         kinds = {"run", *(("candidate", "task") if self.pair.left.kind != "trial" else ())}
         if any(change.item in mine or change.kind in kinds for change in changes):
-            self.comparing.soon(self._load, REFRESH_SECONDS)
+            self.comparing.refresh_soon()
 
     def _with_both(self, read: Callable[..., Any], *, surveyed: bool = False) -> Callable[[], Any]:
         """Return work for a thread that reads both sessions; they are surveyed where more than single texts are wanted."""
@@ -101,21 +91,20 @@ class SideBySide(ModeScreen):
             from workbench.session.reader import SessionReader
 
             with ExitStack() as stack:
-                readers = []
-                for session in sessions:
-                    known = opened if opened is not None and opened.path == session else None
-                    readers.append(known or stack.enter_context(SessionReader(session, surveyed=surveyed)))
-                return read(*readers)
+                known = {opened.path: opened} if opened is not None else {}
+                for one in {*sessions} - {*known}:
+                    known[one] = stack.enter_context(SessionReader(one, surveyed=surveyed))
+                return read(*(known[one] for one in sessions))
 
         return work
 
-    def _load(self) -> None:
+    def _read(self, reader: SessionReader) -> Callable[[], panes.Comparison]:
         pair, at = self.pair, self._at
 
         def read(left: SessionReader, right: SessionReader) -> panes.Comparison:
             return self.kind.read((left, _key(pair.left)), (right, _key(pair.right)), pair.rubric, pair.judge, at)
 
-        self.comparing.ask(self._with_both(read, surveyed=True), self._show, lambda why: self._show(None, why))
+        return self._with_both(read, surveyed=True)
 
     def _show(self, found: panes.Comparison | None, why: str = "") -> None:
         self.comparison, self._why = found, why
@@ -133,9 +122,9 @@ class SideBySide(ModeScreen):
         found, row = self.comparison, self.lists[0].selected
         if found is None or found.detail is None or row is None:
             self._show_detail({})
-            return
-        detail = found.detail
-        self.detailing.ask(self._with_both(lambda left, right: detail(left, right, row)), self._show_detail)
+        else:
+            detail = found.detail
+            self.detailing.ask(self._with_both(lambda left, right: detail(left, right, row)), self._show_detail)
 
     def _show_detail(self, detail: Mapping[str, panes.Pane]) -> None:
         self.detail = detail
@@ -149,19 +138,17 @@ class SideBySide(ModeScreen):
         found = self.comparison
         if found is None:
             return [[(f" {self._why}", "dim")], [], [], []]
-        head, width = found.head, width - 4
-        names = [
-            *((name, "strong") for name in head.names[0]),
-            (" · ".join(filter(None, ("B − A", head.alike))), "dim"),
-        ]
+        width -= 4
+        gaps = f"B − A · {found.alike}" if found.alike else "B − A"
+        names = *((name, "strong") for name in found.names[0]), (gaps, "dim")
         # What both share is said whole where that leaves three quarters to the figures.
-        least = max(20, min(cell_len(head.shared), width // 4))
-        name: panes.Column[int] = panes.texts(head.shared, names.__getitem__, least, 200)
-        columns = laid_out([name, *head.columns], range(3))
+        least = max(20, min(cell_len(found.shared), width // 4))
+        name: panes.Column[int] = panes.texts(found.shared, names.__getitem__, least, 200)
+        columns = laid_out([name, *found.columns], range(3))
         signs = (" A ", "only-a"), (" B ", "only-b"), ("   ", "")
         turns = with_keys("{compare.previous-pair} {compare.next-pair} turns")
         which = f"pair {self._at % found.of + 1} of {found.of}, {turns}" if found.of > 1 else ""
-        note = " · ".join(filter(None, (which, head.note)))
+        note = " · ".join(filter(None, (which, found.note)))
         return [
             [("   ", ""), *columns.heading(width)],
             *([sign, *columns.cells(at, width)] for at, sign in enumerate(signs)),
@@ -173,15 +160,14 @@ class SideBySide(ModeScreen):
         self.query_one(LinesBeside).again()
         if self.comparison is None:
             return
-        if status := self.comparison.head.status:
+        if status := self.comparison.status:
             self.set_status(f"side by side · {status}")
         folded = "only what differs" if self.only_differences else ""
-        for one in self.lists:
-            pane, shown = self.query_one(f"#{_id(one.title)}"), one.pane
-            pane.set_class(
-                isinstance(shown, Texts) and shown.optional and shown.same and one.title != self.asked, "-off"
-            )
-            set_title(pane, " · ".join(filter(None, (one.title, shown.summary if shown is not None else ""))), folded)
+        for pane, one in zip(self.query(Pane), self.lists, strict=True):
+            shown, summary = one.pane, one.pane.summary if one.pane is not None else ""
+            same = isinstance(shown, Texts) and shown.optional and shown.same
+            pane.set_class(same and one.title != self.asked, "-off")
+            pane.titled(f"{one.title} · {summary}" if summary else one.title, folded)
         self._refresh_tabs()
         self.show_below()
 
@@ -200,13 +186,6 @@ class SideBySide(ModeScreen):
     def on_resize(self, event: events.Resize) -> None:
         self.show_figures()
 
-    def _refresh_tabs(self) -> None:
-        # Where only one pane has room there is none for counts either.
-        titles = {_id(title): title for title in self.kind.titles}
-        self.query_one(PaneTabs).tabs = tuple(
-            (titles[pane.id or ""], pane.has_class("-current")) for pane in self.panes
-        )
-
     # -- what one can do
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -216,7 +195,7 @@ class SideBySide(ModeScreen):
 
     def action_pair(self, step: int) -> None:
         self._at += step
-        self._load()
+        self.comparing.refresh()
 
     def action_difference(self, step: int) -> None:
         current = self.focused
@@ -232,7 +211,7 @@ class SideBySide(ModeScreen):
     def action_swap(self) -> None:
         self.pair = self.pair.swapped
         self.comparison = None  # what was read is the other way round
-        self._load()
+        self.comparing.refresh()
 
     @work
     async def action_export(self) -> None:

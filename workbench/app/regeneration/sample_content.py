@@ -26,7 +26,7 @@ from workbench.app.toolkit.document import (
     styled,
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST
-from workbench.comparison.diff import line_diff, without_margin
+from workbench.comparison.texts import line_diff, without_margin
 from workbench.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.results.samples import Sample, read_sample
 from workbench.session.labels import in_words

@@ -157,7 +157,7 @@ def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
 
 
 def difference(diff: Sequence[str], *, places: bool = True) -> Document:
-    """Return the lines of :func:`workbench.comparison.diff.line_diff`, with ``places`` where they stand; copied, they are as they were."""
+    """Return the lines of :func:`workbench.comparison.texts.line_diff`, with ``places`` where they stand; copied, they are as they were."""
     styles = {"@": "hunk", "-": "removed", "+": "added"}
     shown = [line for line in diff if places or line[0] != "@"]
     lines = (styled((line[:2] + prepared(line[2:]), styles.get(line[0], "")), indent=2) for line in shown)

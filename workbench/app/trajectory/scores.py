@@ -10,7 +10,7 @@ from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.toolkit.virtual_view import fit
 from workbench.comparison.panes import change_cell
-from workbench.comparison.points import criteria_of
+from workbench.comparison.trials import criteria_of
 from workbench.reports import wording
 from workbench.reports.wording import points
 from workbench.rubric.scorecard import missing_points
