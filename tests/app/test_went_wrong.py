@@ -82,7 +82,7 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         assert isinstance(screen, WentWrongScreen)
         await until(pilot, lambda: FAILURES in screen.listings and screen.idle, "the findings")
         assert [entry.cells[0] for entry in screen.list.rows] == ["3", "2", "1", "1"]
-        assert "7 candidates in 4 groups" in str(screen.query_one(StatusLine).render())
+        assert "7 failed in 4 groups" in str(screen.query_one(StatusLine).render())
         await until(pilot, lambda: "assert 1 == 2" in screen_text(app), "what the test said")
         shown = screen_text(app)
         assert "6     assert found.lines == 2" in shown  # the source, with its line number

@@ -102,9 +102,3 @@ def test_a_replaced_verdict_keeps_its_mark(recorder: Recorder, doubtful: None) -
         assert now is not None
         assert (now.plain, now.doubtful) == (1, None)
         assert [one.doubtful for one in reader.former_verdicts(key)] == [WHY]
-
-
-def test_what_a_report_says_of_plainness_survives_the_way_from_the_sandbox() -> None:
-    for plain in (True, False, None):
-        report = Report("x", Verdict.PASSED, plain=plain, doubtful="" if plain else WHY)
-        assert Report.from_json(json.loads(json.dumps(report.to_json()))) == report

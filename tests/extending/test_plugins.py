@@ -232,10 +232,9 @@ def test_a_broken_plug_in_is_named_and_stops_nothing(
     assert "has no theme lost.yaml in broken_plugin." in said
     assert "'Bad Name': its name must be of small letters" in said
     # The doctor names it; ours keep their names; the others go on.
-    from workbench.commands.doctor import Check, _plugins
+    from workbench.commands.doctor import check_machine
 
-    found: list[Check] = list(_plugins({}))
-    told = [(c.name, c.status, c.advice) for c in found]
+    told = [(one.name, one.status, one.advice) for one in check_machine({})]
     for name in ("falls", "unread"):
         assert (name, "warning", "Repair or uninstall broken-plugin 1.0.") in told
     assert main(["report", "example"]) == 0

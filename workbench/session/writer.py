@@ -280,9 +280,16 @@ class SessionWriter:
     # -- trials
 
     def add_trial(
-        self, trial_id: str, run_id: str, position: int, case: tuple[str, str], agent: str, model: str, repeat: int,
+        self,
+        trial_id: str,
+        run_id: str,
+        position: int,
+        case: tuple[str, str],
+        agent: str,
+        model: str,
+        repeat: int,
         **further: object,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Record a waiting trial; ``case`` is (id, name). Returns False if the session has that trial already.
 
         ``further`` are snapshot, content and what a fork inherits, see :class:`.rows.TrialRow`.

@@ -93,8 +93,13 @@ def _over_common(outcome: StudyOutcome) -> tuple[int, Mapping[str, float]]:
 
 
 def _line(
-    place: int | None, of: int, over_common: float | None, summary: ColumnSummary, outcome: StudyOutcome, judges: Sequence[str]
-) -> LeaderLine:  # fmt: skip
+    place: int | None,
+    of: int,
+    over_common: float | None,
+    summary: ColumnSummary,
+    outcome: StudyOutcome,
+    judges: Sequence[str],
+) -> LeaderLine:
     by_case = {row: outcome.cell(row, summary.column).work.trials for row in outcome.rows}
     every = [trial for mine in by_case.values() for trial in mine if trial.state == "done"]
     trials = [trial for trial in every if score_of(trial, outcome.scale) is not None]

@@ -198,8 +198,12 @@ def _other_words(other: GroupCounts, than: GroupCounts) -> str:
 
 
 def _task_cell(
-    cell: CellWork, groups: Sequence[GroupCounts], chosen: tuple[frozenset[str] | None, int | None], samples: int, made: Mapping[str, str]
-) -> CellWork:  # fmt: skip
+    cell: CellWork,
+    groups: Sequence[GroupCounts],
+    chosen: tuple[frozenset[str] | None, int | None],
+    samples: int,
+    made: Mapping[str, str],
+) -> CellWork:
     only, tasks = chosen
     planned = None if tasks is None else tasks * samples
     if not groups:

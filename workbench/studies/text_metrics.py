@@ -160,9 +160,15 @@ def _scores(metrics: Sequence[str], model: Path | None, notes: dict[str, None]) 
 
 
 def _measured(
-    cell: Cell, metrics: Sequence[str], rows: Mapping[str, TaskRow], texts: TaskTexts, bodies: Mapping[str, list[str]],
-    scores: Mapping[str, Score], ks: Sequence[int], judged: Mapping[str, Mapping[str, float]],
-) -> Iterator[tuple[tuple[str, str], list[Measurement]]]:  # fmt: skip
+    cell: Cell,
+    metrics: Sequence[str],
+    rows: Mapping[str, TaskRow],
+    texts: TaskTexts,
+    bodies: Mapping[str, list[str]],
+    scores: Mapping[str, Score],
+    ks: Sequence[int],
+    judged: Mapping[str, Mapping[str, float]],
+) -> Iterator[tuple[tuple[str, str], list[Measurement]]]:
     """Yield the values of the tasks of a cell by metric and pair."""
     tasks = {one.task: one for one in cell.work.tasks if one.task in rows}
     passed = {key: {k: pass_of(one, k) for k in ks} for key, one in tasks.items()}

@@ -87,7 +87,7 @@ def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
         place = one_line(group.place or _where(group.representative), 200)
         return _entry((*counts, what, message, place), group.representative, of=group)
 
-    said = f"{plural(failed, 'candidate')} in {plural(len(groups), 'group')}"
+    said = f"{failed:,} failed in {plural(len(groups), 'group')}"
     return Listing(_OF_FAILURES, tuple(map(entry, groups)), said, "No candidate failed.")
 
 

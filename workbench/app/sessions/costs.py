@@ -24,8 +24,13 @@ from workbench.text import one_line, shortened
 _NOTHING = "No model was asked yet in any session."
 
 
-def _figure(title: str, width: int, value: Callable[[ModelCost], float | None], shown: Callable[[float], str] = "{:,}".format,
-            priority: int = 0) -> Column[ModelCost]:  # fmt: skip
+def _figure(
+    title: str,
+    width: int,
+    value: Callable[[ModelCost], float | None],
+    shown: Callable[[float], str] = "{:,}".format,
+    priority: int = 0,
+) -> Column[ModelCost]:
     def cell(row: ModelCost) -> str:
         return "–" if (number := value(row)) is None else shown(number)
 

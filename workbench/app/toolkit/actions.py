@@ -116,9 +116,12 @@ class RunActions:
     cancel: Callable[[], None]
 
     def on_own(
-        self, work: Callable[[Path], Any], say: Callable[[Any], str], elsewhere: Callable[[Path, Any], Location],
+        self,
+        work: Callable[[Path], Any],
+        say: Callable[[Any], str],
+        elsewhere: Callable[[Path, Any], Location],
         here: Callable[[Any], object] = lambda value: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Do something in a thread that writes into the session, or into a copy of an example; ``say`` tells of the result.
 
         ``here`` shows the result in the session; in the copy that is at ``elsewhere``.

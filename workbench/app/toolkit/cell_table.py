@@ -25,9 +25,17 @@ class Grid(Columns[Row]):
     """
 
     def __init__(
-        self, names: Column[Row], shown: Sequence[Column[Row]], *, hidden: Sequence[Column[Row]] = (), heads: int = 0,
-        least: int = 9, usual: int = 14, whole: int = 15, least_name: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        names: Column[Row],
+        shown: Sequence[Column[Row]],
+        *,
+        hidden: Sequence[Column[Row]] = (),
+        heads: int = 0,
+        least: int = 9,
+        usual: int = 14,
+        whole: int = 15,
+        least_name: int = 0,
+    ) -> None:
         super().__init__((names, *shown, *hidden))
         self.names, self.shown, self.each = names, tuple(shown), usual
         self.heads, self.least, self.usual, self.whole, self.least_name = heads, least, usual, whole, least_name

@@ -109,9 +109,13 @@ def places_of(needle: str, text: str) -> Iterator[int]:
 
 
 def plain(
-    text: str, *, style: str = "", cut: str | None = None, numbered: bool = False,
+    text: str,
+    *,
+    style: str = "",
+    cut: str | None = None,
+    numbered: bool = False,
     spans: Sequence[Sequence[Span]] | None = None,
-) -> Document:  # fmt: skip
+) -> Document:
     """Return a text as it is, a line for a line; with ``spans`` of lines these are its colours, and what wraps is indented."""
     lines = []
     for index, part in enumerate(prepared(text).split("\n")):

@@ -105,8 +105,13 @@ class FilterDialog(Dialog[None], Generic[LineT]):
     """
 
     def __init__(
-        self, lines: Sequence[LineT], before: Filter[LineT], preview: Callable[[Filter[LineT]], int], what: str, names: str
-    ) -> None:  # fmt: skip
+        self,
+        lines: Sequence[LineT],
+        before: Filter[LineT],
+        preview: Callable[[Filter[LineT]], int],
+        what: str,
+        names: str,
+    ) -> None:
         super().__init__()
         self._lines, self._before, self._preview, self._what, self._names = lines, before, preview, what, names
 

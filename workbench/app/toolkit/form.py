@@ -45,9 +45,15 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     """
 
     def __init__(
-        self, title: str, fields: Sequence[Field], first: str = "", *,
-        note: Words = "", starts: str = "Start", problem: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        title: str,
+        fields: Sequence[Field],
+        first: str = "",
+        *,
+        note: Words = "",
+        starts: str = "Start",
+        problem: str = "",
+    ) -> None:
         super().__init__()
         self._title, self._fields, self._first, self._help, self._starts = title, fields, first, note, starts
         self._problem, self._typed = problem, False  # typed in the field that has the focus, since it has it
@@ -204,9 +210,17 @@ class AskText(Form[str]):
     """
 
     def __init__(
-        self, title: str, note: str, value: str = "", placeholder: str = "", *, paths: bool = False, needed: str = "",
-        check: Callable[[str], object] | None = None, problem: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        title: str,
+        note: str,
+        value: str = "",
+        placeholder: str = "",
+        *,
+        paths: bool = False,
+        needed: str = "",
+        check: Callable[[str], object] | None = None,
+        problem: str = "",
+    ) -> None:
         field = Field("text", value, placeholder=placeholder, paths=paths, needed=needed, check=check)
         super().__init__(title, (field,), note=note, problem=problem)
 

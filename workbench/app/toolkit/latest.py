@@ -162,10 +162,18 @@ class Live(Latest, Generic[ReadT]):
     """
 
     def __init__(
-        self, screen: App[Any] | Widget, group: str, read: Callable[[SessionReader], Callable[[], ReadT] | None],
-        show: Callable[[ReadT], None], failed: Failed = None, *,
-        kinds: Collection[str] = (), seconds: float = 0.5, share: float = 0.2, nothing: ReadT | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        screen: App[Any] | Widget,
+        group: str,
+        read: Callable[[SessionReader], Callable[[], ReadT] | None],
+        show: Callable[[ReadT], None],
+        failed: Failed = None,
+        *,
+        kinds: Collection[str] = (),
+        seconds: float = 0.5,
+        share: float = 0.2,
+        nothing: ReadT | None = None,
+    ) -> None:
         super().__init__(screen, group)
         self._read, self._show, self._failed = read, show, failed
         self._kinds, self._seconds, self._nothing = kinds, seconds, nothing

@@ -41,8 +41,15 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
     DIALOG: ClassVar[str]
 
     def __init__(
-        self, host: WorkbenchApp, title: str, fields: Sequence[Field], plain: Mapping[str, Any], first: str = "", *, note: Words = ""
-    ) -> None:  # fmt: skip
+        self,
+        host: WorkbenchApp,
+        title: str,
+        fields: Sequence[Field],
+        plain: Mapping[str, Any],
+        first: str = "",
+        *,
+        note: Words = "",
+    ) -> None:
         super().__init__(title, fields, first, note=note)
         self.host, self._plain = host, plain
         self._measured: dict[Path | None, Measured] = {}

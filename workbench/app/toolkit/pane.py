@@ -248,8 +248,12 @@ class TabbedText(Pane):
         self._ask()
 
     def load(
-        self, key: tuple[object, ...], work: Callable[[], Loaded], show: Callable[[Loaded], None], failure: Callable[[str], Loaded]
-    ) -> None:  # fmt: skip
+        self,
+        key: tuple[object, ...],
+        work: Callable[[], Loaded],
+        show: Callable[[Loaded], None],
+        failure: Callable[[str], Loaded],
+    ) -> None:
         if key == self.loader.shown:
             self.arrive()
 

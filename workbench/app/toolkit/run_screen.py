@@ -54,8 +54,11 @@ class Finder:
         self.found: list[Any] | None = None
 
     def begin(
-        self, text: str, hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]], first: Callable[[Sequence[Any]], int]
-    ) -> None:  # fmt: skip
+        self,
+        text: str,
+        hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]],
+        first: Callable[[Sequence[Any]], int],
+    ) -> None:
         """Search in a thread for ``hits`` in their order, told whether to stop, and go to the one at the place that ``first`` returns."""
         screen, reader = self._screen, self._screen.workbench.reader
         self.forget()

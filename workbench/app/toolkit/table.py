@@ -69,9 +69,15 @@ class Table(HeadedList, Generic[Row]):
         table: Table[Any]
 
     def __init__(
-        self, columns: Sequence[Column[Row]], *, key: Callable[[Row], object], groupings: Sequence[Grouping[Row]] = (),
-        order: str = "", next_order: str = "", id: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        columns: Sequence[Column[Row]],
+        *,
+        key: Callable[[Row], object],
+        groupings: Sequence[Grouping[Row]] = (),
+        order: str = "",
+        next_order: str = "",
+        id: str | None = None,
+    ) -> None:
         super().__init__(id=id)
         self.columns: Columns[Row] = Columns(columns)
         self.groupings = tuple(groupings)

@@ -1,10 +1,8 @@
 """``command:PROGRAM…``: any program that documents a folder in place.
 
 The words are a shell's, without a shell: ``NAME=VALUE`` in front is an environment variable, and ``{folder}``,
-``{base_url}``,
-``{model}``, ``{key}`` stand for the copy to document, the endpoint (``…/v1``), the model's name and the key.
-``{model=NAME}`` names
-the model; ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and ``OPENAI_MODEL`` are set too.
+``{base_url}``, ``{model}``, ``{key}`` stand for the copy to document, the endpoint (``…/v1``), the model's name and the
+key. ``{model=NAME}`` names the model; ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and ``OPENAI_MODEL`` are set too.
 """
 
 from __future__ import annotations

@@ -36,10 +36,8 @@ class Tracer:
 
         ``{"contexts": [ids], "masks": [hex], "files": {path: {"statements": [lines], "lines": {line: mask number},
         "branches": [[from, to, mask number or -1]]}}}``. Bit n of a mask stands for the n-th context; lines that the
-        same tests execute
-        share one mask. ``branches`` are all arcs out of lines with several exits, a negative line being the exit of a
-        function; -1 says
-        that nothing took it.
+        same tests execute share one mask. ``branches`` are all arcs out of lines with several exits, a negative line
+        being the exit of a function; -1 says that nothing took it.
         """
         self._coverage.stop()
         self._ledger.close(self._data())
