@@ -18,8 +18,6 @@ from workbench.session.rows import CandidateRow, TaskRow
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-WRITER_PROMPT_VERSION = "writer-1"
-
 _TASK = """\
 Write a better docstring for the Python function `{name}` of the file `{path}`.
 
