@@ -24,6 +24,7 @@ from workbench.app.location import MOST, History, Location
 from workbench.app.palette import NamedPlace, find, load_places
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.run_list import RunsScreen
+from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.session import SessionReader
 
@@ -134,6 +135,26 @@ async def test_back_to_the_step_of_another_trial_and_forward_again(session: Path
         await until(pilot, lambda: shows(pilot, "trial-2"), "forward to the trial")
         await pilot.press("alt+right")
         await until(pilot, lambda: pilot.app.current_mode == "cases", "forward to the mode")
+
+
+@pytest.mark.parametrize(
+    ("mode", "item"), [("cases", "word_counter"), ("trajectory", "trial-1"), ("regeneration", "run"), ("study", "docs")]
+)
+async def test_a_dialog_that_opens_on_the_way_stays(
+    session: Path, mode: str, item: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with trajectory(session, trial="trial-1") as (pilot, _):
+        app = pilot.app
+        show_mode = app.show_mode
+
+        async def with_dialog(name: str) -> None:
+            await show_mode(name)
+            await app.push_screen(Dialog())
+
+        monkeypatch.setattr(app, "show_mode", with_dialog)
+        await app.show(Location(session, mode, item))
+        assert isinstance(app.screen, Dialog)
+        assert app.current_mode == mode
 
 
 async def test_back_to_the_session_that_was_open(session: Path) -> None:

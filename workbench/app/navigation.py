@@ -61,16 +61,16 @@ class NavigatingApp(SessionApp):
             elif mode == "regeneration":
                 self.selected_run = item
             await self.show_mode(mode)
+            # A dialog that keys opened meanwhile may stand over the mode.
             screen: Any = self.screen
-            match mode:
-                case "trajectory":
-                    screen.show_trial(item, place)
-                case "regeneration":
-                    screen.show_run(item, location.evaluator, place)
-                case "study":
-                    screen.show_study(item)
-                case "cases":
-                    screen.show_case(item, place.item if place is not None else "")
+            if mode == "trajectory" and hasattr(screen, "show_trial"):
+                screen.show_trial(item, place)
+            elif mode == "regeneration" and hasattr(screen, "show_run"):
+                screen.show_run(item, location.evaluator, place)
+            elif mode == "study" and hasattr(screen, "show_study"):
+                screen.show_study(item)
+            elif mode == "cases" and hasattr(screen, "show_case"):
+                screen.show_case(item, place.item if place is not None else "")
         else:
             await self.show_mode(mode)
 
