@@ -203,3 +203,31 @@ def any_project(**more: Any) -> Any:
     project = _Sources()
     vars(project).update(more)
     return project
+
+
+def judged(
+    code: str,
+    error: dict[str, object],
+    *,
+    around: str = "",
+    imported: tuple[str, ...] = (),
+    asked: tuple[str, ...] = (),
+    elsewhere: frozenset[str] = frozenset(),
+    **sources: object,
+) -> str:
+    """Return the verdict on a snippet of Python that ended with an error."""
+    step = Step(0, "python", code, 1)
+    project = any_project(**sources)
+    context = Context("README.md", project, {"wordstat"}, f"{around}\0{code}", "", frozenset(), "", elsewhere)
+    told = {
+        "type": "TypeError",
+        "message": "",
+        "place": "README.md",
+        "text": "",
+        "line": 1,
+        "name": None,
+        "owner": "",
+        **error,
+    }
+    ended = {"status": 1, "error": told, "imported": imported, "asked": asked}
+    return str(judge(step, ended, context).verdict)

@@ -10,6 +10,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
+
+from workbench.models.types import ModelError
+
 Send = Callable[[bytes], Any]
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -96,3 +100,17 @@ async def serving(answer: Callable[..., Any], *, tls: ssl.SSLContext | None = No
         for one in clients:
             one.cancel()
         await asyncio.gather(*clients, return_exceptions=True)
+
+
+async def nothing(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
+    """Answer no message: none is expected."""
+    raise AssertionError("no message is expected")
+
+
+def said(error: pytest.ExceptionInfo[ModelError]) -> str:
+    """Return an error's one clear sentence."""
+    text = str(error.value)
+    assert "\n" not in text
+    assert text.endswith((".", "?"))
+    assert len(text) < 500
+    return text
