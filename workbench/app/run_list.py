@@ -126,8 +126,9 @@ class RunsScreen(ModeScreen):
     def __init__(self, current: str = "") -> None:
         super().__init__()
         self._current = current
-        read = lambda reader: partial(load_runs, reader, time.time())  # noqa: E731
-        self.live = Live(self, "runs", read, self._show, kinds=_KINDS, nothing=())
+        self.live = Live(
+            self, "runs", lambda reader: partial(load_runs, reader, time.time()), self._show, kinds=_KINDS, nothing=()
+        )
         self._doing = Latest(self, "run-orders", every=True)
         self._put_away: list[str] = []
 

@@ -206,9 +206,10 @@ def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[
     stars = {row: published_counts()[name].stars for row in outcome.rows if (name := published_name(row))}
     found: list[Part] = []
     if len({one > POPULAR for one in stars.values()}) > 1:
-        few = lambda one, _: one.row in stars and stars[one.row] <= POPULAR  # noqa: E731
         found.append(("popularity", f"more than {POPULAR} stars", lambda one, _: stars.get(one.row, 0) > POPULAR))
-        found.append(("popularity", f"{POPULAR} stars or fewer", few))
+        found.append(
+            ("popularity", f"{POPULAR} stars or fewer", lambda one, _: one.row in stars and stars[one.row] <= POPULAR)
+        )
     numbers: list[tuple[str, Callable[[FunctionFacts], float | None], str]] = [
         ("size of the body", lambda one: one.first("body"), "{:,.0f} bytes"),
         ("tests in T_i", lambda one: float(one.tests), "{:,.0f}"),
@@ -221,8 +222,9 @@ def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[
     docs = {(id(one), column): told for one in functions for column, told in one.facts.items()}
     lengths = {key: float(told.docs) for key, told in docs.items() if told.documented and told.docs}
     if lengths and any(not told.documented for told in docs.values()):
-        bare = lambda one, column: column in one.facts and not one.facts[column].documented  # noqa: E731
-        found.append((DOCS_LENGTH, "none", bare))
+        found.append(
+            (DOCS_LENGTH, "none", lambda one, column: column in one.facts and not one.facts[column].documented)
+        )
     return [*found, *_cuts(DOCS_LENGTH, lengths, lambda one, column: (id(one), column), "{:,.0f} bytes")]
 
 
@@ -236,7 +238,10 @@ def _cuts(
     for low, high in itertools.pairwise([-math.inf, *bounds, math.inf]) if bounds else ():
         above = f"above {form.format(low)}" if low > -math.inf else ""
         upto = f"up to {form.format(high)}" if high < math.inf else ""
-        inside = lambda one, column, low=low, high=high: low < values.get(key(one, column), -math.inf) <= high  # noqa: E731
+
+        def inside(one: FunctionFacts, column: str, low: float = low, high: float = high) -> bool:
+            return low < values.get(key(one, column), -math.inf) <= high
+
         yield property, ", ".join(filter(None, (above, upto))), inside
 
 

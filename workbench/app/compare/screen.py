@@ -60,8 +60,7 @@ class SideBySide(ModeScreen):
         self.only_differences = False
         self._why = f"Reading {self.kind.what.replace('two', 'both')}…"  # there is no comparison
         self._at = 0  # which pair of groups of two runs is shown
-        # A large run takes longer to read than what changes takes to come.
-        self._first = True
+        self._first = True  # nothing was shown yet: a large run takes longer to read than its changes take to come
 
     # -- what is shown
 
@@ -209,9 +208,10 @@ class SideBySide(ModeScreen):
         self.show_figures()
 
     def action_swap(self) -> None:
-        self.pair = self.pair.swapped
-        self.comparison = None  # what was read is the other way round
-        self.comparing.refresh()
+        if self.workbench.reader is not None:  # it could not be read again
+            self.pair = self.pair.swapped
+            self.comparison = None  # what was read is the other way round
+            self.comparing.refresh()
 
     @work
     async def action_export(self) -> None:

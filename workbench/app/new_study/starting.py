@@ -114,7 +114,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
         self._base = base
         fields = [replace(_FIELDS[name], value=values[name]) for name in ("compare", "name")]
         for kind, lists in offered.items():
-            shown = lambda values, kind=kind: values["compare"] == kind  # noqa: E731
+            shown = partial(_compares, kind)
             for name in (*lists, *NUMBERS[kind], "checks" if kind == AGENTS else "scope"):
                 fields.append(replace(_FIELDS[name], value=values[name], offered=lists.get(name), shown=shown))
         known, empty = runs.known_sessions(), "study-NAME, as `workbench study` has it"
@@ -219,6 +219,10 @@ def _write(place: Path, study: Study) -> None:
     from workbench.studies.study_files import study_toml
 
     place.write_text(study_toml(replace(study, rows=written_out(study.rows))), encoding="utf-8")
+
+
+def _compares(kind: str, values: Mapping[str, Any]) -> bool:
+    return bool(values["compare"] == kind)
 
 
 def _about_place(values: Values) -> str:

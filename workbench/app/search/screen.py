@@ -121,7 +121,10 @@ class SearchScreen(ModeScreen):
         def work() -> str:
             if self._index is None:
                 self._index = SearchIndex(paths.data_dir() / "search.db")
-            stopped = lambda: stop.is_set() or self._filling.outdated  # noqa: E731
+
+            def stopped() -> bool:
+                return stop.is_set() or self._filling.outdated
+
             return _fill(self._index, sessions, stopped, lambda said: self._filling.report(self._filled, said))
 
         self._filling.ask(work, self._filled, self._say)

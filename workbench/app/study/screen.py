@@ -72,8 +72,14 @@ class StudyScreen(ModeScreen):
         super().__init__()
         self.wanted = Wanted()
         loader = StudyLoader()
-        look = lambda reader: partial(loader.look, reader, self.wanted)  # noqa: E731
-        self.live = Live(self, "study", look, self.show_view, self._show_failure, kinds=_SHOWN)
+        self.live = Live(
+            self,
+            "study",
+            lambda reader: partial(loader.look, reader, self.wanted),
+            self.show_view,
+            self._show_failure,
+            kinds=_SHOWN,
+        )
         self._drawing, self._estimating = Latest(self, "draws"), Latest(self, "study-left")
         self._actions = StudyActions(self)
         self.view = NO_VIEW
@@ -426,8 +432,12 @@ class StudyScreen(ModeScreen):
         from workbench.studies import drawing
 
         asked = outcome.study.name, tuple(self.pairs), self.measure, self._orders
-        failed = lambda problem: self._show_drawn(problem=problem)  # noqa: E731
-        self._drawing.ask_for((outcome, *asked), lambda: drawing.drawn(session, *asked), self._show_drawn, failed)
+        self._drawing.ask_for(
+            (outcome, *asked),
+            lambda: drawing.drawn(session, *asked),
+            self._show_drawn,
+            lambda problem: self._show_drawn(problem=problem),
+        )
 
     def _show_drawn(self, drawn: Mapping[str, Any] | None = None, problem: str = "") -> None:
         test = drawn["tests"].get(self.wanted.pair) if drawn is not None else None

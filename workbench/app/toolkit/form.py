@@ -163,9 +163,11 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         note.set_class(bool(self._problem), "-problem")
         if self.LIVE and self.values != self._reckoned:
             self._reckoned = values = self.values
-            work = lambda: self.summary(self.answer(values), values)  # noqa: E731
-            failed = lambda sentence: self.show_summary(f"✗ {one_line(sentence, 300)}")  # noqa: E731
-            self._reckoning.ask(work, self.show_summary, failed)
+            self._reckoning.ask(
+                lambda: self.summary(self.answer(values), values),
+                self.show_summary,
+                lambda sentence: self.show_summary(f"✗ {one_line(sentence, 300)}"),
+            )
 
     def show_summary(self, text: str) -> None:
         line = self.query_one("#will-do", Static)

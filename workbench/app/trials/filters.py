@@ -44,8 +44,12 @@ def _state(state: str, sign: str) -> Option[TrialLine]:
 
 
 def _band(low: int, high: int) -> Option[TrialLine]:
-    rule = lambda line: line.share is not None and low <= line.share < high  # noqa: E731
-    return Option(f"{low}", f"{low} to {min(high, 100)} of 100", f"score {low} to {min(high, 100)}", rule)
+    return Option(
+        f"{low}",
+        f"{low} to {min(high, 100)} of 100",
+        f"score {low} to {min(high, 100)}",
+        lambda line: line.share is not None and low <= line.share < high,
+    )
 
 
 def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ...]:
