@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from workbench.base.files import building_beside
 from workbench.engine.merging import merge
-from workbench.files import building_beside
 from workbench.reports.writing import write_atomically
 from workbench.session import create
 

@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 
 # Alone in its process: it makes every collection of garbage a point at which threads change.
 PROGRAM = """
 import gc, threading, time
-from workbench.python_syntax import literal, parse
+from workbench.base.python_syntax import literal, parse
 long, deep = "[" + "(1,)," * 3000 + "]", "(" * 60 + "1" + ",)" * 60
 failed = []
 def import_beside_us(source):

@@ -7,8 +7,8 @@ from collections.abc import Coroutine
 
 import pytest
 
-from workbench.errors import UsageError
-from workbench.task_groups import task_group
+from workbench.base.errors import UsageError
+from workbench.base.task_groups import task_group
 
 
 async def fail(error: BaseException) -> None:

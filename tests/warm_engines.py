@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from workbench.engine.launching import engine_process
+from workbench.orders.launching import engine_process
 
 #: What may differ from the warm process's own environment: it is read when an engine is at work, not while it imports.
 _READ_LATER = ("WORKBENCH_", "OPENAI_", "ANTHROPIC_", "PYTEST_", "HOME", "TMPDIR", "COLUMNS")
@@ -151,13 +151,13 @@ def _prepare() -> dict[str, str]:
     Returns:
         What the imports put into the environment.
     """
-    from workbench.collecting import collect_rarely
+    from workbench.base.collecting import collect_rarely
 
     collect_rarely()
     import workbench.engine.improvement
     import workbench.engine.process
     import workbench.engine.regenerate
-    import workbench.engine.study_client  # noqa: F401
+    import workbench.orders.study_client  # noqa: F401
     from workbench.models import provider
 
     before = set(os.environ)

@@ -8,4 +8,4 @@ import lazy_loader
 __version__ = "0.1.0"
 
 # Nothing is imported here: `workbench --version` and the app's first paint must not wait for it.
-__getattr__, _, _ = lazy_loader.attach(__name__, submod_attrs={"interchange.tables": ["Session", "open_session"]})
+__getattr__, _, _ = lazy_loader.attach(__name__, submod_attrs={"interop.formats.tables": ["Session", "open_session"]})

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench import __version__
-from workbench.collecting import collect_rarely
+from workbench.base.collecting import collect_rarely
+from workbench.base.errors import WorkbenchError
+from workbench.base.glyphs import ON_ERROR
 from workbench.commands.arguments import add_verbs, check_texts, declare, with_verb
 from workbench.commands.output import tell, write
-from workbench.errors import WorkbenchError
-from workbench.glyphs import ON_ERROR
 
 EXIT_DONE, EXIT_ERRORS, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 # What each command does. Its module under workbench.commands has ARGUMENTS and run(arguments) -> exit code, or VERBS.

@@ -14,13 +14,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from workbench import paths
 from workbench.app.app import WorkbenchApp
+from workbench.base import paths
+from workbench.base.settings import Settings
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.engine.process import serve
-from workbench.engine.trial_orders import plan_check, plan_rescore
+from workbench.orders.trial_orders import plan_check, plan_rescore
 from workbench.session import SessionWriter, create
-from workbench.settings import Settings
 
 FOLDER = Path(__file__).parent
 sys.path[:0] = [str(FOLDER.parents[1] / "tests"), str(FOLDER.parents[1] / "tests" / "improving")]

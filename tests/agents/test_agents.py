@@ -14,8 +14,8 @@ from workbench.agents.agent_context import AgentContext, Assignment, Step
 from workbench.agents.baselines import likely_main_file
 from workbench.agents.names import agent_info, current_name
 from workbench.agents.protocol import first_message
+from workbench.base.errors import UsageError
 from workbench.catalog import load_cases
-from workbench.errors import UsageError
 from workbench.models.types import Answer, ModelTimeout, Request, Usage
 from workbench.repository import View
 

@@ -16,12 +16,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from regenerated import Recorder
 
-from workbench import paths
 from workbench.app import WorkbenchApp
+from workbench.base import paths
+from workbench.base.settings import Settings
 from workbench.session import SessionWriter, create
 from workbench.session.identity import trial_id
 from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
-from workbench.settings import Settings
 
 
 @pytest.fixture(autouse=True)

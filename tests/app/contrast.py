@@ -10,7 +10,7 @@ from textual.app import App
 from textual.color import Color
 from textual.screen import ModalScreen
 
-from workbench import glyphs
+from workbench.base import glyphs
 
 TEXT, SECONDARY = 4.5, 3.0
 _SECONDARY = ("text-dim", "text-faint", "text-disabled", "verdict-waiting", "seen-unopened")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench import glyphs
+from workbench.base import glyphs
 from workbench.session import SessionWriter, create, engine_starts
 
 RUN = "regen-1"

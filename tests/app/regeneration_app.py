@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from textual.pilot import Pilot
 from trajectory_app import screen_text, until
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.head import FiguresLine
 from workbench.app.regeneration.screen import RegenerationScreen
+from workbench.base import settings
 from workbench.regeneration.outcome import PassFigures
 
 

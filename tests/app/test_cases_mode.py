@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench import paths
 from workbench.app.runs import begin, default_session, new_session
-from workbench.engine.plan import DocumentPlan
+from workbench.base import paths
+from workbench.orders.plan import DocumentPlan
 from workbench.results.scores import last_scores
 from workbench.session import SessionReader
 
@@ -175,7 +175,7 @@ async def test_two_keys_start_a_run_that_appears_step_by_step(start) -> None:
 
 def test_a_run_from_the_example_goes_into_a_new_session_and_counts_on(monkeypatch, make_session) -> None:
     launched: list[Path] = []
-    monkeypatch.setattr("workbench.engine.launching.launch", lambda session, run, warm=None: launched.append(session))
+    monkeypatch.setattr("workbench.orders.launching.launch", lambda session, run, warm=None: launched.append(session))
     example = make_session("example")
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: example.parent if name == "sessions" else bundled(name))

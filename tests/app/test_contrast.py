@@ -162,7 +162,7 @@ async def test_a_regeneration(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", spread(THEMES, 4))
 async def test_cases_and_the_palette(start, name: str) -> None:
-    from workbench.settings import Settings
+    from workbench.base.settings import Settings
 
     async with start(settings=Settings(theme=name)) as person:
         await person.sees("word_counter")

@@ -12,11 +12,11 @@ from app.conftest import Person
 from app.recorded import RUN, Recorder
 from app.trajectory_app import screen_text
 
-from workbench import paths
 from workbench.app.app import WorkbenchApp
+from workbench.base import paths
+from workbench.base.settings import Settings
 from workbench.cli import main
 from workbench.session import SessionWriter
-from workbench.settings import Settings
 
 
 def call(writer: SessionWriter, number: int, run: str | None = RUN, **more: Any) -> None:

@@ -19,12 +19,12 @@ from workbench.app.regeneration import starting as regeneration
 from workbench.app.session_app import end_words, notification
 from workbench.app.toolkit.fields import completed_path
 from workbench.app.toolkit.ordering import remember, remembered
+from workbench.base.errors import WorkbenchError
+from workbench.base.settings import Settings, load
 from workbench.cli import build_parser
-from workbench.engine import client
-from workbench.engine.plan import DocumentPlan, RegenerationPlan
-from workbench.engine.regeneration_client import full_ask
-from workbench.errors import WorkbenchError
-from workbench.settings import Settings, load
+from workbench.orders import client
+from workbench.orders.plan import DocumentPlan, RegenerationPlan
+from workbench.orders.regeneration_client import full_ask
 
 
 def test_paths_are_completed_after_what_says_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ from textual.dom import DOMNode
 
 import workbench.app
 from workbench.app.key_table import KEY_TABLE
-from workbench.bindings import KEYS
-from workbench.errors import UsageError
-from workbench.settings import load
+from workbench.base.bindings import KEYS
+from workbench.base.errors import UsageError
+from workbench.base.settings import load
 
 #: Keys that move the cursor or the focus, do the next thing, or lead back.
 EVERYWHERE = frozenset(

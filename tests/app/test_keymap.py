@@ -15,11 +15,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import states
 import walking
 
-from workbench import paths
 from workbench.app.app import WorkbenchApp
 from workbench.app.key_table import key_of, use_keymap
-from workbench.bindings import KEYS
-from workbench.settings import Settings
+from workbench.base import paths
+from workbench.base.bindings import KEYS
+from workbench.base.settings import Settings
 
 MOVED = {
     **dict.fromkeys([one for one in KEYS if one.endswith(".resume")], "f20"),

@@ -194,7 +194,7 @@ async def test_five_thousand_marks_at_a_small_size(recorder: Recorder) -> None:
 
 
 async def test_the_example_is_not_written() -> None:
-    from workbench import paths
+    from workbench.base import paths
 
     async with trajectory(paths.bundled("sessions") / "example.session") as (pilot, _):
         await table_of_trials(pilot)

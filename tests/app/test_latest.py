@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from trajectory_app import until
 
 from workbench.app.toolkit.latest import Latest, Live
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.session.rows import Change
 
 

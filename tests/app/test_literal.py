@@ -20,16 +20,16 @@ import regenerated
 from samples.hostile_names import FILE, FILE_SHOWN, MARKUP, NAME, SHORT, SHOWN, obeyed
 
 import workbench
-from workbench import paths
 from workbench.app.cases.starting import RunDialog
 from workbench.app.toolkit.form import AskText
 from workbench.app.toolkit.literal import LastNet
 from workbench.app.toolkit.report_dialog import ReportDialog
-from workbench.engine.orders import last_ask
-from workbench.engine.plan import RegenerationPlan
+from workbench.base import paths
+from workbench.base.settings import Settings
+from workbench.orders.orders import last_ask
+from workbench.orders.plan import RegenerationPlan
 from workbench.session import SessionWriter, engine_starts
 from workbench.session.identity import candidate_id, trial_id
-from workbench.settings import Settings
 
 ROOM = Path(workbench.__file__).parent / "app"
 SIZES = [(80, 24), (120, 40)]

@@ -13,12 +13,12 @@ from conftest import Person, SessionMaker
 import workbench.app
 from workbench.app import WorkbenchApp
 from workbench.app.key_table import CHANGING, WRITING_FILES, refusal
-from workbench.engine.launching import launch
-from workbench.read_only import VARIABLE, ReadOnly
+from workbench.base.read_only import VARIABLE, ReadOnly
+from workbench.base.settings import Settings
+from workbench.orders.launching import launch
 from workbench.repository import fetch
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.placing import move
-from workbench.settings import Settings
 
 
 def test_every_action_that_it_refuses_exists() -> None:

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import states
 import walking
 
-from workbench import paths
+from workbench.base import paths
 
 Seen = dict[tuple[str, tuple[int, int]], tuple[str, list[str]]]
 TABLE = [

@@ -18,7 +18,7 @@ from textual.binding import Binding
 import workbench
 import workbench.app
 from workbench.app.key_table import KEY_TABLE, written
-from workbench.bindings import KEYS, SECTIONS
+from workbench.base.bindings import KEYS, SECTIONS
 from workbench.cli import COMMANDS, build_parser
 
 ROOT = Path(__file__).parents[2]

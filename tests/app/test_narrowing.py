@@ -239,8 +239,8 @@ async def test_in_studies(tmp_path: Path) -> None:
 
 
 async def test_in_cases_and_sessions_and_in_the_text_of_a_file(tmp_path: Path) -> None:
-    from workbench import settings
     from workbench.app.app import WorkbenchApp
+    from workbench.base import settings
 
     app = WorkbenchApp(None, settings.load(), warm_engine=False)
     async with app.run_test(size=(120, 40)) as pilot:

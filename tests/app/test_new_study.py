@@ -17,7 +17,6 @@ from test_study import asked, study_of  # noqa: F401  what draws is not asked he
 from textual.pilot import Pilot
 from trajectory_app import screen_text, until
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.cases.screen import CasesScreen
 from workbench.app.new_study import starting
@@ -27,7 +26,8 @@ from workbench.app.study.screen import StudyScreen
 from workbench.app.toolkit.fields import Choice, PickList, Several, named
 from workbench.app.toolkit.form import AskText, Confirm
 from workbench.app.toolkit.report_dialog import ReportDialog
-from workbench.engine import study_client
+from workbench.base import settings
+from workbench.orders import study_client
 from workbench.reports import in_a_process
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench.app import WorkbenchApp
 from workbench.app.opening import OpeningScreen
-from workbench.settings import Settings
+from workbench.base.settings import Settings
 
 
 class Waiting(WorkbenchApp):

@@ -19,13 +19,13 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 from trajectory_app import press, quiet, trajectory, until
 
-from workbench import paths
 from workbench.app.location import MOST, History, Location
 from workbench.app.palette import NamedPlace, find, load_places
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.run_list import RunsScreen
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.trajectory.screen import TrajectoryScreen
+from workbench.base import paths
 from workbench.session import SessionReader
 
 

@@ -16,12 +16,12 @@ import asyncio, json, sys
 from pathlib import Path
 sys.path.insert(0, "tests/app")
 from trajectory_app import screen_text, until
-from workbench import paths, settings
+from workbench.base import paths, settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.starting import RegenerationDialog
 from workbench.app.toolkit.form import Confirm
-from workbench.engine import client, launching
-from workbench.engine.plan import RegenerationPlan
+from workbench.orders import client, launching
+from workbench.orders.plan import RegenerationPlan
 from workbench.session import SessionReader
 
 launching.launch = lambda *_: None  # what is ordered is looked at, not executed

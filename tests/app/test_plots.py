@@ -12,10 +12,10 @@ from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbench import glyphs
 from workbench.app.toolkit.plot import Canvas, ScatterPlot, axis, bar, stacked
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.app.trials.table import SpreadPlot
+from workbench.base import glyphs
 from workbench.results.trials import against_score, load_trials, scores_by_agent
 from workbench.session import SessionReader
 

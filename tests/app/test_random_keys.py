@@ -29,12 +29,12 @@ import states
 import walking
 from sweeps import ALL, spread
 
-from workbench import paths
 from workbench.app.app import WorkbenchApp
 from workbench.app.toolkit import latest
 from workbench.app.toolkit.lifecycle import BaseScreen, Dialog, OutlivesScreens, is_gone
-from workbench.errors import WorkbenchError
-from workbench.settings import Settings
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.settings import Settings
 
 EACH = 2000 if ALL else 60
 """Keys on each screen; unless all is swept, each screen has its turn in one state of a session."""
@@ -79,7 +79,7 @@ def faults(monkeypatch: pytest.MonkeyPatch, own_folders: Path) -> list[object]:
         return subprocess.Popen(["true"], stdin=subprocess.PIPE)
 
     monkeypatch.setattr(latest, "sentence_of", noted)
-    monkeypatch.setattr("workbench.engine.launching.engine_process", no_engine)
+    monkeypatch.setattr("workbench.orders.launching.engine_process", no_engine)
     monkeypatch.setattr("workbench.app.cases.files.Fetcher.fetch", lambda *_: None)
     monkeypatch.setattr("workbench.app.sessions.screen.imported", lambda place, *_: (Path(place), "imported"))
     bundled = paths.bundled

@@ -7,9 +7,9 @@ from pathlib import Path
 from textual.widgets import Input
 from trajectory_app import screen_text, until
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.starting import RegenerationDialog
+from workbench.base import settings
 
 
 async def test_requests_of_the_doc_system_stand_beside_the_candidates(home: Path) -> None:

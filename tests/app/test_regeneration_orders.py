@@ -28,8 +28,8 @@ async def test_a_run_that_no_engine_took_up_says_so(recorder: Recorder) -> None:
 
 async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two keys plan a run in the open session; the engine process itself is tested with the engine."""
-    from workbench.engine import launching
-    from workbench.engine.plan import RegenerationPlan
+    from workbench.orders import launching
+    from workbench.orders.plan import RegenerationPlan
     from workbench.session import SessionReader, engine_starts
 
     launched: list[tuple[Path, str]] = []
@@ -84,8 +84,8 @@ async def test_dialog_names_what_is_wrong(tmp_path: Path) -> None:
 
 async def test_keys_reach_the_engine(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     """r, R, + and u write into the session what an engine then takes up."""
-    from workbench.engine import client, regeneration_client, rerunning
-    from workbench.engine.plan import RegenerationPlan
+    from workbench.orders import client, regeneration_client, rerunning
+    from workbench.orders.plan import RegenerationPlan
     from workbench.session import SessionReader
 
     launched: list[str] = []
@@ -117,7 +117,7 @@ def parts_of_figures(screen: RegenerationScreen) -> list[str]:
 async def test_former_verdicts_stay_marked_until_there_are_new_ones(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workbench.engine import rerunning
+    from workbench.orders import rerunning
 
     monkeypatch.setattr(rerunning, "launch", lambda session, run, warm=None: None)
     regenerated.word_counter(recorder)
@@ -171,8 +171,8 @@ async def test_resuming_the_example_works_on_a_copy(
     recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What came with the program is only read: u takes the run up in a copy, which is shown."""
-    from workbench import paths
-    from workbench.engine import client
+    from workbench.base import paths
+    from workbench.orders import client
 
     taken_up: list[Path] = []
     monkeypatch.setattr(client, "resume", lambda session, run=None, warm=None: taken_up.append(session) or [run])

@@ -21,11 +21,11 @@ from textual.widgets import Input
 from trajectory_app import press as press_in_trajectory
 from trajectory_app import screen_text, trajectory, until
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration import following
-from workbench.engine import regeneration_client
-from workbench.engine.plan import Ask, RegenerationPlan
+from workbench.base import settings
+from workbench.orders import regeneration_client
+from workbench.orders.plan import Ask, RegenerationPlan
 from workbench.session import SessionReader
 
 OTHER = "openai/gpt-5"
@@ -191,7 +191,7 @@ async def test_what_waits_for_a_run_is_not_done_to_another(recorder: Recorder, m
 
 
 async def test_enter_on_a_failed_regeneration_opens_that_run(start, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    from workbench import paths
+    from workbench.base import paths
 
     folder = paths.sessions_dir()
     folder.mkdir(parents=True, exist_ok=True)

@@ -120,7 +120,7 @@ async def test_a_run_is_named_and_its_name_is_what_is_shown(several: Path) -> No
 
 
 async def test_resume_and_cancel_are_of_one_run(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench.engine import client
+    from workbench.orders import client
 
     resumed: list[str] = []
     monkeypatch.setattr(client, "launch", lambda session, run, warm=None: resumed.append(run))
@@ -198,7 +198,7 @@ async def test_y_copies_what_has_the_focus(several: Path) -> None:
 
 
 async def test_the_example_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench import paths
+    from workbench.base import paths
 
     async with trajectory(paths.bundled("sessions") / "example.session") as (pilot, _):
         screen = await list_of_runs(pilot)

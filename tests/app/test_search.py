@@ -16,12 +16,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 from trajectory_app import quiet, screen_text, trajectory, until
 
-from workbench import paths
 from workbench.app.location import Location, Place
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.search.hit_list import FacetList, around
 from workbench.app.search.screen import SearchScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
+from workbench.base import paths
 from workbench.search.index import Line
 
 

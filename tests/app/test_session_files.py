@@ -189,7 +189,7 @@ async def test_files_of_other_programs_come_into_the_session_under_the_cursor(
 ) -> None:
     session = make_session("mine")
     (tmp_path / "word_importer.py").write_text(
-        "from workbench.interchange.trajectory import Step, Trajectory\n"
+        "from workbench.interop.formats.trajectory import Step, Trajectory\n"
         "class Words:\n    endings = ('.words',)\n    def read(self, path):\n"
         "        yield Trajectory('speaker', [Step('agent', path.read_text())])\n"
     )

@@ -21,7 +21,7 @@ from workbench.session import SessionReader
 @pytest.fixture
 def several(make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder with a finished, an interrupted, a cancelled, a damaged and a newer session; no bundled example."""
-    from workbench import paths
+    from workbench.base import paths
 
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: tmp_path / "none" if name == "sessions" else bundled(name))
@@ -125,7 +125,7 @@ async def test_a_deleted_session_comes_back_also_after_a_restart(start, several)
 
 
 async def test_the_example_is_only_read(start, make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from workbench import paths
+    from workbench.base import paths
 
     example = make_session("example")
     bundled = paths.bundled
@@ -141,7 +141,7 @@ async def test_the_example_is_only_read(start, make_session, monkeypatch: pytest
 
 
 async def test_no_session_at_all_says_what_to_do(start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from workbench import paths
+    from workbench.base import paths
 
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: tmp_path / "none" if name == "sessions" else bundled(name))

@@ -11,9 +11,9 @@ from textual.widgets._toast import Toast
 
 from workbench.app.feed import SessionChanged, merged
 from workbench.app.help import HelpScreen
+from workbench.base.settings import Settings
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import Change
-from workbench.settings import Settings
 
 HEAVY = ("litellm", "docker", "git", "pydantic", "tree_sitter", "httpx", "a2a", "uvicorn")
 
@@ -24,7 +24,7 @@ import sys
 import workbench.app
 assert not [name for name in sys.modules if name.split(".")[0] in {(*HEAVY, "textual")!r}]
 from workbench.app import WorkbenchApp
-from workbench.settings import Settings
+from workbench.base.settings import Settings
 app = WorkbenchApp(None, Settings(), warm_engine=False)
 loaded = []
 def look():
@@ -46,7 +46,7 @@ def test_the_whole_of_a_browsing_session_loads_no_engine_library() -> None:
     code = f"""
 import asyncio, sys
 from workbench.app import WorkbenchApp
-from workbench.settings import Settings
+from workbench.base.settings import Settings
 async def main():
     app = WorkbenchApp(None, Settings(), warm_engine=False)
     async with app.run_test(size=(120, 40)) as pilot:

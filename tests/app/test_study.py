@@ -24,9 +24,9 @@ from workbench.app.compare.screen import SideBySide
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.study.screen import StudyScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
+from workbench.base.settings import Settings
 from workbench.session import SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.settings import Settings
 from workbench.studies import drawing
 from workbench.studies.declaration import DOCS, Column, Study
 

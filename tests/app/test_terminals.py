@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from regenerated import Recorder, word_counter
 
-from workbench import glyphs
+from workbench.base import glyphs
 
 _SEQUENCES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[P^_\]][^\x1b\x07]*(\x07|\x1b\\)|[()].|.)")
 _COLOURS = re.compile(r"[34]8;2;(\d+);(\d+);(\d+)")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from workbench import paths
 from workbench.app.theming import (
     FALLBACK,
     SEEN,
@@ -17,7 +16,8 @@ from workbench.app.theming import (
     read_theme,
     theme_files,
 )
-from workbench.settings import Settings
+from workbench.base import paths
+from workbench.base.settings import Settings
 
 GOOD = "name: mine\ndark: true\ncolors: {primary: '#112233'}\n"
 

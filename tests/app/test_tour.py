@@ -6,7 +6,7 @@ import pytest
 
 from workbench.app import app as whole_app
 from workbench.app.app import tour_file
-from workbench.settings import Settings
+from workbench.base.settings import Settings
 
 
 async def test_pressing_what_it_says_goes_through_it(start) -> None:

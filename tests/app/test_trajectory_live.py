@@ -17,8 +17,8 @@ from textual.widgets import Input
 from trajectory_app import quiet, screen_text, trajectory, until
 
 from workbench.app.toolkit.report_dialog import ReportDialog
-from workbench.engine import client, launching
-from workbench.engine.plan import DocumentPlan
+from workbench.orders import client, launching
+from workbench.orders.plan import DocumentPlan
 
 
 @pytest.fixture

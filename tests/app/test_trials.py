@@ -13,7 +13,6 @@ from app.regenerated import Recorder as Regeneration
 from app.regenerated import word_counter as tested
 from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.toolkit.filters import FilterDialog
@@ -22,6 +21,8 @@ from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.filters import EVERYTHING, questions_about
 from workbench.app.trials.screen import TrialsScreen
 from workbench.app.trials.table import COLUMNS, TrialTable, spread_in_words
+from workbench.base import settings
+from workbench.base.text import shortened
 from workbench.results.trials import (
     Scale,
     load_trials,
@@ -31,7 +32,6 @@ from workbench.results.trials import (
 )
 from workbench.rubric.spread import Total, spread_of
 from workbench.session import SessionReader
-from workbench.text import shortened
 
 
 @pytest.fixture

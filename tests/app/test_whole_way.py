@@ -16,10 +16,10 @@ from app.test_search import search_for
 from app.trajectory_app import screen_text, until
 from textual.pilot import Pilot
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.compare.screen import SideBySide
 from workbench.app.trials.screen import TrialsScreen
+from workbench.base import settings
 from workbench.session import SessionReader
 from workbench.session.rows import ScoreRow
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.screen import TrialsScreen
+from workbench.base import settings
 
 
 async def until(pilot: Pilot[int], condition: Callable[[], object], what: str, seconds: float = 30) -> None:

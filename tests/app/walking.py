@@ -21,7 +21,7 @@ from trajectory_app import screen_text, until
 from workbench.app.app import WorkbenchApp
 from workbench.app.marks import Marks
 from workbench.app.toolkit.virtual_view import VirtualView
-from workbench.settings import Settings
+from workbench.base.settings import Settings
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 """Those at which a picture of each screen is kept."""

@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from remote_agents.processes import peer_process
 
-from workbench.a2a.card import fetch_card
-from workbench.a2a.peer import PeerAsker
 from workbench.agents.agent_context import AgentContext, Assignment, Step
 from workbench.agents.remote import RemoteAgent
+from workbench.interop.a2a.card import fetch_card
+from workbench.interop.a2a.peer import PeerAsker
 from workbench.models.types import Answer, CallRecord, Request, Usage
 from workbench.repository import View
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from engine.mutants import mutants
 
-from workbench import paths
+from workbench.base import paths
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.engine.task_building import Prepared, prepare
 from workbench.engine.task_rows import located

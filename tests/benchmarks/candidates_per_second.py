@@ -27,7 +27,7 @@ from pathlib import Path
 
 from candidate_mix import SOURCES, Candidate, Cold, mix, prepared
 
-from workbench import paths
+from workbench.base import paths
 from workbench.engine.task_building import Prepared
 from workbench.engine.task_rows import located
 from workbench.regeneration.environment import Environment

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from cluster.serving import serving
 
-from workbench import paths
+from workbench.base import paths
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.cluster import connected
 from workbench.cluster.job_bundle import pack

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.many_trials import many_trials
 
-from workbench.engine.estimate import estimate_trials
-from workbench.engine.measured import measured_in
+from workbench.orders.estimate import estimate_trials
+from workbench.orders.measured import measured_in
 
 AIM_MS, AIM_COUNT = 50.0, 5000
 

@@ -22,9 +22,9 @@ from regenerated import RUN, Recorder
 from regeneration_app import figures, quiet
 from trajectory_app import screen_text
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.screen import RegenerationScreen
+from workbench.base import settings
 
 SAMPLES = 10
 REPEATS = 5

@@ -29,9 +29,9 @@ from regenerated import Recorder as Regeneration
 from textual.pilot import Pilot
 from trajectory_app import until
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen
+from workbench.base import settings
 from workbench.session import SessionReader
 
 TRIALS, STEPS, TASKS, SAMPLES = 5_000, 40, 10_000, 10

@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 from recorded import Recorder
 from trajectory_app import screen_text
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen
+from workbench.base import settings
 
 MEGABYTE = 1_000_000
 DISTINCT = 20

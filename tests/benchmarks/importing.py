@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from workbench.interchange.importing import Options, Tally, files_in, import_files
+from workbench.interop.formats.importing import Options, Tally, files_in, import_files
 from workbench.session import create
 
 TRAJECTORIES, STEPS, SECONDS = 1_000, 50, 20.0

@@ -22,9 +22,9 @@ from app.many_trials import many_trials
 from workbench.app.app import WorkbenchApp
 from workbench.app.trials.filters import EVERYTHING, questions_about
 from workbench.app.trials.table import TrialTable
+from workbench.base.settings import Settings
 from workbench.results.trials import load_trials, matrix_of
 from workbench.session import SessionReader
-from workbench.settings import Settings
 
 AIM_MS, AIM_COUNT = 50.0, 5000
 

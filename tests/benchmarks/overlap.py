@@ -27,10 +27,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from engine.mutants import mutants
 from loopback.server import LoopbackServer, Reply
 
-from workbench.engine import launching
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
 from workbench.engine.task_building import prepare
+from workbench.orders import launching
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 from workbench.sandbox import choose_backend
 from workbench.session import SessionReader
 

@@ -32,10 +32,10 @@ from textual.pilot import Pilot
 from timed_keys import timed_keys
 from trajectory_app import until
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.study.screen import StudyScreen
-from workbench.collecting import collect_rarely
+from workbench.base import settings
+from workbench.base.collecting import collect_rarely
 from workbench.session import SessionReader, SessionWriter
 
 ROWS, DOCS, EVALUATORS, SAMPLES = 30, 4, 3, 5

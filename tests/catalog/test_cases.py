@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench import paths
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
 from workbench.catalog import (
     BadCase,
     CaseExists,
@@ -28,7 +29,6 @@ from workbench.catalog import (
     view_of,
 )
 from workbench.catalog.adding import _quoted
-from workbench.errors import WorkbenchError
 from workbench.repository import BadSource, ChecksumMismatch, NotVisible, SourceUnavailable
 from workbench.repository.archives import file_sha256
 

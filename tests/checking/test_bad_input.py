@@ -12,9 +12,9 @@ import pytest
 from planted import README, write_project
 
 from workbench import checking
+from workbench.base.errors import UsageError
 from workbench.checking import Checked, Truth, Verdict, check
 from workbench.checking.page import LARGEST, parse_page
-from workbench.errors import UsageError
 from workbench.sandbox import NoIsolation
 
 pytestmark = [pytest.mark.usefixtures("one_cache"), pytest.mark.xdist_group("checking")]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pages_both_ways import SLOW, Both, both_ways, drawn, page_of, run, said, stateful_project
 
-from workbench import paths
+from workbench.base import paths
 from workbench.checking import Verdict
 from workbench.checking.chains import chains_of
 from workbench.checking.page import parse_page

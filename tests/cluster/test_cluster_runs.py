@@ -17,7 +17,7 @@ from cluster.serving import Served, alive, serving
 from engine.tiny_repository import BAD, GOOD, TASKS, make_repository
 
 from workbench.cli import main
-from workbench.engine.plan import RegenerationPlan
+from workbench.orders.plan import RegenerationPlan
 from workbench.session import SessionReader
 
 Until = Callable[..., Any]
@@ -173,7 +173,7 @@ def test_without_the_package_one_sentence_says_what_to_install(
 def test_a_setting_names_the_engine_and_local_means_here(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workbench.engine.regeneration_client import move, plan_regeneration
+    from workbench.orders.regeneration_client import move, plan_regeneration
 
     monkeypatch.setenv("WORKBENCH_ENGINE", "dask://10.0.0.1:8786")
     session = tmp_path / "run.session"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from workbench.commands import watching
-from workbench.engine import launching
+from workbench.orders import launching
 from workbench.session import SessionReader, SessionWriter, create
 
 FULL = "The disk is full: s.session could not be written. Free some space, then run: workbench resume {}"

@@ -8,12 +8,12 @@ import zipfile
 
 import pytest
 
+from workbench.base.errors import UsageError
 from workbench.cli import main
 from workbench.documenters import programs
 from workbench.documenters.programs import program as doc_programs
 from workbench.documenters.programs.installing import Installable, environment, installed, interpreter
 from workbench.documenters.programs.work_folder import Documented, WorkFolder, read_documented
-from workbench.errors import UsageError
 from workbench.repository import Snapshot
 from workbench.repository.definitions import DefinitionKey
 

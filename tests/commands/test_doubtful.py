@@ -14,11 +14,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 from regenerated import RUN, Recorder
 
-from workbench import glyphs
+from workbench.base import glyphs
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import TerminalShow
-from workbench.engine.orders import last_order
 from workbench.engine.rechecking import write_verdict
+from workbench.orders.orders import last_order
 from workbench.reports import write_report
 from workbench.sandbox import Report, Verdict
 from workbench.session import SessionReader

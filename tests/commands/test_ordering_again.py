@@ -94,7 +94,7 @@ def test_a_rebuild_that_finds_other_tests_asks_anew_only_what_rests_on_them(
 ) -> None:
     first = order("--sandbox", "bubblewrap", "--evaluator", "reference")
     assert first["tasks"] == 3
-    from workbench import paths
+    from workbench.base import paths
 
     # What the cache says is not what a building says now, as after one that met a flaky test.
     for kept in (paths.cache_dir() / "tasks").glob("*.json"):

@@ -13,11 +13,11 @@ import pytest
 from engine.tiny_repository import BAD, GOOD, TASKS, samples_file
 
 from workbench.cli import main
-from workbench.engine import launching
-from workbench.engine.orders import is_finished
-from workbench.engine.plan import Acceptance, Ask, RegenerationPlan
 from workbench.engine.regenerate import RunRecord
-from workbench.engine.regeneration_client import add_samples, order_regeneration
+from workbench.orders import launching
+from workbench.orders.orders import is_finished
+from workbench.orders.plan import Acceptance, Ask, RegenerationPlan
+from workbench.orders.regeneration_client import add_samples, order_regeneration
 from workbench.session import SessionReader, SessionWriter
 
 Until = Callable[..., Any]

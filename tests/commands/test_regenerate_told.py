@@ -14,7 +14,7 @@ import pytest
 from engine.tiny_repository import BAD, GOOD, SOURCE, Writer, fenced, make_repository
 from loopback.server import LoopbackServer
 
-from workbench import paths
+from workbench.base import paths
 from workbench.cli import main
 
 Until = Callable[..., Any]

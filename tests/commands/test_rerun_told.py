@@ -14,11 +14,11 @@ from app.regenerated import RUN, Recorder, word_counter
 from workbench.cli import main
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow
-from workbench.engine import client
-from workbench.engine.orders import last_ask
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.rerunning import rerun_orders
 from workbench.engine.stages import StageTable
+from workbench.orders import client
+from workbench.orders.orders import last_ask
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.rerunning import rerun_orders
 from workbench.results.tasks import load_lines
 from workbench.session import SessionReader
 from workbench.session.groups import Group
@@ -86,7 +86,7 @@ def test_what_is_tested_again_is_said_with_its_former_verdicts(
     home: Path, recorder: Recorder, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     launched: list[str] = []
-    monkeypatch.setattr("workbench.engine.rerunning.launch", lambda session, run, warm: launched.append(run))
+    monkeypatch.setattr("workbench.orders.rerunning.launch", lambda session, run, warm: launched.append(run))
     word_counter(recorder)
     old = {**OLD, "candidate_id": named(recorder)[f"{RUN}-count_text", 1]}
     told = summary(recorder.path, RUN)
@@ -140,7 +140,7 @@ def objects(value: Any) -> list[dict[str, Any]]:
 def test_a_verdict_that_only_stands_again_is_not_told_as_new(
     home: Path, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.engine.rerunning.launch", lambda session, run, warm: None)
+    monkeypatch.setattr("workbench.orders.rerunning.launch", lambda session, run, warm: None)
     word_counter(recorder)
     told: list[dict[str, Any]] = []
     with SessionReader(recorder.path) as reader:

@@ -15,7 +15,7 @@ import pytest
 from engine.author import METADATA, README, Author
 from loopback.server import LoopbackServer, failure
 
-from workbench import paths
+from workbench.base import paths
 from workbench.cli import main
 
 Until = Callable[..., Any]

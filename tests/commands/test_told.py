@@ -19,16 +19,16 @@ from samples.hostile_names import FILE, FILE_SHOWN, MARKUP, NAME, SHOWN, obeyed
 from test_literal import hostile_regeneration, hostile_trial
 
 import workbench
-from workbench import glyphs, paths
+from workbench.base import glyphs, paths
+from workbench.base.text import json_text
 from workbench.cli import main
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import TerminalShow
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import TerminalShow as TrialShow
-from workbench.engine.orders import last_ask
-from workbench.engine.plan import RegenerationPlan
+from workbench.orders.orders import last_ask
+from workbench.orders.plan import RegenerationPlan
 from workbench.session.identity import candidate_id, trial_id
-from workbench.text import json_text
 
 ROOM = Path(workbench.__file__).parent
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "", "PYTHONCOERCECLOCALE": "0", "COLUMNS": "160"}

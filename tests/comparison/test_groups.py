@@ -9,10 +9,10 @@ from app.regenerated import EVALUATOR, RUN, Recorder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.base.errors import UsageError
 from workbench.comparison.groups import GROUPS, compare_groups, groups_of, join_groups
 from workbench.comparison.panes import Comparison
 from workbench.comparison.tasks import compare_candidates, read_candidate
-from workbench.errors import UsageError
 from workbench.regeneration.passk import TaskCount, pass_at_k, summarise
 from workbench.reports.comparison_page import comparison_page
 from workbench.reports.page_markdown import page_markdown

@@ -8,10 +8,10 @@ import pytest
 from app.recorded import Recorder, card
 from app.two_agents import two_agents
 
+from workbench.base.errors import UsageError
 from workbench.comparison.panes import Comparison
 from workbench.comparison.trial_sets import TRIAL_SETS, ChosenTrials, compare_trials
 from workbench.comparison.trials import common_scales
-from workbench.errors import UsageError
 from workbench.session import SessionReader
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from workbench.engine import launching
+from workbench.orders import launching
 from workbench.session import SessionReader
 
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from engine.mutants import mutants
 
-from workbench.engine import client, launching
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
+from workbench.orders import client, launching
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 from workbench.session import SessionReader, log
 from workbench.session.task_names import row_id
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from workbench.engine import launching
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
+from workbench.orders import launching
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 
 MODEL = "openai/scripted"
 

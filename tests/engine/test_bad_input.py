@@ -21,8 +21,8 @@ from engine.regenerating import MODEL, start
 from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
 from loopback.server import LoopbackServer, Reply
 
-from workbench.engine import client, launching
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
+from workbench.orders import client, launching
 from workbench.session import SessionReader
 from workbench.session.reader import integrity_problem
 

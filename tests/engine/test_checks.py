@@ -18,8 +18,8 @@ from engine.following import ended, error
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.checking.verdicts import Checked, Verdict, from_json
 from workbench.cli import main
-from workbench.engine import client, launching
-from workbench.engine.trial_orders import plan_check
+from workbench.orders import client, launching
+from workbench.orders.trial_orders import plan_check
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.pending_work import unfinished
 from workbench.session.rows import CheckRow

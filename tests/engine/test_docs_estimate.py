@@ -14,7 +14,7 @@ from workbench.catalog.resolving import current_snapshot
 from workbench.documenters.names import parse_docs
 from workbench.documenters.programs.program import kept_place
 from workbench.documenters.programs.work_folder import Documented, WorkFolder
-from workbench.engine.estimate import (
+from workbench.orders.estimate import (
     DocsRate,
     Documentation,
     Estimate,
@@ -23,10 +23,10 @@ from workbench.engine.estimate import (
     estimate_candidates,
     estimate_trials,
 )
-from workbench.engine.measured import builds, measured_in, note_build
-from workbench.engine.plan import Ask, RegenerationPlan
-from workbench.engine.regeneration_estimate import documentation, known_tasks
-from workbench.engine.study_estimate import estimate_study
+from workbench.orders.measured import builds, measured_in, note_build
+from workbench.orders.plan import Ask, RegenerationPlan
+from workbench.orders.regeneration_estimate import documentation, known_tasks
+from workbench.orders.study_estimate import estimate_study
 from workbench.session import SessionWriter, create
 from workbench.studies.declaration import Column, Limits, Study
 

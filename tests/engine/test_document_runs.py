@@ -13,8 +13,8 @@ from engine.author import README, Author
 from engine.following import ended, state
 from loopback.server import GARBAGE, LoopbackServer, Reply, failure
 
-from workbench.engine import client, launching
-from workbench.engine.plan import DocumentPlan
+from workbench.orders import client, launching
+from workbench.orders.plan import DocumentPlan
 from workbench.session import SessionReader
 from workbench.session.lease import RunHeld
 from workbench.session.rows import TrialRow

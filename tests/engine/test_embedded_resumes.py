@@ -12,13 +12,13 @@ import pytest
 import pytest_asyncio
 from sweeps import spread
 
-from workbench.engine import client, launching
-from workbench.engine.plan import DocumentPlan
 from workbench.models import Message, Request, Sampling
 from workbench.models.gateway import Gateway
 from workbench.models.local_files import local_model_status
 from workbench.models.memory import MemoryCallLog
 from workbench.models.one_at_a_time import earlier_questions
+from workbench.orders import client, launching
+from workbench.orders.plan import DocumentPlan
 from workbench.session import SessionReader
 
 Until = Callable[..., Any]

@@ -16,9 +16,9 @@ from engine.author import Author
 from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer
 
-from workbench.engine import client, launching
-from workbench.engine.plan import DocumentPlan, RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
+from workbench.orders import client, launching
+from workbench.orders.plan import DocumentPlan, RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 from workbench.session import SessionReader, SessionWriter, engine_starts
 
 Until = Callable[..., Any]

@@ -12,8 +12,8 @@ from app.regenerated import Recorder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench import paths
-from workbench.engine.estimate import (
+from workbench.base import paths
+from workbench.orders.estimate import (
     NOTHING_KNOWN,
     Estimate,
     Measured,
@@ -25,10 +25,10 @@ from workbench.engine.estimate import (
     estimate_tests,
     estimate_trials,
 )
-from workbench.engine.measured import builds, measured_in, note_build
-from workbench.engine.plan import Ask
-from workbench.engine.regeneration_estimate import estimate_again, estimate_ask, new_candidates
-from workbench.engine.rerunning import Again
+from workbench.orders.measured import builds, measured_in, note_build
+from workbench.orders.plan import Ask
+from workbench.orders.regeneration_estimate import estimate_again, estimate_ask, new_candidates
+from workbench.orders.rerunning import Again
 
 GPT = "openai/gpt-4o"
 RATES = (

@@ -11,13 +11,13 @@ import pytest
 from engine.author import SCRIPT, Author, Body
 from loopback.server import LoopbackServer
 
-from workbench import settings
+from workbench.base import settings
+from workbench.base.errors import UsageError
 from workbench.cli import main
-from workbench.engine import client, launching
 from workbench.engine.document import execute
-from workbench.engine.plan import DocumentPlan
-from workbench.engine.trial_orders import Edit, plan_fork
-from workbench.errors import UsageError
+from workbench.orders import client, launching
+from workbench.orders.plan import DocumentPlan
+from workbench.orders.trial_orders import Edit, plan_fork
 from workbench.reports.contents import read_contents
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import StepRow, TrialRow

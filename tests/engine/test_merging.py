@@ -15,10 +15,10 @@ import recorded
 import regenerated
 from studies.declared_studies import put_agents
 
+from workbench.base.errors import WorkbenchError
 from workbench.engine import merging
 from workbench.engine.merging import MergeFailed, merge
-from workbench.engine.plan import RegenerationPlan
-from workbench.errors import WorkbenchError
+from workbench.orders.plan import RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.session.labels import SESSION, STAR, criterion_part

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench.engine import regeneration_client, rerunning
-from workbench.engine.plan import Ask, RegenerationPlan
-from workbench.engine.rerunning import rerun_orders
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
+from workbench.orders import regeneration_client, rerunning
+from workbench.orders.plan import Ask, RegenerationPlan
+from workbench.orders.rerunning import rerun_orders
 from workbench.session import SessionReader, SessionWriter, create
 
 RUN = "regen-1"

@@ -13,7 +13,7 @@ from engine.regenerating import MODEL, start
 from engine.tiny_repository import GOOD, TASKS, Writer, fenced
 from loopback.server import LoopbackServer, Reply, failure
 
-from workbench.engine import client
+from workbench.orders import client
 from workbench.session import SessionReader
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]

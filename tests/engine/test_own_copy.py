@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench import paths
-from workbench.engine.session_names import is_writable, new_session, writable_copy
+from workbench.base import paths
+from workbench.orders.session_names import is_writable, new_session, writable_copy
 from workbench.session import SessionReader
 
 

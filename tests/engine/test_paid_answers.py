@@ -12,9 +12,9 @@ from engine.following import ended
 from engine.regenerating import start
 from loopback.server import LoopbackServer, Reply
 
-from workbench.engine import client
 from workbench.engine.records import SessionCallLog
 from workbench.models import Answer, CallRecord, MalformedAnswer, Message, Request, Usage
+from workbench.orders import client
 from workbench.session import SessionReader, SessionWriter, create
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100_000, "total_tokens": 101_000}

@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
-from workbench import paths, session
+from workbench import session
+from workbench.base import paths
+from workbench.base.errors import UsageError, WorkbenchError
 from workbench.cli import main
-from workbench.engine.client import plan_document
 from workbench.engine.evaluators import SamplesEvaluator
-from workbench.engine.plan import DocumentPlan, RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
-from workbench.engine.samples import read_samples
-from workbench.engine.session_names import resolve_session
-from workbench.errors import UsageError, WorkbenchError
+from workbench.orders.client import plan_document
+from workbench.orders.plan import DocumentPlan, RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders.samples import read_samples
+from workbench.orders.session_names import resolve_session
 from workbench.repository.functions import find_functions
 from workbench.session import SessionReader
 
@@ -187,8 +188,8 @@ def test_what_is_refused_for_the_example_names_the_example(home: Path, capsys: p
 def test_every_option_of_an_order_says_what_another_value_of_it_means() -> None:
     from dataclasses import fields
 
-    from workbench.engine.orders import OPTIONS, options_help
-    from workbench.engine.plan import RegenerationPlan
+    from workbench.orders.orders import OPTIONS, options_help
+    from workbench.orders.plan import RegenerationPlan
 
     kept_by_the_engine = {"asks", "acceptances", "snapshot", "import_folders", "weaknesses", "lasting"}
     assert OPTIONS.keys() == {field.name for field in fields(RegenerationPlan)} - kept_by_the_engine

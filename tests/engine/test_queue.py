@@ -12,10 +12,10 @@ from engine.author import Author
 from engine.following import ended
 from loopback.server import LoopbackServer
 
-from workbench.engine import client, launching
-from workbench.engine.launching import enqueue, move, pause, wait_for_turn
-from workbench.engine.plan import DocumentPlan
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
+from workbench.orders import client, launching
+from workbench.orders.launching import enqueue, move, pause, wait_for_turn
+from workbench.orders.plan import DocumentPlan
 from workbench.results.runs import waiting_runs
 from workbench.session import SessionReader, SessionWriter, create, engine_starts
 

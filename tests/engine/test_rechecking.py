@@ -13,10 +13,10 @@ from engine.following import ended
 from engine.tiny_repository import TASKS, make_repository
 
 from workbench.commands.regeneration_watching import candidate_line
-from workbench.engine import client, launching
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.rechecking import RANDOM_SHARE, why_again
-from workbench.engine.regeneration_client import plan_regeneration
+from workbench.orders import client, launching
+from workbench.orders.orders import RANDOM_SHARE, why_again
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 from workbench.session import SessionReader
 from workbench.session.identity import candidate_id
 

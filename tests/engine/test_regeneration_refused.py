@@ -11,9 +11,9 @@ from engine.following import ended, error
 from engine.regenerating import MODEL, start
 from engine.tiny_repository import SOURCE, SUITE, make_repository
 
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 from workbench.session import SessionReader
 
 Until = Callable[..., Any]

@@ -16,14 +16,14 @@ from engine.regenerating import MODEL, start
 from engine.tiny_repository import BAD, GOOD, SOURCE, TASKS, Writer, fenced, make_repository
 from loopback.server import EMPTY, LoopbackServer, Reply, failure
 
+from workbench.base.errors import UsageError
 from workbench.commands.regeneration_summary import summary
-from workbench.engine import client
-from workbench.engine.orders import Order
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import add_samples, plan_regeneration
-from workbench.engine.rerunning import rerun_orders
 from workbench.engine.stages import STAGES
-from workbench.errors import UsageError
+from workbench.orders import client
+from workbench.orders.orders import Order
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import add_samples, plan_regeneration
+from workbench.orders.rerunning import rerun_orders
 from workbench.regeneration.source_of_test import source_of_test, text_of_test_file
 from workbench.session import SessionReader
 from workbench.session.rows import CandidateRow

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench.engine.plan import DocumentPlan
+from workbench.base.errors import UsageError
 from workbench.engine.records import recorded_model
 from workbench.engine.trial import AgentContext, Assignment
-from workbench.errors import UsageError
+from workbench.orders.plan import DocumentPlan
 from workbench.repository import View
 from workbench.session import SessionWriter, create
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.engine.plan import RegenerationPlan
 from workbench.engine.records import has_docs_of, recorded_documenter
-from workbench.engine.regeneration_client import plan_regeneration
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 from workbench.session import SessionReader
 
 

@@ -16,11 +16,11 @@ from needing_sandboxes import no_bubblewrap
 
 from workbench.cli import main
 from workbench.commands.regeneration_summary import summary
-from workbench.engine import client, launching
-from workbench.engine.plan import RegenerationPlan
 from workbench.engine.rechecking import write_verdict
-from workbench.engine.regeneration_client import plan_regeneration
-from workbench.engine.rerunning import rerun_orders
+from workbench.orders import client, launching
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders.rerunning import rerun_orders
 from workbench.reports.regenerated import former_failing
 from workbench.sandbox import Report, Route, TestOutcome, Verdict
 from workbench.session import SessionReader, SessionWriter, create

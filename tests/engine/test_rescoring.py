@@ -11,8 +11,8 @@ import pytest
 from engine.judging import MAXIMA, REFUSED, Body, Court, points
 
 from workbench.cli import main
-from workbench.engine import client
-from workbench.engine.trial_orders import plan_rescore
+from workbench.orders import client
+from workbench.orders.trial_orders import plan_rescore
 from workbench.session import SessionReader
 from workbench.session.pending_work import unfinished
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from workbench.engine import launching
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
+from workbench.orders import launching
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 from workbench.session import SessionReader
 
 # Longer than the five seconds that a function with fast tests gets.

@@ -15,10 +15,11 @@ from loopback.server import LoopbackServer
 
 from workbench.app import runs
 from workbench.app.new_study.starting import offered
-from workbench.engine import client, study_client
-from workbench.engine.measured import measured_in
-from workbench.engine.plan import DocumentPlan
-from workbench.engine.study_client import (
+from workbench.base.errors import UsageError
+from workbench.orders import client, study_client
+from workbench.orders.measured import measured_in
+from workbench.orders.plan import DocumentPlan
+from workbench.orders.study_client import (
     each_run,
     execute_study,
     order_study,
@@ -27,8 +28,7 @@ from workbench.engine.study_client import (
     study_runs,
     titles_of,
 )
-from workbench.engine.study_estimate import estimate_study, seconds_left
-from workbench.errors import UsageError
+from workbench.orders.study_estimate import estimate_study, seconds_left
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import ScoreRow
 from workbench.studies.declaration import Column, Limits, Settings, Study

@@ -15,10 +15,10 @@ import pytest
 from engine.author import Author
 from loopback.server import LoopbackServer
 
-from workbench import paths
+from workbench.base import paths
 from workbench.cli import main
-from workbench.engine import client, launching
-from workbench.engine.plan import DocumentPlan
+from workbench.orders import client, launching
+from workbench.orders.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.session.rows import TrialRow

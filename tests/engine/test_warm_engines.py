@@ -14,8 +14,8 @@ import pytest
 from engine.following import ended, state
 from warm_engines import NOBODY_KNOWS, ServedEngine, WarmProcess
 
-from workbench.engine import client, launching
-from workbench.engine.plan import DocumentPlan
+from workbench.orders import client, launching
+from workbench.orders.plan import DocumentPlan
 
 PROBE = """
 import asyncio, json, os, signal, sys, threading

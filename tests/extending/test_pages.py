@@ -154,7 +154,7 @@ from workbench.app.app import WorkbenchApp
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
 from workbench.app.regeneration.task_table import TaskTable
-from workbench.settings import Settings
+from workbench.base.settings import Settings
 
 async def main():
     app = WorkbenchApp(None, Settings(), warm_engine=False)
@@ -211,7 +211,7 @@ from pathlib import Path
 from workbench.app.app import WorkbenchApp
 from workbench.app.sessions.models import ModelsScreen
 from workbench.app.sessions.costs import CostsTable
-from workbench.settings import Settings
+from workbench.base.settings import Settings
 
 async def main():
     app = WorkbenchApp(Path(sys.argv[1]), Settings(), warm_engine=False)
@@ -231,7 +231,7 @@ asyncio.run(main())
 def test_a_screen_is_one_module(home: Path, tmp_path: Path) -> None:
     example, program = blocks("screen"), copied(tmp_path)
     (program / "app" / "sessions" / "models.py").write_text(example["models.py"])
-    keys = program / "bindings.py"
+    keys = program / "base" / "bindings.py"
     keys.write_text(inserted(keys.read_text(), "narrow\n", example["keys"]))
     recorder = Recorder(tmp_path / "demo.session")
     recorder.run()

@@ -14,16 +14,16 @@ from types import SimpleNamespace
 import pytest
 from uv import find_uv_bin
 
-from workbench import plugins
 from workbench.agents import make_agent
 from workbench.agents.names import agent_info, current_name
 from workbench.app.theming import first_theme, theme_files
+from workbench.base import plugins
+from workbench.base.errors import UsageError
+from workbench.base.extensions import load, make
 from workbench.cli import main
 from workbench.documenters.names import parse_docs
-from workbench.engine.client import resolved_judge
-from workbench.errors import UsageError
-from workbench.extensions import load, make
-from workbench.interchange.importing import Options, files_in, import_files
+from workbench.interop.formats.importing import Options, files_in, import_files
+from workbench.orders.client import resolved_judge
 from workbench.sandbox.names import backend_info
 from workbench.session import SessionReader, create
 from workbench.session.importer import Importer
@@ -146,8 +146,8 @@ def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
 
 
 IMPORTER = """
-from workbench.interchange.samples import ForeignCandidate, ForeignTask
-from workbench.interchange.trajectory import Step, ToolCall, Trajectory
+from workbench.interop.formats.samples import ForeignCandidate, ForeignTask
+from workbench.interop.formats.trajectory import Step, ToolCall, Trajectory
 
 class Odd:
     endings = (".odd",)

@@ -27,7 +27,7 @@ from faults.damaging import (
 from samples.sessions import document_session, regeneration_session
 from sweeps import spread
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.session import SessionReader, schema
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))

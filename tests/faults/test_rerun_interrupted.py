@@ -19,9 +19,9 @@ from engine import killing
 from needing_sandboxes import no_bubblewrap
 
 from workbench.commands.regeneration_summary import summary
-from workbench.engine import client, launching
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
+from workbench.orders import client, launching
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 from workbench.session import SessionReader
 from workbench.session.reader import integrity_problem
 from workbench.session.task_names import row_id

@@ -15,11 +15,11 @@ import pytest
 from loopback.server import LoopbackServer, Reply
 from thin_docs import CUE, GOOD, MODEL, Models, order
 
+from workbench.base.errors import WorkbenchError
 from workbench.cli import main
 from workbench.engine.improvement import Improvement
-from workbench.engine.improvement_client import launch_improvement, plan_of, state_of
-from workbench.engine.plan import ImprovementPlan, RegenerationPlan
-from workbench.errors import WorkbenchError
+from workbench.orders.improvement_client import launch_improvement, plan_of, state_of
+from workbench.orders.plan import ImprovementPlan, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter, create
 
 Printed = pytest.CaptureFixture[str]

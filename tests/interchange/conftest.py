@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workbench.interchange.importing import Options, Tally, import_files
+from workbench.interop.formats.importing import Options, Tally, import_files
 from workbench.session import create
 
 PLAIN = Options()

@@ -12,8 +12,9 @@ import pandas
 import pytest
 
 import workbench
-from workbench import open_session, paths
-from workbench.errors import UsageError
+from workbench import open_session
+from workbench.base import paths
+from workbench.base.errors import UsageError
 from workbench.results import tables
 from workbench.session import SessionError, SessionReader
 

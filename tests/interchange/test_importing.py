@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from workbench.base.errors import UsageError
 from workbench.cli import main
 from workbench.engine.merging import merge
-from workbench.errors import UsageError
-from workbench.interchange import importing, inspect_log, reading, recording
-from workbench.interchange.exporting import export
-from workbench.interchange.importing import Options, files_in, import_files, trajectories_of
+from workbench.interop.formats import importing, inspect_log, reading, recording
+from workbench.interop.formats.exporting import export
+from workbench.interop.formats.importing import Options, files_in, import_files, trajectories_of
 from workbench.search import SearchIndex, parse
 from workbench.session import SessionError, SessionReader, SessionWriter, create
 from workbench.session.pending_work import unfinished

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from workbench import paths
+from workbench.base import paths
+from workbench.base.errors import UsageError
 from workbench.cli import main
-from workbench.errors import UsageError
-from workbench.interchange.exporting import export
-from workbench.interchange.tables import session_rows
+from workbench.interop.formats.exporting import export
+from workbench.interop.formats.tables import session_rows
 from workbench.session import SessionReader
 
 Into = Callable[..., Any]

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench import paths
-from workbench.interchange.atif import read_atif, to_atif
-from workbench.interchange.chat import read_chat, to_chat
-from workbench.interchange.checking import difference, patched
-from workbench.interchange.exporting import export
-from workbench.interchange.importing import Options, trajectories_of
-from workbench.interchange.inspect_writing import sample_of
-from workbench.interchange.trajectory import OWN
+from workbench.base import paths
+from workbench.interop.formats.atif import read_atif, to_atif
+from workbench.interop.formats.chat import read_chat, to_chat
+from workbench.interop.formats.checking import difference, patched
+from workbench.interop.formats.exporting import export
+from workbench.interop.formats.importing import Options, trajectories_of
+from workbench.interop.formats.inspect_writing import sample_of
+from workbench.interop.formats.trajectory import OWN
 from workbench.session import SessionReader, SessionWriter, read_blob
 
 Into = Callable[..., Any]

@@ -13,10 +13,10 @@ import pytest
 from workbench.app.trajectory.loading import load_trial
 from workbench.cli import main
 from workbench.grounding import read_trial
-from workbench.interchange import reading
-from workbench.interchange.chat import read_chat, to_chat
-from workbench.interchange.importing import trajectories_of
-from workbench.interchange.swe_agent import read_mini
+from workbench.interop.formats import reading
+from workbench.interop.formats.chat import read_chat, to_chat
+from workbench.interop.formats.importing import trajectories_of
+from workbench.interop.formats.swe_agent import read_mini
 from workbench.session import SessionReader
 
 Into = Callable[..., Any]

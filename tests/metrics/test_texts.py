@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.metrics.packages import MetricUnavailable
 from workbench.metrics.texts import TEXT_METRICS, text_metric
 

@@ -6,15 +6,15 @@ import pytest
 from loopback.server import LoopbackServer
 from models.test_gateway import QUICK, Log, ask
 
+from workbench.base.errors import UsageError
 from workbench.engine.evaluators import sampling, sampling_text
-from workbench.engine.plan import Ask, RegenerationPlan
-from workbench.engine.regeneration_client import full_ask
-from workbench.errors import UsageError
 from workbench.models import Sampling
 from workbench.models.defaults import read_extra_body
 from workbench.models.failures import classify
 from workbench.models.gateway import Gateway
 from workbench.models.provider import check_key
+from workbench.orders.plan import Ask, RegenerationPlan
+from workbench.orders.regeneration_client import full_ask
 
 THINKS_NOT = {"chat_template_kwargs": {"enable_thinking": False}}
 

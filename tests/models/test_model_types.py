@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.base.settings import Settings
 from workbench.models import (
     Message,
     Request,
@@ -25,7 +26,6 @@ from workbench.models import (
 )
 from workbench.models.failures import requested_wait
 from workbench.models.secrets import scrub
-from workbench.settings import Settings
 
 
 def test_the_digest_is_of_what_is_asked_only() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.models.defaults import known_models
 from workbench.models.names import check_model, providers
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from workbench.base.errors import UsageError
 from workbench.documenters import DocumentationFailed, make_doc_system, parse_docs
 from workbench.documenters.programs import DocProgram
 from workbench.documenters.programs.command import Command, command_written_out
 from workbench.documenters.programs.repoagent import RepoAgent
-from workbench.errors import UsageError
 from workbench.models.types import Answer, MissingKey, SpendLimit, Usage
 from workbench.repository import Snapshot
 from workbench.repository.entries import FileEntry

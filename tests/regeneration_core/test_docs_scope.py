@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import markdown_it
 import pytest
 
+from workbench.base.errors import UsageError
 from workbench.documenters import (
     Docstring,
     DocSystem,
@@ -22,7 +23,6 @@ from workbench.documenters import (
     parse_scope,
 )
 from workbench.engine.task_rows import identity
-from workbench.errors import UsageError
 from workbench.models.types import ContextOverflow, EmptyAnswer
 from workbench.regeneration.context import POLICIES
 from workbench.regeneration.prompts import PROMPTS, build_prompt

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
+from workbench.base.errors import UsageError
 from workbench.documenters import Docstring, DocumentationFailed, make_doc_system, parse_docs
 from workbench.documenters.llm import documenter_prompt, extract_docstring
 from workbench.documenters.making import document_file
-from workbench.errors import UsageError
 from workbench.models.types import Answer, Sampling, Usage
 from workbench.repository import Snapshot
 from workbench.repository.functions import find_functions

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.python_syntax import parse
+from workbench.base.python_syntax import parse
 from workbench.regeneration.grafting import collect_docstrings, difference, graft_file, unedited
 from workbench.repository.definitions import find_definitions
 from workbench.repository.functions import find_functions

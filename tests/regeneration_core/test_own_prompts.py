@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.engine.plan import Ask, RegenerationPlan
-from workbench.engine.regeneration_client import full_ask
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
+from workbench.orders.plan import Ask, RegenerationPlan
+from workbench.orders.regeneration_client import full_ask
 from workbench.regeneration.prompts import FORMER_NAMES, build_prompt, read_prompt
 from workbench.repository.functions import find_functions
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.regeneration.selections import is_published_file, missed_lines, parse_selection, why_not_published
 from workbench.repository.functions import find_functions
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from workbench import paths, settings
-from workbench.engine import client
+from workbench.base import paths, settings
 from workbench.engine.document import execute
-from workbench.engine.plan import DocumentPlan
+from workbench.orders import client
+from workbench.orders.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import TrialRow
 

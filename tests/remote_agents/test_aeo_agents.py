@@ -11,10 +11,10 @@ import pytest
 from remote_agents.aeo_agents import FirstAgent, SecondAgent, answering, tagged
 from remote_agents.rogue import serving
 
-from workbench.a2a.card import fetch_card
-from workbench.a2a.peer import PeerAsker
 from workbench.agents import Submission, make_agent
 from workbench.agents.agent_context import AgentContext, Assignment, Step
+from workbench.interop.a2a.card import fetch_card
+from workbench.interop.a2a.peer import PeerAsker
 from workbench.models.types import CallRecord
 from workbench.repository import View
 

@@ -16,7 +16,7 @@ from remote_agents.rogue import (
     serving,
 )
 
-from workbench.a2a.card import MOST_BYTES, fetch_card
+from workbench.interop.a2a.card import MOST_BYTES, fetch_card
 from workbench.models.types import ModelError
 
 
@@ -94,7 +94,7 @@ async def test_a_certificate_that_does_not_match_is_told(tmp_path: Path) -> None
 
 
 async def test_a_card_may_not_lead_out_of_encryption() -> None:
-    from workbench.a2a.card import read_card
+    from workbench.interop.a2a.card import read_card
 
     with pytest.raises(ModelError, match="without encryption"):
         read_card(card("http://127.0.0.1:1"), "https://127.0.0.1:2")
@@ -117,7 +117,7 @@ async def test_a_card_that_is_built_a_little_otherwise_is_read(more: dict[str, o
 
 
 async def test_texts_of_a_card_are_one_clean_line_and_the_model_is_a_name() -> None:
-    from workbench.a2a.card import read_card
+    from workbench.interop.a2a.card import read_card
 
     found = read_card(
         card("http://127.0.0.1:1", name="\x1b[31mred[/]\nname " + "x" * 500, version="1\x07 [b]"), "http://127.0.0.1:1"
@@ -131,7 +131,7 @@ async def test_texts_of_a_card_are_one_clean_line_and_the_model_is_a_name() -> N
 
 
 def test_a_card_of_either_version_is_the_same_agent_wherever_it_is_served() -> None:
-    from workbench.a2a.card import read_card
+    from workbench.interop.a2a.card import read_card
 
     one = read_card(card("http://127.0.0.1:1"), "http://127.0.0.1:1")
     other = read_card(card("http://127.0.0.1:2"), "http://127.0.0.1:2")
@@ -156,7 +156,7 @@ def test_a_card_of_either_version_is_the_same_agent_wherever_it_is_served() -> N
     ],
 )
 def test_an_address_that_a_card_does_not_name_whole_is_that_of_the_card(given: str | None, meant: str) -> None:
-    from workbench.a2a.card import read_card
+    from workbench.interop.a2a.card import read_card
 
     older = {"name": "x", "url": given, "protocolVersion": "0.3.0"}
     newer = {"name": "x", "supportedInterfaces": [{"url": given, "protocolBinding": "jsonrpc"}]}
@@ -165,7 +165,7 @@ def test_an_address_that_a_card_does_not_name_whole_is_that_of_the_card(given: s
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://", "http://u:p@h", "http://[::1", "localhost:0"])
 def test_an_address_that_is_none_is_named(url: str) -> None:
-    from workbench.a2a.card import read_card
+    from workbench.interop.a2a.card import read_card
 
     with pytest.raises(ModelError, match="it has: JSONRPC at .*, which is no address of a server"):
         read_card({"name": "x", "url": url}, "http://h:9002")

@@ -22,10 +22,10 @@ from remote_agents.rogue import (
     task,
 )
 
-from workbench.a2a import Peer, PeerLimits
-from workbench.a2a.card import fetch_card
-from workbench.a2a.peer import PeerAsker
 from workbench.agents.protocol import Action, parse_action
+from workbench.interop.a2a import Peer, PeerLimits
+from workbench.interop.a2a.card import fetch_card
+from workbench.interop.a2a.peer import PeerAsker
 from workbench.models.types import CallRecord, Message, ModelError, Request
 
 HERE = "<json>{}</json>"
@@ -339,8 +339,8 @@ async def test_credentials_go_to_their_origin_only_and_are_never_recorded(monkey
 def test_credentials_that_cannot_be_read_are_refused_without_being_quoted(
     monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
-    from workbench.a2a.credentials import headers_by_origin
-    from workbench.errors import UsageError
+    from workbench.base.errors import UsageError
+    from workbench.interop.a2a.credentials import headers_by_origin
 
     monkeypatch.setenv("WORKBENCH_A2A_HEADERS", value)
     with pytest.raises(UsageError, match="must be JSON such as") as error:

@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 
 from trajectory_app import screen_text
 
-from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.cases.starting import RunDialog
-from workbench.errors import BadField
+from workbench.base import settings
+from workbench.base.errors import BadField
 
 
 async def test_an_agent_is_named_by_its_address_and_its_model_is_its_own(home: Path) -> None:

@@ -18,20 +18,20 @@ from google.protobuf.json_format import MessageToDict
 from remote_agents.conftest import READ_LIMIT, Local, carried_out, essence, scores
 from remote_agents.processes import PEERS, workbench
 
-from workbench import paths
-from workbench.a2a import Peer
 from workbench.agents import make_agent
 from workbench.agents.agent_context import AgentContext, Assignment
 from workbench.agents.protocol import OWN_CLOSINGS, PEER_CLOSINGS, first_message, parse_action, tool_message
+from workbench.base import paths
+from workbench.base.errors import UsageError
 from workbench.catalog import find_case
-from workbench.engine.plan import DocumentPlan
-from workbench.errors import UsageError
+from workbench.interop.a2a import Peer
+from workbench.interop.serving import Place, agent_app
+from workbench.interop.serving.listening import TOKEN, _Server
+from workbench.interop.serving.requests import read_assessment
+from workbench.interop.serving.white import Conversation, assignment_in, check_servable, observation_of, result_in
 from workbench.models.types import Answer, ModelError, ModelUnavailable, Request, Usage
+from workbench.orders.plan import DocumentPlan
 from workbench.repository import View
-from workbench.serving import Place, agent_app
-from workbench.serving.listening import TOKEN, _Server
-from workbench.serving.requests import read_assessment
-from workbench.serving.white import Conversation, assignment_in, check_servable, observation_of, result_in
 from workbench.session import SessionReader
 
 pytestmark = pytest.mark.xdist_group("remote-agents")

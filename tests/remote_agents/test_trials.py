@@ -11,14 +11,14 @@ import pytest
 from remote_agents.conftest import carried_out
 from remote_agents.rogue import Rogue, card, json_page, message, result, serving
 
-from workbench import settings
 from workbench.agents.names import AGENTS, agent_info, current_name
-from workbench.engine import client
+from workbench.base import settings
+from workbench.base.errors import UsageError, WorkbenchError
 from workbench.engine.document import execute
-from workbench.engine.plan import DocumentPlan
-from workbench.engine.study_client import order_study
-from workbench.engine.trial_orders import Edit, plan_fork
-from workbench.errors import UsageError, WorkbenchError
+from workbench.orders import client
+from workbench.orders.plan import DocumentPlan
+from workbench.orders.study_client import order_study
+from workbench.orders.trial_orders import Edit, plan_fork
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.declaration import Column, Study
 from workbench.studies.study_files import read_study_file

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples.sessions import add_scores, add_trial, card
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.reports.contents import accessed_files_words, read_contents
 from workbench.results.items import find_item, short_ids
 from workbench.rubric.spread import words

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples.sessions import HOSTILE, TOOL_CALL
 
+from workbench.base.text import json_text
 from workbench.reports import write_report
 from workbench.reports.csv_report import safe
-from workbench.text import json_text
 
 
 def loaded(session: Path, item: str | None = None) -> dict[str, Any]:

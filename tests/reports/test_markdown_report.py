@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from samples.sessions import HOSTILE
 
+from workbench.base.text import clean
 from workbench.reports import write_report
 from workbench.reports.page_markdown import fence, inline, table
-from workbench.text import clean
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 MARKUP = st.lists(

@@ -27,9 +27,9 @@ from studies.declared_studies import (
     put_texts,
 )
 
+from workbench.base.errors import UsageError, WorkbenchError
 from workbench.catalog.published import published_name, published_scores
 from workbench.cli import main
-from workbench.errors import UsageError, WorkbenchError
 from workbench.reports.figures import forest, heat
 from workbench.reports.in_a_process import write_study_in_a_process
 from workbench.reports.page import Bar, Forest, Grid, Heat, HeatCell, Page

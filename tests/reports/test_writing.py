@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from samples.sessions import add_trial
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.reports import write_report
 from workbench.reports.writing import ReportError, write_atomically
 from workbench.session import SessionWriter, create

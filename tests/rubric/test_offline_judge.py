@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.repository import View
 from workbench.rubric import Criterion, OfflineJudge, Scorecard, rubrics, score
 from workbench.rubric.judging import UntrueClaim

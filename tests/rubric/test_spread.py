@@ -14,9 +14,9 @@ from app.recorded import Recorder, card, word_counter
 from workbench import cli
 from workbench.app.toolkit.table import Arrangement
 from workbench.app.trials.table import TrialTable
-from workbench.errors import UsageError
-from workbench.interchange.exporting import export
-from workbench.interchange.tables import session_rows
+from workbench.base.errors import UsageError
+from workbench.interop.formats.exporting import export
+from workbench.interop.formats.tables import session_rows
 from workbench.reports import write_report
 from workbench.results.scores import last_scores, totals_of
 from workbench.results.trials import TrialLine, against_score, load_trials, matrix_of, scores_by_agent

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.rubric import Criterion, OfflineJudge, Scorecard, rubrics, score
 from workbench.rubric.spread import NO_FACTS_POINTS
 

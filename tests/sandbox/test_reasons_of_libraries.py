@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.reasons import last_words, reason_of
+from workbench.base.reasons import last_words, reason_of
 from workbench.sandbox.docker import Docker, _problem
 
 

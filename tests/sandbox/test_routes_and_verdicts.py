@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.reasons import last_words
+from workbench.base.reasons import last_words
 from workbench.sandbox import (
     Job,
     Limits,

@@ -15,7 +15,7 @@ import recorded
 import regenerated
 from faults.damaging import columns, put, without_constraints
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.search import SearchIndex, parse
 from workbench.session import SessionReader
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 import recorded
 import regenerated
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.search import Found, SearchIndex, parse
 from workbench.search.index import line_of
 from workbench.session import SessionReader, SessionWriter, create

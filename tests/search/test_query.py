@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.search.query import FIELDS, NUMBERS, Condition, Query, parse
 
 

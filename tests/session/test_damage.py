@@ -14,7 +14,7 @@ import pytest
 from faults.damaging import put, without_constraints
 from samples.sessions import document_session, regeneration_session
 
-from workbench.engine.plan import DocumentPlan, PlanDamaged, RegenerationPlan
+from workbench.orders.plan import DocumentPlan, PlanDamaged, RegenerationPlan
 from workbench.session import SessionError, SessionReader
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.labels import (
     LONGEST,
@@ -21,7 +22,6 @@ from workbench.session.labels import (
     labels_by_part,
     parse_tags,
 )
-from workbench.text import one_line
 
 
 @pytest.fixture

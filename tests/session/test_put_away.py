@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.engine import client
-from workbench.engine.plan import DocumentPlan, RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
+from workbench.orders import client
+from workbench.orders.plan import DocumentPlan, RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 from workbench.reports.contents import read_contents
 from workbench.results.runs import latest_regeneration
 from workbench.results.sessions import gather

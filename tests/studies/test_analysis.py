@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from studies.declared_studies import SYSTEMS, put_agents, put_matrix, put_texts
 
+from workbench.base.errors import UsageError
 from workbench.catalog.published import published_scores
-from workbench.errors import UsageError
 from workbench.metrics.packages import MetricUnavailable
 from workbench.metrics.texts import text_metric
 from workbench.regeneration.leakage import measure_leakage

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.studies.checking import check_study, column_problem
 from workbench.studies.declaration import BadStudy, Column, Study, column_titles, row_titles, with_amounts
 from workbench.studies.study_files import packaged_studies, read_study_file, study_named

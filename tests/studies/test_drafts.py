@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.errors import BadField
+from workbench.base.errors import BadField
 from workbench.studies.checking import drafted, look_up, values_of
 from workbench.studies.declaration import AGENTS, DOCS, BadStudy, Column, Limits, Settings, Study
 from workbench.studies.study_files import packaged_studies, parse_study, study_named, study_toml

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from studies.declared_studies import cell_of, put_agents, put_candidates, put_matrix, put_run, put_task
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.regeneration.passk import pass_at_k
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow

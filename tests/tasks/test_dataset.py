@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tasks.made_up import environment_of
 
+from workbench.base.errors import UsageError
 from workbench.cli import main
-from workbench.errors import UsageError
 from workbench.regeneration import dataset
 from workbench.regeneration.dataset import BadDataset, ParquetMissing, parse_formats, read_dataset, write_dataset
 from workbench.regeneration.dataset_rows import SCHEMA_VERSION, Origin, Row, columns, make_rows, repository_name

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.models.types import ContextOverflow
 from workbench.regeneration.context import POLICIES, build_context, estimate_tokens
 from workbench.regeneration.prompts import PROMPT_VERSION, PROMPTS, build_prompt, documented_source

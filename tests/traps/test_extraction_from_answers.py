@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.python_syntax import parse
+from workbench.base.python_syntax import parse
 from workbench.regeneration.extraction import MAX_ANSWER, extract_body
 from workbench.repository.functions import find_functions
 from workbench.repository.indentation import reindent

@@ -10,7 +10,7 @@ from counting_calls import calls_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.python_syntax import parse
+from workbench.base.python_syntax import parse
 from workbench.repository.functions import find_functions, outline
 from workbench.repository.splicing import splice
 

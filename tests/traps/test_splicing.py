@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.python_syntax import parse
+from workbench.base.python_syntax import parse
 from workbench.repository.functions import find_functions
 from workbench.repository.indentation import reindent
 from workbench.repository.lines import LineKind, read_lines, split_lines, syntax_problem

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.python_syntax import parse
+from workbench.base.python_syntax import parse
 from workbench.regeneration.stubs import stubs
 from workbench.repository import fetch
 from workbench.repository.functions import Function, find_functions

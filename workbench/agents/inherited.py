@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.models.types import Answer, Request
 
 INHERITED = "inherited"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from workbench.agents.names import agent_info
 from workbench.agents.protocol import Submission
-from workbench.extensions import load, make
+from workbench.base.extensions import load, make
 
 if TYPE_CHECKING:
     from workbench.agents.agent_context import AgentContext

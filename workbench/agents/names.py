@@ -6,9 +6,9 @@ import difflib
 from dataclasses import dataclass
 
 from workbench.agents.remote_names import address_of, canonical, is_remote
-from workbench.errors import UsageError
-from workbench.extensions import is_dotted
-from workbench.plugins import names, path_of
+from workbench.base.errors import UsageError
+from workbench.base.extensions import is_dotted
+from workbench.base.plugins import names, path_of
 
 
 @dataclass(frozen=True, slots=True)

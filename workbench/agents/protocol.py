@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from workbench.files import is_shallow, parse_json
-from workbench.json_answers import objects_in
+from workbench.base.files import is_shallow, parse_json
+from workbench.base.json_answers import objects_in
 from workbench.models.reasoning import split_reasoning
 
 OPEN, CLOSE = "<json>", "</json>"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from workbench.errors import UsageError
-from workbench.text import one_line
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
 
 PREFIX = "a2a:"
 """What the name of such an agent begins with; the address of its server follows."""

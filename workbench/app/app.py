@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from textual.binding import Binding
 
-from workbench import paths
 from workbench.app.key_table import key_of, refusal, use_keymap, why_not
 from workbench.app.keys import bindings
 from workbench.app.navigation import NavigatingApp
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import LastNet
-from workbench.collecting import collect_rarely
-from workbench.errors import WorkbenchError
-from workbench.read_only import is_read_only
-from workbench.text import clean, one_line, plural
+from workbench.base import paths
+from workbench.base.collecting import collect_rarely
+from workbench.base.errors import WorkbenchError
+from workbench.base.read_only import is_read_only
+from workbench.base.text import clean, one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from textual.widgets._toast import ToastRack
 
     from workbench.app.tour import Tour
-    from workbench.settings import Settings
+    from workbench.base.settings import Settings
 
 
 INTERRUPT_SECONDS = 3.0
@@ -144,7 +144,7 @@ class WorkbenchApp(NavigatingApp):
 
     def _start_warm(self) -> None:
         def work() -> None:
-            from workbench.engine.launching import WarmEngine
+            from workbench.orders.launching import WarmEngine
 
             warm = WarmEngine()
             try:

@@ -124,7 +124,7 @@ class SessionFeed(threading.Thread):
 
     @staticmethod
     def _require_in_place(reader: SessionReader) -> None:
-        from workbench.errors import WorkbenchError
+        from workbench.base.errors import WorkbenchError
         from workbench.session.moved_files import Fate
 
         fate = reader.fate()

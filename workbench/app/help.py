@@ -8,12 +8,12 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import Screen
 
-from workbench import glyphs
 from workbench.app.key_table import KEY_TABLE, with_keys
 from workbench.app.keys import bindings
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import Part, RowList
+from workbench.base import glyphs
 from workbench.session.forks import SIGN
 
 _SIGNS = (

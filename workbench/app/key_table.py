@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from workbench.bindings import KEYS
-from workbench.read_only import ReadOnly, is_read_only
+from workbench.base.bindings import KEYS
+from workbench.base.read_only import ReadOnly, is_read_only
 
 _SIGNS = {"escape": "esc", "slash": "/", "minus": "-", "at": "@", "plus": "+", "shift+up": "⇧↑", "shift+down": "⇧↓"}
 _ARROWS = frozenset({"left", "right", "up", "down"})

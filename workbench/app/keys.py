@@ -5,11 +5,11 @@ from __future__ import annotations
 from textual.binding import Binding, BindingType
 
 from workbench.app.key_table import written
-from workbench.bindings import SECTIONS
+from workbench.base.bindings import SECTIONS
 
 
 def bindings(section: str) -> list[BindingType]:
-    """Return the bindings of a section of :mod:`workbench.bindings`, or the one with this id."""
+    """Return the bindings of a section of :mod:`workbench.base.bindings`, or the one with this id."""
     made: list[BindingType] = []
     for one in SECTIONS[section]:
         shown = written(one.keys) if one.keys.startswith("shift+") else None

@@ -21,9 +21,9 @@ from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
+from workbench.base.text import one_line, shortened
 from workbench.results.plan_title import plan_title
 from workbench.session.labels import SESSION, STAR, part_in_words
-from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -17,8 +17,8 @@ from workbench.app.location import Location, Place
 from workbench.app.toolkit.lifecycle import BaseScreen
 from workbench.app.toolkit.literal import highlighted, literal
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.errors import WorkbenchError
-from workbench.text import clean, one_line
+from workbench.base.errors import WorkbenchError
+from workbench.base.text import clean, one_line
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -166,7 +166,7 @@ def load_places(reader: SessionReader | None) -> list[NamedPlace]:
 
 
 def _sessions() -> Iterator[NamedPlace]:
-    from workbench import paths
+    from workbench.base import paths
 
     for path in sorted(paths.sessions_dir().glob("*.session")):
         yield NamedPlace("session", path.stem, "session", Location(path, ""))

@@ -26,11 +26,11 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
-from workbench.engine import launching
-from workbench.glyphs import STATES
+from workbench.base.glyphs import STATES
+from workbench.base.text import clean, one_line, shortened
+from workbench.orders import launching
 from workbench.results.runs import RESUMABLE, RunLine, load_runs, sentence
 from workbench.session import SessionWriter
-from workbench.text import clean, one_line, shortened
 
 LONGEST_NAME = 120
 """Characters of a run's name."""

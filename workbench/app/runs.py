@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import paths
-from workbench.engine import client, launching
-from workbench.engine.launching import enqueue
-from workbench.engine.plan import DocumentPlan
-from workbench.engine.session_names import check_name, is_example, is_writable, new_place, new_session, writable_copy
-from workbench.errors import UsageError
+from workbench.base import paths
+from workbench.base.errors import UsageError
+from workbench.orders import client, launching
+from workbench.orders.launching import enqueue
+from workbench.orders.plan import DocumentPlan
+from workbench.orders.session_names import check_name, is_example, is_writable, new_place, new_session, writable_copy
 from workbench.session import SUFFIX, SessionReader, SessionWriter
 
 if TYPE_CHECKING:
-    from workbench.engine.launching import WarmEngine
+    from workbench.orders.launching import WarmEngine
 
 __all__ = ["is_example", "is_writable", "new_session", "writable_copy"]
 
@@ -104,7 +104,7 @@ def resume(session: Path, run: str | None, warm: WarmEngine | None) -> tuple[Pat
 
 def resume_study(session: Path, name: str) -> tuple[Path, int]:
     """Execute what a study lacks, unplanned cells included; of an example in a copy. Returns how many runs lack something."""
-    from workbench.engine.study_client import launch_study, order_study, pending_runs
+    from workbench.orders.study_client import launch_study, order_study, pending_runs
     from workbench.studies.following import declared
 
     own = writable_copy(session)

@@ -12,18 +12,18 @@ from textual.signal import Signal
 from workbench.app.key_table import key_of
 from workbench.app.opening import OpeningApp
 from workbench.app.toolkit.latest import Latest, Live
-from workbench.errors import WorkbenchError
-from workbench.text import one_line
+from workbench.base.errors import WorkbenchError
+from workbench.base.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from workbench.app.feed import SessionChanged, SessionFailed, SessionFeed
-    from workbench.engine.launching import WarmEngine
+    from workbench.base.settings import Settings
+    from workbench.orders.launching import WarmEngine
     from workbench.results.sessions import SessionFacts
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
-    from workbench.settings import Settings
 
 COUNTING_SHARE = 0.1
 """Part of the time that may go into counting a session that changes all the time: 100,000 candidates take 120 ms."""

@@ -18,11 +18,11 @@ from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
-from workbench import paths
 from workbench.app.toolkit.latest import Latest
-from workbench.errors import WorkbenchError
-from workbench.files import Unreadable, read_text
-from workbench.plugins import GROUPS, Plugin, installed
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.files import Unreadable, read_text
+from workbench.base.plugins import GROUPS, Plugin, installed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench import paths
+from workbench.base import paths
+from workbench.base.text import one_line
 from workbench.catalog.reading import CASE_FILE, BadCase, CannotBeCase, CaseExists, TestCase, read_case, valid_id
 from workbench.repository import BadSource, Source, parse_source
-from workbench.text import one_line
 
 _MOST_FILES = 20_000
 _NAMES = {

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path, PurePosixPath
 
-from workbench.errors import UsageError, WorkbenchError
-from workbench.files import Unreadable, read_bytes, read_text
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.files import Unreadable, read_bytes, read_text
+from workbench.base.text import one_line
 from workbench.repository import parse_source
-from workbench.text import one_line
 
 
 class BadCase(WorkbenchError):

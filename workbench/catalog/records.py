@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench import paths
+from workbench.base import paths
 from workbench.catalog.reading import BadCase
 from workbench.catalog.repositories import Repository
 

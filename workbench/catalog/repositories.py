@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.base.text import one_line
 from workbench.catalog.published import Counts, published_counts
 from workbench.catalog.reading import BadCase, Table, TestCase, UnknownRepository, load_toml
-from workbench.text import one_line
 
 #: The distribution includes tests and yields tasks, and has a record. ``partly``: some tests are quarantined.
 BUILT = ("builds", "partly")

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from workbench import paths
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.text import one_line
 from workbench.catalog.adding import case_from_source, has_python, require_there
 from workbench.catalog.reading import CASE_FILE, BadCase, TestCase, UnknownCase, read_case
-from workbench.errors import WorkbenchError
 from workbench.repository import (
     DEFAULT_HIDDEN,
     BadSource,
@@ -26,7 +27,6 @@ from workbench.repository import (
     fetch,
     parse_source,
 )
-from workbench.text import one_line
 
 
 def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None) -> Snapshot:
@@ -74,7 +74,7 @@ def current_snapshot(case: TestCase) -> Snapshot | None:
 
 def kept_snapshot(case: TestCase, digest: str) -> Snapshot | None:
     """Return an earlier content of a case's repository, by its digest, if it is still cached."""
-    from workbench import paths
+    from workbench.base import paths
     from workbench.repository.store import Known, Store
 
     source = case.source or f"case {case.id}"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
+from workbench.base.text import one_line
 from workbench.checking.fact_claims import FactClaims
 from workbench.checking.installs import PackageClaims
 from workbench.checking.kinds import python_of
@@ -19,7 +20,6 @@ from workbench.checking.python_claims import PythonClaims
 from workbench.checking.verdicts import BlockResult, ClaimResult, Part, Truth, Verdict
 from workbench.rubric.judging import UntrueClaim
 from workbench.rubric.spans import at
-from workbench.text import one_line
 
 
 def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> list[ClaimResult]:

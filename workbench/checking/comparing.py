@@ -14,9 +14,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from workbench import python_syntax
+from workbench.base import python_syntax
+from workbench.base.text import clean
 from workbench.checking.kinds import python_of
-from workbench.text import clean
 
 _FORGIVEN = (
     (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x…"),

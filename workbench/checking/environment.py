@@ -26,13 +26,13 @@ from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from workbench import paths
-from workbench.errors import WorkbenchError
-from workbench.reasons import last_words
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.reasons import last_words
+from workbench.base.text import one_line
 from workbench.regeneration.declarations import Declarations
 from workbench.sandbox import NoIsolation, program
 from workbench.sandbox.program import Ended, Program, ProgramLimits
-from workbench.text import one_line
 
 _MEMORY_MB, _PROCESSES, _DISK_MB = 2048, 256, 1024
 

@@ -17,16 +17,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench import paths
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.text import one_line
 from workbench.checking.chains import Chain, chains_of, imports_of
 from workbench.checking.environment import Environment, copy_tree, run_in_sandbox
 from workbench.checking.page import Page
 from workbench.checking.project import Project
 from workbench.checking.steps import Plan
-from workbench.errors import WorkbenchError
 from workbench.sandbox import NoIsolation
 from workbench.sandbox.program import Ended
-from workbench.text import one_line
 
 _INSIDE = Path(__file__).resolve().parent / "inside"
 _LOOK_SECONDS = 0.25

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from workbench.base.text import clean, one_line
 from workbench.checking.chains import typed
 from workbench.checking.comparing import (
     difference,
@@ -39,7 +40,6 @@ from workbench.checking.nearest import slip_of
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import ALARMS, Part, Verdict
 from workbench.grounding import known
-from workbench.text import clean, one_line
 
 _LOGS = re.compile(r"\blog(?:ger|ging)?\.\w+\(|get_?logger", re.I)
 _DISPLAYED = re.compile(r"\b(?:object|returned|results?|output|prints?|shows?|looks? like)\b[^\n]*:\s*$", re.I)

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.base.reasons import last_words
+from workbench.base.text import clean, one_line
 from workbench.checking.comparing import of_one_kind, of_the_machine, shell_difference
 from workbench.checking.project import Project
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import Part, Verdict
-from workbench.reasons import last_words
-from workbench.text import clean, one_line
 
 #: What a sandbox does not have, by what programs say where they miss it.
 _LACKS = (

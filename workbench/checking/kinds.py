@@ -9,7 +9,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.checking.page import Code
 
 Kind = Literal["install", "shell", "session", "python", "doctest", "output", "configuration", "other", "command"]

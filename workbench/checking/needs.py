@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Set
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.checking.kinds import is_install, python_of, simple_commands
 from workbench.grounding import known
 

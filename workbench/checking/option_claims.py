@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.checking.declared_options import literal_of
 from workbench.checking.environment import plain
 from workbench.checking.installs import shell_lines

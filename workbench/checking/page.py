@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from workbench.base.errors import UsageError
+from workbench.base.files import read_bytes
 from workbench.checking.environment import tree_files
-from workbench.errors import UsageError
-from workbench.files import read_bytes
 
 _PAST_OR_FUTURE = (
     r"change[ _-]?logs?|changes|history|releases?|release[ _-]notes?|version[ _-]history|what'?s[ _-]+new|"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.base.errors import UsageError
 from workbench.checking import installs
 from workbench.checking.claims import agreed, claims_of_page
 from workbench.checking.environment import Environment, NotInstalled, environment_for, help_texts, require_isolation
@@ -18,7 +19,6 @@ from workbench.checking.project import Project
 from workbench.checking.running import STEP_SECONDS, run_page, settled
 from workbench.checking.steps import plan_of, up_to, with_commands
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
-from workbench.errors import UsageError
 
 
 async def check(

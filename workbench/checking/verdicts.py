@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
+from workbench.base.text import one_line
 from workbench.rubric.works import Works, counting
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 
-from workbench.errors import UsageError, WorkbenchError
+from workbench.base.errors import UsageError, WorkbenchError
 
 _SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
 _ADDRESS = re.compile(r"(dask|dask\+tls)://(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})/?")

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from workbench import paths, sandbox
+from workbench import sandbox
+from workbench.base import paths
 from workbench.cluster.address import ClusterError
 from workbench.regeneration.environment import Environment, build_environment, installed_in
 from workbench.repository import Snapshot

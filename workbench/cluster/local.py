@@ -13,9 +13,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from workbench import paths
+from workbench.base import paths
+from workbench.base.errors import UsageError
 from workbench.cluster.address import ClusterError, require_package
-from workbench.errors import UsageError
 
 
 async def serve(*, workers: int, threads: int, host: str, port: int, ready: Callable[[str, list[int]], None]) -> None:

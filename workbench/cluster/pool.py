@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Mapping
 from types import TracebackType
 from typing import Any
 
+from workbench.base.reasons import reason_of
 from workbench.cluster import worker_sandboxes
 from workbench.cluster.address import ClusterError
 from workbench.cluster.job_bundle import JobBundle
-from workbench.reasons import reason_of
 from workbench.sandbox import Job, Reason, Report, Verdict
 
 #: The distribution's name, as ``importlib.metadata`` knows it on the workers.

@@ -8,8 +8,8 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.base.errors import WorkbenchError
 from workbench.cluster.job_bundle import JobBundle, workspace_of
-from workbench.errors import WorkbenchError
 from workbench.sandbox import Job, Pool, Report, SandboxUnavailable, choose_backend
 
 #: Seconds after which unused sandboxes are closed: the run that opened them may have been killed.

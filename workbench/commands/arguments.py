@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench import numbers
-from workbench.errors import UsageError
-from workbench.files import expanded, shown
+from workbench.base import numbers
+from workbench.base.errors import UsageError
+from workbench.base.files import expanded, shown
 
 
 def whole(least: int = 1, most: int = numbers.MOST_ITEMS) -> Callable[[str], int]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
 from workbench.commands.arguments import shared
 from workbench.commands.output import say, tell_damage
 from workbench.commands.watching import stop
-from workbench.engine.session_names import is_example, resolve_session
-from workbench.errors import UsageError
+from workbench.orders.session_names import is_example, resolve_session
 from workbench.session import SessionReader
-from workbench.text import one_line
 
 ARGUMENTS = shared("session", "--run")
 

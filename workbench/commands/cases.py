@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.base.errors import UsageError
 from workbench.catalog import add_case, check_there, load_cases, resolve_case, snapshot_of, view_of
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
-from workbench.errors import UsageError
 from workbench.session.json_forms import picked
 
 ARGUMENTS = {

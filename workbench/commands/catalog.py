@@ -15,19 +15,21 @@ from typing import Any
 
 from rich.table import Table
 
-from workbench import __version__, settings
+from workbench import __version__
+from workbench.base import settings
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.files import expanded
+from workbench.base.text import one_line
 from workbench.catalog.published import TASKS_IN_THE_TEXT, Score, published_counts, published_scores
 from workbench.catalog.records import Record, bundled_record, record_of, write_record
 from workbench.catalog.repositories import Quarantined, Repository, find_repository, load_repositories
 from workbench.commands.arguments import Verb, shared
 from workbench.commands.output import print_json, print_page, say, tell
 from workbench.commands.terminal import Terminal
-from workbench.engine import client, launching
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import plan_regeneration
 from workbench.engine.task_building import Prepared, dropped_by_stage, prepare
-from workbench.errors import UsageError, WorkbenchError
-from workbench.files import expanded
+from workbench.orders import client, launching
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.regeneration_client import plan_regeneration
 from workbench.regeneration.tasks import is_skipped
 from workbench.repository.functions import find_functions
 from workbench.sandbox import choose_backend
@@ -36,7 +38,6 @@ from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 from workbench.session.task_names import row_id
 from workbench.session.verdict_counts import is_counted
-from workbench.text import one_line
 
 
 def _check(arguments: argparse.Namespace) -> int:

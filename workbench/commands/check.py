@@ -13,21 +13,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import UsageError
+from workbench.base.read_only import must_write
+from workbench.base.text import clean, json_text, one_line, plural
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict, check, fixed
 from workbench.checking.verdicts import CheckDamaged, alarm, counts, result_of, sentence, shown_lines, works
 from workbench.commands.arguments import Argument, path, whole
 from workbench.commands.output import look_for_damage, print_json, say, tell, tell_over
 from workbench.commands.watching import follow, stop
-from workbench.engine import launching
-from workbench.engine.session_names import resolve_session, working_copy
-from workbench.engine.trial_orders import plan_check
-from workbench.errors import UsageError
-from workbench.read_only import must_write
+from workbench.orders import launching
+from workbench.orders.session_names import resolve_session, working_copy
+from workbench.orders.trial_orders import plan_check
 from workbench.sandbox.errors import NoIsolation
 from workbench.session import SessionReader
 from workbench.session.rows import CheckRow
-from workbench.text import clean, json_text, one_line, plural
 
 FORMATS = ("text", "junit", "github", "json")
 

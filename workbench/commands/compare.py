@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import UsageError
+from workbench.base.files import expanded
+from workbench.base.text import one_line
 from workbench.commands.output import print_json, tell
 from workbench.commands.show import Printer
 from workbench.comparison import kind_of
 from workbench.comparison.groups import GroupSide, compare_groups, groups_of, join_groups
-from workbench.engine.session_names import resolve_session
-from workbench.errors import UsageError
-from workbench.files import expanded
+from workbench.orders.session_names import resolve_session
 from workbench.reports.comparison_page import comparison_page
 from workbench.reports.page_markdown import page_markdown
 from workbench.reports.writing import check_place, write_atomically
 from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader
-from workbench.text import one_line
 
 ARGUMENTS = {
     "a A": "SESSION/ITEM: a trial, task, candidate or run by the first characters of its id (a run of trials by all of "

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from datetime import datetime
 
+from workbench.base.glyphs import VERDICTS, WAITING
 from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
 from workbench.documenters.names import INSTALLED
 from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
 from workbench.documenters.programs.program import told
-from workbench.glyphs import VERDICTS, WAITING
 from workbench.session.json_forms import picked
 
 DEFAULT_TAKES_WORDS = False

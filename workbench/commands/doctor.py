@@ -22,12 +22,13 @@ from urllib.parse import urlsplit
 
 from rich.table import Table
 
-from workbench import __version__, paths, settings
+from workbench import __version__
+from workbench.base import paths, settings
+from workbench.base.errors import WorkbenchError
+from workbench.base.glyphs import VERDICTS, WAITING
+from workbench.base.text import one_line
 from workbench.commands.output import print_json, sign
 from workbench.commands.terminal import Terminal
-from workbench.errors import WorkbenchError
-from workbench.glyphs import VERDICTS, WAITING
-from workbench.text import one_line
 
 Status = Literal["ok", "note", "warning", "missing"]
 _OLDEST_SQLITE = (3, 24, 0)  # older ones lack what the session file's statements use
@@ -213,8 +214,8 @@ def _doc_systems(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
-    from workbench.a2a import installed
-    from workbench.a2a.credentials import VARIABLE, headers_by_origin
+    from workbench.interop.a2a import installed
+    from workbench.interop.a2a.credentials import VARIABLE, headers_by_origin
 
     if lacks := installed.problem():
         yield ("A2A", "note", f"{lacks}; pip install 'docs-workbench[a2a]' gets it")
@@ -226,8 +227,8 @@ def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _plugins(env: Mapping[str, str]) -> Iterator[Finding]:
+    from workbench.base.plugins import installed
     from workbench.commands.plugins import problems
-    from workbench.plugins import installed
 
     found = installed()
     wrong = problems(found)

@@ -6,9 +6,9 @@ import argparse
 
 from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import look_for_damage, say, tell
-from workbench.engine.session_names import resolve_session
-from workbench.interchange.exporting import export
-from workbench.interchange.formats import OUT
+from workbench.interop.formats.exporting import export
+from workbench.interop.formats.formats import OUT
+from workbench.orders.session_names import resolve_session
 
 ARGUMENTS: dict[str, Argument] = {
     **shared("session"),

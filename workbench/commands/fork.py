@@ -6,15 +6,15 @@ import argparse
 import sys
 from pathlib import Path
 
+from workbench.base.errors import UsageError
+from workbench.base.files import expanded, read_text
 from workbench.commands.arguments import Argument, shared
 from workbench.commands.output import look_for_damage
 from workbench.commands.run import settle, start
-from workbench.engine.client import the_trial
-from workbench.engine.estimate import estimate_fork
-from workbench.engine.session_names import resolve_session, working_copy
-from workbench.engine.trial_orders import Edit, plan_fork
-from workbench.errors import UsageError
-from workbench.files import expanded, read_text
+from workbench.orders.client import the_trial
+from workbench.orders.estimate import estimate_fork
+from workbench.orders.session_names import resolve_session, working_copy
+from workbench.orders.trial_orders import Edit, plan_fork
 from workbench.session import SessionReader
 
 ARGUMENTS: dict[str, Argument] = {

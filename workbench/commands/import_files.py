@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 
+from workbench.base.text import plural
 from workbench.catalog import resolve_case
 from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import print_json, say, say_path, tell, tell_over
 from workbench.commands.run import session_path
-from workbench.engine.session_names import named
-from workbench.interchange.importing import Options, Tally, files_in, import_files
-from workbench.interchange.reading import importer_named
+from workbench.interop.formats.importing import Options, Tally, files_in, import_files
+from workbench.interop.formats.reading import importer_named
+from workbench.orders.session_names import named
 from workbench.session import file
 from workbench.session.json_forms import picked
 from workbench.session.placing import discard_empty
-from workbench.text import plural
 
 ARGUMENTS: dict[str, Argument] = {
     "files FILE…": (

@@ -11,25 +11,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.read_only import must_write
+from workbench.base.text import plural
 from workbench.commands.arguments import Argument, path, shared, whole
 from workbench.commands.output import look_for_damage, print_json, say, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, position
 from workbench.commands.run import session_path, settle
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import follow
-from workbench.engine import improvement_client
-from workbench.engine.improvement_client import Improved, attempts_of, improved
-from workbench.engine.plan import ImprovementPlan, RegenerationPlan
-from workbench.engine.study_estimate import estimate_improvement
-from workbench.errors import UsageError, WorkbenchError
 from workbench.improving.attempts import Attempt, overall_gain
 from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
-from workbench.read_only import must_write
+from workbench.orders import improvement_client
+from workbench.orders.improvement_client import Improved, attempts_of, improved
+from workbench.orders.plan import ImprovementPlan, RegenerationPlan
+from workbench.orders.study_estimate import estimate_improvement
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.task_names import row_id
-from workbench.text import plural
 
 
 def _share(text: str) -> float:

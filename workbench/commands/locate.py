@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench import paths
+from workbench.base import paths
 from workbench.commands.arguments import Argument
 from workbench.commands.output import print_json, say, say_path
 

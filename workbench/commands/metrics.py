@@ -6,19 +6,19 @@ import argparse
 import asyncio
 from pathlib import Path
 
+from workbench.base.errors import UsageError
+from workbench.base.settings import load
+from workbench.base.text import one_line
 from workbench.commands.arguments import shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
-from workbench.engine.session_names import resolve_session, working_copy
-from workbench.errors import UsageError
 from workbench.metrics.helpfulness import Documented, Helpfulness, judge_helpfulness
 from workbench.metrics.packages import needed
 from workbench.metrics.tasks import USUAL, GroupMetrics, docs_of, measure_run, to_json
 from workbench.models.names import check_model
+from workbench.orders.session_names import resolve_session, working_copy
 from workbench.session import SessionReader, SessionWriter
-from workbench.settings import load
-from workbench.text import one_line
 
 ARGUMENTS = {
     "session SESSION": "a session file, or the name of one",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from workbench import settings
+from workbench.base import settings
+from workbench.base.glyphs import VERDICTS
 from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
-from workbench.glyphs import VERDICTS
 from workbench.models.local_files import LOCAL_NAME, local_model_status
 from workbench.models.local_install import install_local_model
 

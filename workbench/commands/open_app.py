@@ -15,9 +15,9 @@ ARGUMENTS = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from workbench import read_only
-    from workbench.errors import UsageError
-    from workbench.settings import load
+    from workbench.base import read_only
+    from workbench.base.errors import UsageError
+    from workbench.base.settings import load
 
     if arguments.read_only:
         # For everything that this process does or starts.
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     session = None
     if arguments.session:
-        from workbench.engine.session_names import resolve_session
+        from workbench.orders.session_names import resolve_session
 
         session = resolve_session(arguments.session)
     return run_app(session, load())

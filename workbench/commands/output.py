@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from workbench import glyphs
-from workbench.text import clean, json_text
+from workbench.base import glyphs
+from workbench.base.text import clean, json_text
 
 if TYPE_CHECKING:
     from workbench.session.damage import Damage

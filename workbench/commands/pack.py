@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from workbench.base.errors import UsageError
 from workbench.commands.arguments import Argument, shared
 from workbench.commands.output import say_path, tell
-from workbench.engine.session_names import resolve_session
-from workbench.errors import UsageError
+from workbench.orders.session_names import resolve_session
 from workbench.session import SUFFIX, SessionReader
 
 ARGUMENTS: dict[str, Argument] = {

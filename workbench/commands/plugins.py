@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 
-from workbench import glyphs
+from workbench.base import glyphs
+from workbench.base.errors import WorkbenchError
+from workbench.base.extensions import is_dotted
+from workbench.base.plugins import GROUPS, Plugin, installed
 from workbench.commands.output import print_json, say, sign
-from workbench.engine.extension_check import import_folders
-from workbench.errors import WorkbenchError
-from workbench.extensions import is_dotted
-from workbench.plugins import GROUPS, Plugin, installed
+from workbench.orders.extension_check import import_folders
 
 ARGUMENTS = {
     "--json": "print a JSON line per plug-in; the last is the summary",

@@ -7,26 +7,26 @@ import subprocess
 import time
 from pathlib import Path
 
+from workbench.base.errors import UsageError
+from workbench.base.numbers import whole as whole_number
+from workbench.base.settings import load
+from workbench.base.text import plural
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Argument, shared
 from workbench.commands.output import look_for_damage, say_path
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
 from workbench.commands.run import session_path, settle
-from workbench.engine import defaults, launching
-from workbench.engine.estimate import Estimate, Measured
-from workbench.engine.launching import enqueue
-from workbench.engine.orders import Order, options_help
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.plan_checks import check_regeneration
-from workbench.engine.regeneration_client import order_regeneration
-from workbench.engine.regeneration_estimate import estimate_order
-from workbench.errors import UsageError
-from workbench.numbers import whole as whole_number
+from workbench.orders import defaults, launching
+from workbench.orders.estimate import Estimate, Measured
+from workbench.orders.launching import enqueue
+from workbench.orders.orders import Order, options_help
+from workbench.orders.plan import RegenerationPlan
+from workbench.orders.plan_checks import check_regeneration
+from workbench.orders.regeneration_client import order_regeneration
+from workbench.orders.regeneration_estimate import estimate_order
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
-from workbench.settings import load
-from workbench.text import plural
 
 _AS_GIVEN = (
     *("source", "docs", "docs_scope", "selection", "evaluator", "samples", "limit", "sandbox", "prompt", "context"),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.engine.orders import Order, is_finished, last_order, ordered_work, refusal
-from workbench.engine.plan import RegenerationPlan
+from workbench.orders.orders import Order, is_finished, last_order, ordered_work, refusal
+from workbench.orders.plan import RegenerationPlan
 from workbench.regeneration.breakdown import pass_by
 from workbench.regeneration.outcome import (
     GroupOutcome,

@@ -13,13 +13,14 @@ from typing import Any, Literal
 from rich.console import OverflowMethod
 from rich.table import Table
 
-from workbench import glyphs
+from workbench.base import glyphs
+from workbench.base.text import one_line, plural
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.regeneration_summary import read_outcome, self_check_line, summary
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import Show, follow, reason_lines, stop
-from workbench.engine.orders import Order, belongs, is_finished, refusal
-from workbench.engine.plan import Ask
+from workbench.orders.orders import Order, belongs, is_finished, refusal
+from workbench.orders.plan import Ask
 from workbench.regeneration.outcome import PassFigures
 from workbench.reports.regenerated import cell, estimate_words
 from workbench.reports.wording import share
@@ -29,7 +30,6 @@ from workbench.session.groups import CONTROLS, docs_words
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow, StageRow, TaskRow
 from workbench.session.task_names import row_id
-from workbench.text import one_line, plural
 
 _MOST_FAILURES = 3
 _MOST_ROWS = 200

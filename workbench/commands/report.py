@@ -6,10 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from workbench.base.errors import UsageError
 from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import look_for_damage, tell, tell_damage
-from workbench.engine.session_names import resolve_session
-from workbench.errors import UsageError
+from workbench.orders.session_names import resolve_session
 from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words, write_report
 from workbench.reports.writing import encoded
 from workbench.session.damage import Damage

@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from workbench.base.errors import UsageError
 from workbench.commands.arguments import shared
 from workbench.commands.output import tell_damage
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
 from workbench.commands.run import settle, watch
-from workbench.engine import client
-from workbench.engine.client import the_trial
-from workbench.engine.estimate import estimate_trials
-from workbench.engine.regeneration_client import move
-from workbench.engine.regeneration_estimate import estimate_again
-from workbench.engine.rerunning import rerun_orders, what_again
-from workbench.engine.session_names import resolve_session, working_copy
-from workbench.errors import UsageError
+from workbench.orders import client
+from workbench.orders.client import the_trial
+from workbench.orders.estimate import estimate_trials
+from workbench.orders.regeneration_client import move
+from workbench.orders.regeneration_estimate import estimate_again
+from workbench.orders.rerunning import rerun_orders, what_again
+from workbench.orders.session_names import resolve_session, working_copy
 from workbench.session import SessionReader
 from workbench.session.pending_work import judges_of
 

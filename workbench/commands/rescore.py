@@ -7,8 +7,8 @@ import argparse
 from workbench.commands.arguments import shared
 from workbench.commands.output import look_for_damage
 from workbench.commands.run import planned_trials, start
-from workbench.engine.session_names import resolve_session, working_copy
-from workbench.engine.trial_orders import plan_rescore
+from workbench.orders.session_names import resolve_session, working_copy
+from workbench.orders.trial_orders import plan_rescore
 
 ARGUMENTS = {
     **shared("session"),

@@ -11,10 +11,10 @@ from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import RegenerationWatch, watch_regeneration
 from workbench.commands.run import watch
 from workbench.commands.watching import Scored, asked_for
-from workbench.engine import client
-from workbench.engine.orders import all_orders
-from workbench.engine.regeneration_client import move
-from workbench.engine.session_names import resolve_session, writable_copy
+from workbench.orders import client
+from workbench.orders.orders import all_orders
+from workbench.orders.regeneration_client import move
+from workbench.orders.session_names import resolve_session, writable_copy
 from workbench.session import SessionReader
 from workbench.session.pending_work import is_rescored, unfinished
 

@@ -9,24 +9,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from workbench import paths, settings
 from workbench.agents.names import current_name
 from workbench.agents.remote_names import address_of
+from workbench.base import paths, settings
+from workbench.base.errors import UsageError
+from workbench.base.numbers import MOST_REPEATS
+from workbench.base.text import plural
 from workbench.catalog import load_cases
 from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.output import look_for_damage, print_json, say, say_path, tell
 from workbench.commands.watching import Scored, TerminalShow, asked_for, follow, stop, summary
-from workbench.engine import client, launching
-from workbench.engine.estimate import Estimate, Measured, estimate_trials
-from workbench.engine.launching import enqueue
-from workbench.engine.measured import measure
-from workbench.engine.plan import RUBRICS, DocumentPlan
-from workbench.engine.session_names import check_name, named
-from workbench.errors import UsageError
-from workbench.numbers import MOST_REPEATS
+from workbench.orders import client, launching
+from workbench.orders.estimate import Estimate, Measured, estimate_trials
+from workbench.orders.launching import enqueue
+from workbench.orders.measured import measure
+from workbench.orders.plan import RUBRICS, DocumentPlan
+from workbench.orders.session_names import check_name, named
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
-from workbench.text import plural
 
 
 def settle(

@@ -6,23 +6,23 @@ import argparse
 import asyncio
 from pathlib import Path
 
+from workbench.base.errors import UsageError
+from workbench.base.files import parse_json, read_bytes
+from workbench.base.settings import load
 from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
 from workbench.checking.claims import untrue_claims
 from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.show import Printer
-from workbench.engine.client import resolved_judge
-from workbench.errors import UsageError
-from workbench.files import parse_json, read_bytes
 from workbench.models import Gateway, Limits
 from workbench.models.memory import MemoryCallLog
+from workbench.orders.client import resolved_judge
 from workbench.reports import wording
 from workbench.reports.session_page import criteria
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.session.json_forms import picked
 from workbench.session.judges import with_limit
-from workbench.settings import load
 
 _LARGEST = 20_000_000  # bytes; a README beyond that is a mistake
 _LOOKED_AT = 8_000  # bytes; git, too, takes a NUL byte among the first ones as the sign of a binary file

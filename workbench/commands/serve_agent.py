@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from workbench import settings
-from workbench.a2a import check_installed
 from workbench.agents.names import current_name
+from workbench.base import settings
 from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.output import tell
-from workbench.engine import client
-from workbench.engine.plan import DocumentPlan
+from workbench.interop.a2a import check_installed
+from workbench.orders import client
+from workbench.orders.plan import DocumentPlan
 
 
 def place(port: int) -> dict[str, Argument]:
@@ -32,8 +32,8 @@ ARGUMENTS: dict[str, Argument] = {
 
 def run(arguments: argparse.Namespace) -> int:
     check_installed()
-    from workbench.serving.listening import Place, listen
-    from workbench.serving.white import agent_app, check_servable, gateway_for
+    from workbench.interop.serving.listening import Place, listen
+    from workbench.interop.serving.white import agent_app, check_servable, gateway_for
 
     known = settings.load()
     agent = current_name(arguments.agent)

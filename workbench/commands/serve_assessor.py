@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.a2a import check_installed
 from workbench.commands.arguments import Argument, whole
 from workbench.commands.output import tell
 from workbench.commands.serve_agent import place
-from workbench.engine import client
+from workbench.interop.a2a import check_installed
+from workbench.orders import client
 
 ARGUMENTS: dict[str, Argument] = {
     "--judge JUDGE": "offline, a model, or package.module:Class of your own",
@@ -19,8 +19,8 @@ ARGUMENTS: dict[str, Argument] = {
 
 def run(arguments: argparse.Namespace) -> int:
     check_installed()
-    from workbench.serving.assessor import assessor_app
-    from workbench.serving.listening import Place, listen
+    from workbench.interop.serving.assessor import assessor_app
+    from workbench.interop.serving.listening import Place, listen
 
     judge = client.resolved_judge(arguments.judge)
     place, found = Place.at(arguments.host, arguments.port).bound()

@@ -11,13 +11,14 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from workbench import glyphs
+from workbench.base import glyphs
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.text import json_text, one_line
 from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
-from workbench.engine.estimate import dollars
-from workbench.engine.rerunning import find_items
-from workbench.engine.session_names import resolve_session
-from workbench.errors import UsageError, WorkbenchError
+from workbench.orders.estimate import dollars
+from workbench.orders.rerunning import find_items
+from workbench.orders.session_names import resolve_session
 from workbench.reports import records, report_tables, session_page, wording
 from workbench.reports.contents import Contents, Trial, read_contents
 from workbench.reports.excerpts import Excerpts
@@ -31,7 +32,6 @@ from workbench.session.labels import SESSION
 from workbench.session.rows import CandidateRow, StepRow
 from workbench.session.task_names import row_id
 from workbench.studies.following import read_study
-from workbench.text import json_text, one_line
 
 _WIDE = 160  # columns where the output is no terminal and nothing must fit
 # What a narrow terminal can do without, the most dispensable first.

@@ -8,18 +8,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from workbench.base.numbers import MOST_REPEATS
+from workbench.base.settings import load
+from workbench.base.text import plural
 from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.output import look_for_damage, print_json, print_page, say, say_path, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, position
 from workbench.commands.regeneration_watching import TerminalShow as Bars
 from workbench.commands.run import session_path, settle
 from workbench.commands.watching import TerminalShow, follow, stop
-from workbench.engine.session_names import resolve_session
-from workbench.engine.study_client import each_run, launch_study, order_study, pending_runs, resolved_study, titles_of
-from workbench.engine.study_estimate import estimate_study
 from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
-from workbench.numbers import MOST_REPEATS
+from workbench.orders.session_names import resolve_session
+from workbench.orders.study_client import each_run, launch_study, order_study, pending_runs, resolved_study, titles_of
+from workbench.orders.study_estimate import estimate_study
 from workbench.reports.page import Page
 from workbench.reports.page_fitted import fitted
 from workbench.reports.page_markdown import page_markdown
@@ -27,12 +29,10 @@ from workbench.reports.paper import paper_json, paper_page
 from workbench.reports.study_page import study_page
 from workbench.reports.study_report import study_json
 from workbench.session import SessionReader
-from workbench.settings import load
 from workbench.studies.analysis import analyse
 from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts
 from workbench.studies.following import declared, read_study
 from workbench.studies.study_files import packaged_studies, study_named
-from workbench.text import plural
 
 FORMATS = ("md", "json")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
 from workbench.commands.arguments import shared
 from workbench.commands.output import print_json, say
-from workbench.engine.session_names import is_example, resolve_session
-from workbench.errors import UsageError
+from workbench.orders.session_names import is_example, resolve_session
 from workbench.results.items import find_item
 from workbench.results.scores import cards_of
 from workbench.session import SessionReader, SessionWriter, labels
-from workbench.text import one_line
 
 ARGUMENTS = {
     **shared("session"),

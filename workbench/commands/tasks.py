@@ -14,19 +14,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench import paths, settings
+from workbench.base import paths, settings
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.files import expanded
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Argument, Verb, shared, whole
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
 from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
-from workbench.engine.plan import Ask, chosen
-from workbench.engine.plan_checks import check_descriptors
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
 from workbench.engine.task_rows import identity, located
-from workbench.errors import UsageError, WorkbenchError
-from workbench.files import expanded
+from workbench.orders.plan import Ask, chosen
+from workbench.orders.plan_checks import check_descriptors
 from workbench.regeneration.dataset import parse_formats, read_dataset
 from workbench.regeneration.dataset_rows import Row
 from workbench.regeneration.selections import parse_selection

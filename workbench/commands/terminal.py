@@ -11,9 +11,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
-from workbench import glyphs
+from workbench.base import glyphs
+from workbench.base.text import clean, one_line
 from workbench.commands.output import readable
-from workbench.text import clean, one_line
 
 
 class Terminal(Console):

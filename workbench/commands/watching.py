@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench import glyphs
+from workbench.base import glyphs
+from workbench.base.text import clean, one_line
 from workbench.commands.output import tell
 from workbench.commands.terminal import Terminal
-from workbench.engine import client, launching
-from workbench.engine.plan import DocumentPlan, PlanDamaged
+from workbench.orders import client, launching
+from workbench.orders.plan import DocumentPlan, PlanDamaged
 from workbench.results.reasons import Reason, counted
 from workbench.results.scores import card_of
 from workbench.rubric.spread import own_points
@@ -26,7 +27,6 @@ from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, problem_of, trial_state
 from workbench.session.rows import RunRow, StepRow, TrialRow
-from workbench.text import clean, one_line
 
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 15.0

@@ -12,9 +12,10 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
 from workbench.comparison import panes, tasks
 from workbench.comparison.texts import TextSide, compare_texts, docstring_of
-from workbench.errors import UsageError
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.regeneration.passk import Estimate
 from workbench.results.samples import samples_of
@@ -23,7 +24,6 @@ from workbench.session.rows import RunRow, TaskRow
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Paired, holm
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

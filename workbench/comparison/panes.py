@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
 from workbench.comparison.texts import Texts
-from workbench.errors import UsageError
 from workbench.statistics.paired import Tally, difference
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.glyphs import VERDICTS
+from workbench.base.text import one_line
 from workbench.comparison import panes
 from workbench.comparison.texts import (
     TextSide,
@@ -21,14 +23,12 @@ from workbench.comparison.texts import (
     read_text,
     without_margin,
 )
-from workbench.glyphs import VERDICTS
 from workbench.regeneration.outcome import TaskResult, ks_of, task_result
 from workbench.results.samples import failing_tests
 from workbench.session.groups import Group
 from workbench.session.json_forms import WrongForm, decoded, picked
 from workbench.session.sample_counts import SampleCount, counts_of
 from workbench.statistics.paired import difference
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.text import clean, one_line
 from workbench.session.row_reader import TextDamaged
-from workbench.text import clean, one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

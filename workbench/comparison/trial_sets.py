@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.text import one_line
 from workbench.comparison import panes
 from workbench.comparison.trials import Part, Scale, by_judges, common_scales, criteria_of
 from workbench.results.scores import card_of, totals_of
@@ -23,7 +24,6 @@ from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.json_forms import TIER_NAMES, picked
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Paired, difference, holm, tally
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

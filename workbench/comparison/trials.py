@@ -9,9 +9,10 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.glyphs import STATES
+from workbench.base.text import one_line
 from workbench.comparison import panes
 from workbench.comparison.texts import align, compare_texts, longest_common, read_text
-from workbench.glyphs import STATES
 from workbench.grounding.exploration import LISTED, PARTLY, READ, WHOLE
 from workbench.results.scores import card_of, totals_of
 from workbench.rubric.scorecard import Criterion, Scorecard
@@ -21,7 +22,6 @@ from workbench.session.judges import in_words
 from workbench.session.pending_work import trial_state
 from workbench.session.rows import StepRow
 from workbench.statistics.paired import difference
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from workbench.base.errors import UsageError
 from workbench.documenters.programs.adapter import Written, read_edited
 from workbench.documenters.types import Docstring, DocumentationFailed, Progress
-from workbench.errors import UsageError
 from workbench.repository import Snapshot
 from workbench.repository.definitions import Definition, DefinitionKey, DefinitionKind, find_definitions
 from workbench.repository.functions import Function, find_functions

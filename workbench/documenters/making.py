@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extensions import failure, load, make
+from workbench.base.files import expanded
 from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
 from workbench.documenters.llm import LlmDocs
 from workbench.documenters.names import DOCSTRINGS_ONLY, SCOPES, DocsName, parse_docs
 from workbench.documenters.types import Docstring, DocSystem, DocumentationFailed, Progress
-from workbench.errors import UsageError, WorkbenchError
-from workbench.extensions import failure, load, make
-from workbench.files import expanded
 from workbench.models.types import Asker, ModelError
 from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
 from workbench.repository.documenting import document, without_other_texts

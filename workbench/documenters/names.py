@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.errors import UsageError
-from workbench.extensions import is_dotted
-from workbench.plugins import names, path_of
+from workbench.base.errors import UsageError
+from workbench.base.extensions import is_dotted
+from workbench.base.plugins import names, path_of
 
 Kind = Literal["original", "none", "llm", "folder", "source", "repoagent", "osa", "command", "extension"]
 _PREFIXES: tuple[Kind, ...] = ("llm", "folder", "source", "repoagent", "osa", "command")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.repository import Snapshot

@@ -9,8 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
-from workbench.collecting import collect_rarely
-from workbench.errors import WorkbenchError
+from workbench.base.collecting import collect_rarely
+from workbench.base.errors import WorkbenchError
 
 
 def _warm() -> int:
@@ -36,14 +36,14 @@ def _warm() -> int:
 
 def _execute(session: Path, arguments: argparse.Namespace) -> int:
     if arguments.study is not None:
-        from workbench.engine.study_client import execute_study
+        from workbench.orders.study_client import execute_study
 
         return execute_study(session, arguments.study)
     if arguments.improvement is not None:
         from workbench.engine.improvement import execute_improvement
 
         return execute_improvement(session, arguments.improvement)
-    from workbench.engine.launching import come_to_turn
+    from workbench.orders.launching import come_to_turn
 
     come_to_turn(session, arguments.run)
     from workbench.engine.process import serve

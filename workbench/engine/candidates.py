@@ -11,20 +11,20 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from workbench.base.errors import WorkbenchError
+from workbench.base.task_groups import task_group
 from workbench.engine.candidate_rows import TAKEN_OUT, Work
 from workbench.engine.evaluators import CUT, Evaluators, Given, ModelEvaluator, read_answer
 from workbench.engine.rechecking import Recheck, write_verdict
 from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import decide_task
-from workbench.errors import WorkbenchError
 from workbench.models.types import MissingKey, ModelError, SpendLimit
 from workbench.regeneration.extraction import Extraction
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionError, SessionWriter
 from workbench.session.verdict_counts import is_counted
-from workbench.task_groups import task_group
 
 #: So many candidates in a row that no model answers end the run: the rest would only fail as well, slowly.
 GIVE_UP_AFTER = 12

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench import __version__
+from workbench.base.errors import WorkbenchError
 from workbench.catalog import resolve_case
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
-from workbench.errors import WorkbenchError
 from workbench.regeneration.dataset import write_dataset
 from workbench.regeneration.dataset_rows import Origin, Row, make_rows, repository_name
 from workbench.regeneration.suite import Rules

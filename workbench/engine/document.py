@@ -9,18 +9,18 @@ from pathlib import Path
 
 from workbench.agents import make_agent
 from workbench.agents.remote_names import is_peer
-from workbench.engine.plan import DocumentPlan
+from workbench.base.settings import Settings
+from workbench.base.task_groups import task_group
 from workbench.engine.records import SessionCallLog, SessionReplay, has_docs_of
 from workbench.engine.trial import TrialRunner
 from workbench.models import Gateway, Limits
 from workbench.models.defaults import is_local
 from workbench.models.types import ModelError
+from workbench.orders.plan import DocumentPlan
 from workbench.rubric import make_judge, parse_judge
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.pending_work import is_rescored, lacking, trial_state
 from workbench.session.rows import RunRow
-from workbench.settings import Settings
-from workbench.task_groups import task_group
 
 LOADING_LOCAL = "the embedded model is being loaded…"
 LOADING_CLIENT = "the model's client is being loaded…"

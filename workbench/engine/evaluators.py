@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.engine.plan import Ask
+from workbench.base.errors import UsageError, WorkbenchError
 from workbench.engine.records import SessionCallLog
-from workbench.engine.samples import Sample, read_samples
-from workbench.errors import UsageError, WorkbenchError
 from workbench.models import Gateway
 from workbench.models.defaults import context_window, is_local, sampling_for
 from workbench.models.types import Answer, EmptyAnswer, Request, Sampling
+from workbench.orders.plan import Ask
+from workbench.orders.samples import Sample, read_samples
 from workbench.regeneration import build_prompt, extract_body, minimal_stub
 from workbench.regeneration.extraction import Extraction, Style
 from workbench.regeneration.prompts import DEFAULT_RESERVE, SHORT_PROMPT

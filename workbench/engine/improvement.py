@@ -17,15 +17,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench import catalog, paths
+from workbench import catalog
+from workbench.base import paths
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.settings import load
 from workbench.checking.project import Project
 from workbench.engine.document import gateway_for
-from workbench.engine.improvement_client import spliced, task_source
-from workbench.engine.orders import Order, is_finished, ordered_work, refusal
-from workbench.engine.plan import ImprovementPlan, RegenerationPlan, as_text
 from workbench.engine.process import serve
-from workbench.engine.regeneration_client import carried_out, order_regeneration
-from workbench.errors import UsageError, WorkbenchError
 from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of, standings
 from workbench.improving.changes import written
 from workbench.improving.gates import check_docstring, longest_for, read_docstring
@@ -33,12 +31,15 @@ from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, write
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
 from workbench.models.types import EmptyAnswer, ModelError, Request
+from workbench.orders.improvement_client import spliced, task_source
+from workbench.orders.orders import Order, is_finished, ordered_work, refusal
+from workbench.orders.plan import ImprovementPlan, RegenerationPlan, as_text
+from workbench.orders.regeneration_client import carried_out, order_regeneration
 from workbench.repository.functions import Function
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import AttemptRow, CandidateRow, ImprovementRow, TaskRow
 from workbench.session.task_names import row_id
-from workbench.settings import load
 
 
 class Cancelled(WorkbenchError):

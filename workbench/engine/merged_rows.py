@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan, as_text, same_but_samples
+from workbench.orders.plan import Ask, PlanDamaged, RegenerationPlan, as_text, same_but_samples
 from workbench.session.groups import CONTROLS, settings_of
 from workbench.session.identity import candidate_id, run_id, trial_id
 from workbench.session.labels import REMARKED

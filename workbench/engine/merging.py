@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.files import building_beside, put_in_place
+from workbench.base.text import plural
 from workbench.engine.merged_rows import COUNTED, Tally, add_source
-from workbench.errors import UsageError, WorkbenchError
-from workbench.files import building_beside, put_in_place
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
 from workbench.session.damage import summary
 from workbench.session.file import SessionExists, translated
-from workbench.text import plural
 
 MOST = 100
 """Sessions that are merged at once."""

@@ -11,18 +11,18 @@ import time
 import traceback
 from pathlib import Path
 
-from workbench import settings as settings_room
+from workbench.base import settings as settings_room
+from workbench.base.errors import WorkbenchError
+from workbench.base.settings import Settings
 from workbench.engine import document
-from workbench.engine.client import mark_cancelled
-from workbench.engine.launching import come_to_turn
-from workbench.engine.plan import RegenerationPlan
-from workbench.errors import WorkbenchError
+from workbench.orders.client import mark_cancelled
+from workbench.orders.launching import come_to_turn
+from workbench.orders.plan import RegenerationPlan
 from workbench.session import SessionError, SessionLocked, SessionReader, SessionWriter
 from workbench.session.lease import HEARTBEAT_SECONDS, Lease, RunHeld
 from workbench.session.moved_files import Fate
 from workbench.session.pending_work import is_imported
 from workbench.session.rows import RunRow
-from workbench.settings import Settings
 
 _LISTEN_SECONDS = 0.1
 #: Seconds after which recorded data is in the session file itself, not only in SQLite's write-ahead log.

@@ -14,16 +14,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from workbench.base.task_groups import task_group
 from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import TaskItem, decide_task
+from workbench.orders.orders import why_again
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow
-from workbench.task_groups import task_group
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +105,6 @@ def _keep_former(writer: SessionWriter, candidate: str) -> None:
             f"?, ?, {kept} FROM candidates WHERE id = ?",
             (blob, time.time(), candidate),
         )
-
-
-#: Share of fast verdicts that are looked at again, originals not counted.
-RANDOM_SHARE = 0.01
-
-_LOOKED_AT = ("passed", "failed", "timeout", "crashed")
-_FAST = (Route.HOT, Route.WARM)
-
-
-def why_again(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
-    """Return why a verdict is due for a re-check: ``original``, ``random`` or nothing."""
-    if route not in _FAST or verdict not in _LOOKED_AT:
-        return ""
-    if evaluator == "reference":
-        return "original"
-    return "random" if int(candidate[:8], 16) < RANDOM_SHARE * 2**32 else ""
 
 
 @dataclass(frozen=True, slots=True)

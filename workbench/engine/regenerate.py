@@ -9,27 +9,27 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
+from workbench.base.errors import UsageError
+from workbench.base.settings import Settings
 from workbench.documenters import DocSystem, make_doc_system
 from workbench.engine.candidate_rows import CandidateTable
 from workbench.engine.candidates import Candidates
 from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluators
-from workbench.engine.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.engine.rechecking import Rechecks
 from workbench.engine.records import recorded_documenter
 from workbench.engine.sandbox_provider import Place, sandbox_provider
 from workbench.engine.stages import StageTable
 from workbench.engine.task_building import Unused, prepare
 from workbench.engine.task_rows import TaskTable
-from workbench.errors import UsageError
 from workbench.models.local_process import SLOTS
+from workbench.orders.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Dropped
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend, Limits, choose_backend
 from workbench.session import SessionWriter
 from workbench.session.rows import RunRow
-from workbench.settings import Settings
 
 
 def names(plan: RegenerationPlan, ask: Ask) -> bool:

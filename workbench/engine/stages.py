@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from typing import Protocol
 
@@ -72,25 +71,3 @@ class StageTable:
                 self.update(name, "failed")
         for name, state in self._ended.items():
             self._writer.update("stages", {"run_id": self._run, "name": name}, {"state": state})
-
-
-def recount(connection: sqlite3.Connection, run: str) -> None:
-    """Recount the verdicts of an interrupted run, within a transaction, as a cancelled rerun keeps former verdicts."""
-    settled = (
-        "state = 'done' OR task_id IN (SELECT id FROM tasks WHERE run_id = candidates.run_id AND state = 'excluded')"
-    )
-    for name, counts in (
-        ("controls", f"control = 1 AND ({settled})"),
-        ("candidates", f"control = 0 AND ({settled})"),
-        ("rechecks", "recheck IS NOT NULL"),
-    ):
-        connection.execute(
-            f"UPDATE stages SET done = (SELECT count(*) FROM candidates WHERE candidates.run_id = stages.run_id AND {counts}) "
-            "WHERE run_id = ? AND name = ? AND total IS NOT NULL",
-            (run, name),
-        )
-        connection.execute(
-            "UPDATE stages SET state = CASE WHEN done >= total THEN 'done' ELSE 'failed' END "
-            "WHERE run_id = ? AND name = ? AND state IN ('done', 'failed')",
-            (run, name),
-        )

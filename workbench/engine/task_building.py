@@ -14,11 +14,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench import paths
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.text import one_line
 from workbench.catalog import TestCase, resolve_case, snapshot_of
-from workbench.engine.measured import note_build
 from workbench.engine.stages import StageProgress
-from workbench.errors import WorkbenchError
+from workbench.orders.measured import note_build
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.environment import Environment, build_environment
 from workbench.regeneration.stubs import STUB_VERSION
@@ -26,7 +27,6 @@ from workbench.regeneration.suite import SUITE_FORMAT, Rules, Suite
 from workbench.regeneration.tasks import Dropped, Progress, Task, TaskSet, is_skipped
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend
-from workbench.text import one_line
 
 #: Quarantined tests that the live view names at most.
 _NAMED_TESTS = 500

@@ -10,6 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from workbench.base.errors import WorkbenchError
+from workbench.base.task_groups import task_group
+from workbench.base.text import one_line
 from workbench.documenters import (
     Docstring,
     DocSystem,
@@ -19,10 +22,9 @@ from workbench.documenters import (
     as_documented,
     document_file,
 )
-from workbench.engine.plan import Ask, chosen
 from workbench.engine.stages import StageProgress
-from workbench.errors import WorkbenchError
 from workbench.models.types import ModelError
+from workbench.orders.plan import Ask, chosen
 from workbench.regeneration import build_prompt, measure_leakage
 from workbench.regeneration.tasks import Dropped, Task
 from workbench.repository import Snapshot
@@ -34,8 +36,6 @@ from workbench.session.json_forms import picked
 from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
 from workbench.session.task_names import readable_id, row_id
-from workbench.task_groups import task_group
-from workbench.text import one_line
 
 #: Why a task of a run that was built anew, or documented otherwise, counts no more.
 OTHER_BASIS = "Built again since: it rests on other tests or other documentation now, which is a task of its own."

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.grounding import known, spelling
 from workbench.grounding.items import Claim, Place
 from workbench.rubric.markdown import PYTHON, Fence

@@ -11,8 +11,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from workbench import paths
-from workbench.errors import WorkbenchError
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
 from workbench.grounding.claims import claims_of
 from workbench.grounding.exploration import Exploration, Function, Visit, explore
 from workbench.grounding.items import TASK, Grounding, RepositoryFile, Shown

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.regeneration.passk import pass_at_k
 from workbench.results.kinds import Kind, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow

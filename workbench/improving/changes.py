@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import UsageError, WorkbenchError
+from workbench.base.errors import UsageError, WorkbenchError
 from workbench.improving.attempts import Attempt, overall_gain
 from workbench.session.task_names import row_id
 

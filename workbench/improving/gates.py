@@ -7,6 +7,8 @@ import inspect
 import re
 from collections.abc import Iterator
 
+from workbench.base.python_syntax import UNREADABLE, parse
+from workbench.base.text import UNSEEN
 from workbench.checking.nearest import nearest
 from workbench.checking.page import parse_page
 from workbench.checking.project import Project
@@ -16,13 +18,11 @@ from workbench.grounding import known
 from workbench.improving.attempts import Refused
 from workbench.metrics.truthfulness import truthfulness
 from workbench.models.reasoning import split_reasoning
-from workbench.python_syntax import UNREADABLE, parse
 from workbench.regeneration.grafting import difference
 from workbench.regeneration.leakage import THRESHOLD, measure_leakage
 from workbench.repository.definitions import find_definitions
 from workbench.repository.functions import Function
 from workbench.repository.splicing import SpliceError, body_indent, body_text, replace_docstring
-from workbench.text import UNSEEN
 
 #: Characters that a docstring may have, or three times those of the function, whatever is less; at least :data:`SHORTEST_LIMIT`.
 LONGEST = 4_000

@@ -16,7 +16,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workbench.python_syntax import UNREADABLE, parse
+from workbench.base.python_syntax import UNREADABLE, parse
 
 VERSIONS = ("docagent", "strict")
 _LABELS = {

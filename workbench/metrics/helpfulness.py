@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench import python_syntax
-from workbench.json_answers import objects_in
+from workbench.base import python_syntax
+from workbench.base.json_answers import objects_in
 from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Asker, Message, ModelError, Request, Sampling
 

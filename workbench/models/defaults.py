@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from workbench.errors import UsageError
-from workbench.files import parse_json
+from workbench.base.errors import UsageError
+from workbench.base.files import parse_json
+from workbench.base.settings import Settings
+from workbench.base.text import one_line
 from workbench.models.local_files import LOCAL_NAMES, LOCAL_WINDOW, local_model_status
 from workbench.models.secrets import scrub
 from workbench.models.types import Limits, Message, Sampling
-from workbench.settings import Settings
-from workbench.text import one_line
 
 # Defaults from the literature: AEO-Bench (agent and judge) and DocGenBench (evaluators).
 _HOSTED = {

@@ -20,8 +20,8 @@ from typing import Any
 
 from aiohttp import web
 
+from workbench.base.text import one_line
 from workbench.models.types import Answer, Asker, Message, ModelError, Request, Sampling
-from workbench.text import one_line
 
 _MOST_BODY = 32 * 2**20  # bytes
 _CLOSING_SECONDS = 0.1

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from workbench.base.text import one_line
 from workbench.models.defaults import OLLAMA, OLLAMA_ADDRESS, provider_of
 from workbench.models.secrets import scrub
 from workbench.models.types import (
@@ -21,7 +22,6 @@ from workbench.models.types import (
     ModelUnavailable,
     RateLimited,
 )
-from workbench.text import one_line
 
 _CONTEXT = re.compile(
     r"context[ _](?:length|window|size)|maximum context|too many tokens|prompt is too long|input is too long", re.I

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.files import expanded, shown
+from workbench.base.files import expanded, shown
 
 LOCAL_NAME = "local/smollm2-135m-instruct"
 LOCAL_NAMES = ("local", LOCAL_NAME)

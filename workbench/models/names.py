@@ -17,10 +17,10 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
 from workbench.models.defaults import PROVIDER_KEYS, base_url_in, is_local, known_models, missing_key
 from workbench.models.local_files import LOCAL_NAME, is_gguf, local_model_status
-from workbench.text import one_line
 
 _LONGEST = 200
 _ENUM = re.compile(r"^class LlmProviders\(str, Enum\):\n((?:(?:[ ]{4}.*)?\n)+)", re.M)

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from workbench.base.text import one_line
 from workbench.models import local_request
 from workbench.models.defaults import OLLAMA, PROVIDER_KEYS, count_tokens, provider_of
 from workbench.models.failures import FailedAnswer
 from workbench.models.local_files import LOCAL_NAME
 from workbench.models.types import Answer, EmptyAnswer, MalformedAnswer, MissingKey, ModelRefused, Request, Usage
-from workbench.text import one_line
 
 _litellm: Any = None
 _loading = threading.Lock()

@@ -15,7 +15,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 
 _KIND = (
     r"think(?:ing)?|thoughts?|reason(?:ing)?|analysis|reflection|scratch[_ -]?pad|inner[_ -]?monologue"

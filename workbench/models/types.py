@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+from workbench.base.task_groups import task_group
 from workbench.regeneration.environment import Environment
 from workbench.regeneration.project_layout import is_test_file
 from workbench.regeneration.selections import is_published_file, missed_lines, why_not_published
@@ -20,7 +21,6 @@ from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import body_text, splice
 from workbench.sandbox import Backend, Job, Limits, Pool, Report, Verdict, Workspace, pool
 from workbench.sandbox.worker import is_left_out
-from workbench.task_groups import task_group
 
 _NOT_SOURCES = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "benchmark", "benchmarks"})
 _NOT_FILES = frozenset({"setup.py", "conftest.py", "noxfile.py"})

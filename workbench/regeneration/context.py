@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.repository.encoding import decode, source_encoding
 from workbench.repository.functions import Function, find_functions, outline
 from workbench.repository.lines import LineKind, read_lines

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import UsageError, WorkbenchError
-from workbench.files import TooDeep, Unreadable, expanded, parse_json, read_text, require_ordinary, shown
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.files import TooDeep, Unreadable, expanded, parse_json, read_text, require_ordinary, shown
 from workbench.regeneration.dataset_rows import SCHEMA_VERSION, Row, columns, numbered
 
 FORMATS = ("jsonl", "parquet")

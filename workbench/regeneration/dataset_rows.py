@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.regeneration.environment import Environment
 from workbench.regeneration.tasks import Task, TaskSet
 from workbench.repository.encoding import decode, source_encoding

@@ -19,7 +19,7 @@ from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 
 _TEST_NAMES = ("test", "tests", "testing", "pytest", "unittest")
 _DEV_NAMES = ("dev", "develop", "development")

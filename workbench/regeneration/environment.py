@@ -26,10 +26,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench import paths
-from workbench.disks import full_folder, is_full, says_full
-from workbench.errors import WorkbenchError
-from workbench.reasons import last_words
+from workbench.base import paths
+from workbench.base.disks import full_folder, is_full, says_full
+from workbench.base.errors import WorkbenchError
+from workbench.base.reasons import last_words
 from workbench.regeneration.declarations import Declarations, declarations, is_tool, requirements_file
 from workbench.regeneration.project_layout import (
     filtered_options,

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from workbench.base.text import UNSEEN
 from workbench.models.reasoning import is_python, split_reasoning
 from workbench.regeneration.fences import Block, after_first_tag, read_blocks
 from workbench.regeneration.reduction import Reduced, reduce_to_body, returns
 from workbench.repository.functions import Function
-from workbench.text import UNSEEN
 
 _PROMPT = re.compile(r"[ \t]*(?:(?:>>>|In ?\[\d*\]:)(?: |$)(?P<first>.*)|(?:\.\.\.+|\.{3}:)(?:[: ]|$)(?P<more>.*))")
 _NUMBER = re.compile(r"[ \t]*[\[(]?[Ll]?(?P<number>\d{1,5})(?P<mark>(?:[ \t]*[:|│→.)\]]{1,2})?)(?P<rest>[ \t].*|$|.*)")

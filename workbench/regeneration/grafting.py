@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import replace_docstring

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.regeneration.names import FUNCTIONS, names_of, parameters
 from workbench.repository.functions import Function
 from workbench.repository.indentation import dedent

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.repository.functions import Function
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

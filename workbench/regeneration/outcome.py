@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.glyphs import DOUBTFUL
+from workbench.base.glyphs import DOUBTFUL
+from workbench.base.text import plural
 from workbench.regeneration.leakage import THRESHOLD
 from workbench.regeneration.passk import Estimate, TaskCount, pass_at_k, summarise
 from workbench.session.groups import Group
@@ -22,7 +23,6 @@ from workbench.session.rows import TaskRow
 from workbench.session.sample_counts import SampleCount
 from workbench.session.verdict_counts import is_counted
 from workbench.statistics.intervals import LEVEL
-from workbench.text import plural
 
 DEFAULT_KS = (1, 3)
 

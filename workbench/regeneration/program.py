@@ -13,7 +13,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.regeneration.names import (
     FUNCTIONS,
     FileNames,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 
 #: Folders next to the package that only look like packages; a third-party or standard module may have the same name.
 _NOT_PACKAGES = frozenset(

@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.errors import UsageError
-from workbench.files import read_text
+from workbench.base.errors import UsageError
+from workbench.base.files import read_text
+from workbench.base.text import one_line
 from workbench.models.types import ContextOverflow, Message
 from workbench.regeneration.context import DEFAULT_POLICY, build_context, estimate_tokens
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import body_indent, lay_out_docstring, replace_docstring
-from workbench.text import one_line
 
 PROMPT_VERSION = "paper-content-1"
 FORMER_NAMES = {"paper-1": PROMPT_VERSION}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.regeneration.methods import lift_siblings
 from workbench.regeneration.names import FUNCTIONS
 from workbench.regeneration.program import Program, own_nodes, parse_program

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from workbench.base.text import clean, one_line
 from workbench.regeneration.project_layout import pytest_configuration
-from workbench.text import clean, one_line
 
 _LONGEST = 300
 

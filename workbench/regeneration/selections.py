@@ -12,8 +12,8 @@ import ast
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from workbench import python_syntax
-from workbench.errors import UsageError
+from workbench.base import python_syntax
+from workbench.base.errors import UsageError
 from workbench.repository.functions import Function
 
 SELECTIONS = ("filtered", "published")

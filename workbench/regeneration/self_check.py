@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.glyphs import VERDICTS
+from workbench.base.glyphs import VERDICTS
+from workbench.base.text import one_line
 from workbench.session.groups import CONTROLS, Group
 from workbench.session.sample_counts import CheckRow, SampleCount
-from workbench.text import one_line
 
 _MUST_PASS = {"reference": 1.0, "stub": 0.0}  # share of tasks on which each control must pass
 _SIGN = VERDICTS["failed"]

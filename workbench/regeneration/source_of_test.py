@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.python_syntax import UNREADABLE, parse
+from workbench.base.python_syntax import UNREADABLE, parse
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -15,8 +15,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workbench import python_syntax
-from workbench.errors import WorkbenchError
+from workbench.base import python_syntax
+from workbench.base.errors import WorkbenchError
 from workbench.regeneration.refusals import died_of, hanging_place, is_raised, plain, refusal, with_file
 from workbench.regeneration.tasks import needs_network, not_used, usable
 from workbench.sandbox import Job, Limits, Pool, Reason, Report, Route, Verdict, Workspace

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from workbench.base.text import one_line
 from workbench.comparison import panes
 from workbench.comparison.texts import Texts
 from workbench.reports.page import Literal, Note, Page, Part, Section, Shown
-from workbench.text import one_line
 
 
 def comparison_page(found: Sequence[panes.Comparison], notes: Sequence[str] = ()) -> Page:

@@ -6,9 +6,9 @@ import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.errors import UsageError, WorkbenchError
-from workbench.extensions import failure, is_dotted, load, make
-from workbench.plugins import names, path_of
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extensions import failure, is_dotted, load, make
+from workbench.base.plugins import names, path_of
 from workbench.reports import FORMATS
 from workbench.reports.contents import read_contents
 from workbench.reports.writing import ReportError

@@ -10,13 +10,13 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from workbench.base.text import clean
 from workbench.reports import records, wording
 from workbench.reports.contents import Contents, Trial
 from workbench.reports.regenerated import Regenerated
 from workbench.results.grounding import Counts, KeptGroundings
 from workbench.session import json_forms
 from workbench.session.reader import SessionReader
-from workbench.text import clean
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _TRIAL = (

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, replace
 
 from workbench.agents import protocol
+from workbench.base.text import clean, json_text
 from workbench.reports import wording
 from workbench.session.reader import SessionReader
-from workbench.text import clean, json_text
 
 _LONGEST = 16_000
 _SHORT = 600

@@ -9,10 +9,10 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
+from workbench.base.text import one_line, shortened
 from workbench.reports.html_frame import e
 from workbench.reports.page import Bar, Forest, Heat, Histograms, Strips
 from workbench.statistics.histogram import round_step
-from workbench.text import one_line, shortened
 
 LETTER = 7.7
 """Width of a letter at 12 px in the widest of the fonts, in px."""

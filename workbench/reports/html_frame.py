@@ -7,7 +7,7 @@ import hashlib
 from html import escape
 from pathlib import Path
 
-from workbench.text import clean
+from workbench.base.text import clean
 
 # The browser itself enforces that nothing is fetched and nothing else runs, whatever a README or a name says.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

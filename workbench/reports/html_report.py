@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from workbench.base.text import plural
 from workbench.reports import report_tables, session_figures, wording
 from workbench.reports.contents import Contents
 from workbench.reports.excerpts import Excerpts
@@ -18,7 +19,6 @@ from workbench.reports.page_html import contents_list, details, links, marked, p
 from workbench.reports.session_page import items, overview, remarks, session_facts
 from workbench.session.labels import SESSION
 from workbench.session.reader import SessionReader
-from workbench.text import plural
 
 _LISTED = 300
 _FEW = 12

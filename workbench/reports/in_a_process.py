@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workbench.errors import WorkbenchError
-from workbench.reasons import last_words
+from workbench.base.errors import WorkbenchError
+from workbench.base.reasons import last_words
 
 _MOST_SECONDS = 600.0
 

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench import glyphs
+from workbench.base import glyphs
 from workbench.comparison.texts import line_diff, line_diff_words
 from workbench.reports import figures, page, wording
 from workbench.reports.html_frame import closing, e, opening

@@ -11,9 +11,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from workbench.base.text import one_line, shortened
 from workbench.reports.figures import scale_of
 from workbench.reports.page import Bar, Facts, Forest, Grid, Heat, Note, Page, Part, Points
-from workbench.text import one_line, shortened
 
 _HEAD = r"""% Written by workbench report. Read this file with \input; the preamble needs \usepackage{booktabs}, and for figures, which
 % are left out without it, \usepackage{pgfplots}\pgfplotsset{compat=1.17}.

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from workbench.base.text import clean
 from workbench.reports import page
-from workbench.text import clean
 
 if TYPE_CHECKING:
     from workbench.reports.contents import Contents

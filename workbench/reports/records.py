@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
+from workbench.base.text import json_text
 from workbench.checking.verdicts import CheckDamaged, checked_of
 from workbench.grounding import read_trial
 from workbench.grounding.items import NOT_SEEN, NOWHERE, SEEN, UNSEEN
@@ -19,7 +20,6 @@ from workbench.session.json_forms import picked
 from workbench.session.labels import criterion_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CallRow, CandidateRow, FailingTestRow, FormerVerdictRow, StepRow, TaskRow, TrialRow
-from workbench.text import json_text
 
 Values = dict[str, Any]
 JUDGE_SCOPE = "/judge"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench import glyphs
+from workbench.base import glyphs
 from workbench.reports import wording
 from workbench.results.samples import candidates_of, run_check
 from workbench.session import rows

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench import glyphs
+from workbench.base import glyphs
+from workbench.base.text import one_line, plural
 from workbench.reports import wording
 from workbench.reports.contents import Contents, Run, Trial, tier_points
 from workbench.reports.page import Shown, table_of
@@ -14,7 +15,6 @@ from workbench.reports.regenerated import Line, Regenerated, estimate_words, ver
 from workbench.rubric.spread import Total
 from workbench.rubric.spread import words as spread_words
 from workbench.session.forks import fork_words
-from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.regeneration.failure_groups import FailureGroup

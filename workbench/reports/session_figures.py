@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from workbench.base.text import plural
 from workbench.reports import wording
 from workbench.reports.contents import Contents, Trial
 from workbench.reports.figures import MOST_COLUMNS
@@ -20,7 +21,6 @@ from workbench.rubric.spread import Total, comparable, spread_of
 from workbench.session.forks import SIGN
 from workbench.session.json_forms import TIER_NAMES
 from workbench.statistics.histogram import histogram, means_of_runs
-from workbench.text import plural
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import GroupOutcome, TaskResult

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from workbench import glyphs
+from workbench.base import glyphs
+from workbench.base.text import one_line, plural
 from workbench.checking.verdicts import BlockResult, CheckDamaged, ClaimResult, alarm, checked_of, shown_lines
 from workbench.comparison.texts import without_margin
 from workbench.grounding import read_trial
@@ -25,7 +26,6 @@ from workbench.session.judges import in_words, with_limit
 from workbench.session.labels import part_in_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, StepRow, TaskRow
-from workbench.text import one_line, plural
 
 _PROBLEM, _REMARK = "problem", "remark"
 _MOST_LISTED = 100

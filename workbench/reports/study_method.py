@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import workbench
+from workbench.base.text import plural, shortened
 from workbench.regeneration.self_check import self_check
 from workbench.reports.page import Facts, Grid, Note, Part, Points, Section, grid_of
 from workbench.results.costs import CallSum, calls_of
@@ -22,7 +23,6 @@ from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.wording import NOTHING, dollars
-from workbench.text import plural, shortened
 
 _SAID_ELSEWHERE = {
     "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",

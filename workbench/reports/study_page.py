@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from workbench.glyphs import DOUBTFUL, STATES
+from workbench.base.glyphs import DOUBTFUL, STATES
+from workbench.base.text import plural
 from workbench.reports.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
 from workbench.reports.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.reports.study_pairs import difference_sections, published_section, ranking_section
@@ -26,7 +27,6 @@ from workbench.studies.wording import (
     percent,
     signed,
 )
-from workbench.text import plural
 
 
 def study_page(

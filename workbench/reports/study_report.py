@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import workbench
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
+from workbench.base.text import json_text
 from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
 from workbench.reports import STUDY_FORMATS
@@ -32,7 +33,6 @@ from workbench.studies.following import read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import function_facts
-from workbench.text import json_text
 
 _PAGES = {"md": page_markdown, "html": page_html, "latex": page_latex}
 

@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.reports.csv_report import line
 from workbench.results.studies import TaskFacts
 from workbench.session.json_forms import picked

@@ -7,7 +7,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
-from workbench import glyphs
+from workbench.base import glyphs
 from workbench.rubric.spread import own_points
 from workbench.session import json_forms
 

@@ -9,8 +9,8 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from workbench.errors import UsageError, WorkbenchError
-from workbench.files import building_beside
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.files import building_beside
 
 _SQLITE = b"SQLite format 3\x00"
 

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NoReturn
 
-from workbench.files import Unreadable, require_ordinary
+from workbench.base.files import Unreadable, require_ordinary
 from workbench.repository.problems import ChecksumMismatch, FetchError, SourceUnavailable, UnsafeArchive, reason, shown
 from workbench.repository.sources import Source
 from workbench.repository.store import Known, Snapshot, Store

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from workbench.disks import is_full, says_full
+from workbench.base.disks import is_full, says_full
 from workbench.repository.problems import FetchError, SourceUnavailable, no_room, shown
 from workbench.repository.sources import Source
 from workbench.repository.store import Known, Snapshot, Store, require_digest

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import paths
-from workbench.read_only import must_write
+from workbench.base import paths
+from workbench.base.read_only import must_write
 from workbench.repository.problems import ChecksumMismatch
 from workbench.repository.sources import Source, checked_sha256, parse_source
 from workbench.repository.store import Known, Snapshot, Store, require_digest

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.repository.encoding import ascii_shadow, decode, source_encoding
 
 if TYPE_CHECKING:

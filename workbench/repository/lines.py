@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 _INDENT = re.compile(r"[ \t\f]*")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.errors import UsageError, WorkbenchError
-from workbench.text import one_line
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.text import one_line
 
 
 class BadSource(UsageError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.repository.encoding import decode, encode, source_encoding
 from workbench.repository.functions import Function, Span, find_functions, literal_text
 from workbench.repository.indentation import reindent

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.disks import says_full
+from workbench.base.disks import says_full
 from workbench.repository.entries import FileEntry
 from workbench.repository.problems import ChecksumMismatch, FetchError, no_room, reason
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.repository.entries import FileEntry
 from workbench.repository.problems import reason, shown
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench import paths
+from workbench.base import paths
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import paths
+from workbench.base import paths
 from workbench.grounding.items import NOWHERE, SEEN, UNSEEN
 from workbench.grounding.reading import Why, read_trial, repository_of
 

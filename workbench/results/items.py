@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
 from workbench.session.reader import SessionReader
-from workbench.text import one_line
 
 _SHORTEST = 4
 _NAMED = 4

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.text import one_line
 from workbench.session.groups import planned_docs
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.rows import RunRow

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.text import one_line
 from workbench.results.reasons import Reason, error_reasons
 from workbench.results.samples import run_check
 from workbench.results.tasks import dropped_stages, task_states
 from workbench.session.groups import Group
 from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import Totals

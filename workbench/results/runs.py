@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.glyphs import STATES, counted
+from workbench.base.glyphs import STATES, counted
 from workbench.results.costs import spend_of
 from workbench.results.plan_title import plan_title
 from workbench.results.trials import RunTrials, trials_by_run

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.results.scores import cards_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.glyphs import STATES, counted
+from workbench.base.glyphs import STATES, counted
 from workbench.results.costs import total_spend
 from workbench.results.scores import card_of, totals_of
 from workbench.rubric.scorecard import Lost, lost_points

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from workbench.base.text import plural
 from workbench.rubric import spans
 from workbench.rubric.judging import AEO_ACCURACY, QUALITY, Document, Found, Rubric, Rule
 from workbench.rubric.metadata import metadata_findings
 from workbench.rubric.scorecard import Evidence
-from workbench.text import plural
 
 NAME = "aeo-bench"
 CONTEXT = "https://schema.org"

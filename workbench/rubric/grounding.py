@@ -14,13 +14,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench import python_syntax
+from workbench.base import python_syntax
+from workbench.base.text import plural
 from workbench.rubric import spans, terms, word_order
 from workbench.rubric.commands import TOOLING, Project, package_name
 from workbench.rubric.markdown import PYTHON, SHELL, Fence, Outline
 from workbench.rubric.scorecard import Evidence
 from workbench.rubric.sources import COMMON, Sources
-from workbench.text import plural
 
 ENOUGH = 3.0
 """Own names and own words at which half of a README's knowledge is shown."""

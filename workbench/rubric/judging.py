@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
-from workbench.errors import UsageError
-from workbench.extensions import failure, is_dotted, load, make
+from workbench.base.errors import UsageError
+from workbench.base.extensions import failure, is_dotted, load, make
 from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import OFFLINE, RULE

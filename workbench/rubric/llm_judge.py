@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import WorkbenchError
-from workbench.json_answers import no_constant, objects_in
+from workbench.base.errors import WorkbenchError
+from workbench.base.json_answers import no_constant, objects_in
+from workbench.base.task_groups import task_group
 from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Asker, Message, Request, Sampling
 from workbench.rubric import spans
 from workbench.rubric.judging import FAILED, Brief, Question, unscored
 from workbench.rubric.scorecard import Criterion, Evidence
-from workbench.task_groups import task_group
 
 if TYPE_CHECKING:
     from workbench.catalog import Facts

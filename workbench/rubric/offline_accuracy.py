@@ -12,7 +12,7 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.rubric import commands, spans, terms, word_order
 from workbench.rubric.judging import Question
 from workbench.rubric.markdown import PYTHON

@@ -13,12 +13,12 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
+from workbench.base.text import plural
 from workbench.rubric import offline_accuracy, spans, terms, word_order
 from workbench.rubric.judging import Brief, Question, unscored
 from workbench.rubric.markdown import SHELL, Heading, outline
 from workbench.rubric.offline_reading import JUDGE, Reading, read, verdict
 from workbench.rubric.scorecard import Criterion, Evidence
-from workbench.text import plural
 
 _PLACEHOLDER = re.compile(
     r"\b(?:TODO|TBD|FIXME|lorem ipsum)\b|\[insert[^\]]{0,60}\]|<(?:project|your|repo|insert|name)[\w\s-]{0,30}>|"

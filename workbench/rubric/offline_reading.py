@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from workbench.base.text import plural
 from workbench.rubric import commands, terms
 from workbench.rubric.commands import Project
 from workbench.rubric.grounding import Grounding
@@ -13,7 +14,6 @@ from workbench.rubric.markdown import Outline
 from workbench.rubric.scorecard import Criterion, Evidence
 from workbench.rubric.sources import sources_of
 from workbench.session.judges import RULE
-from workbench.text import plural
 
 JUDGE = RULE
 """The judge's name in a scorecard. Raised with every change of its rules: points of two rules must not be mixed.

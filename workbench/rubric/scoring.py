@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.rubric import aeo_bench, strict
 from workbench.rubric.judging import Brief, Document, Judge, Question, Rubric, UntrueClaim, unscored
 from workbench.rubric.offline_judge import OfflineJudge

@@ -17,8 +17,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from workbench import python_syntax
-from workbench.errors import WorkbenchError
+from workbench.base import python_syntax
+from workbench.base.errors import WorkbenchError
 from workbench.rubric import terms
 from workbench.rubric.word_order import common_stems
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.base.text import one_line
 from workbench.rubric.scorecard import Evidence
-from workbench.text import one_line
 
 _SHOWN = 120
 

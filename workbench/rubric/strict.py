@@ -11,14 +11,14 @@ import re
 from collections.abc import Mapping
 from functools import partial
 
-from workbench import python_syntax
+from workbench.base import python_syntax
+from workbench.base.text import plural
 from workbench.rubric import aeo_bench, commands, spans
 from workbench.rubric.commands import Project
 from workbench.rubric.judging import QUALITY, STRICT_ACCURACY, Document, Found, Rubric, Rule
 from workbench.rubric.markdown import PYTHON, SHELL, Fence, Heading, Outline, outline
 from workbench.rubric.metadata import metadata_findings, right_context, software_types
 from workbench.rubric.scorecard import Evidence
-from workbench.text import plural
 
 NAME = "strict"
 

@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.reasons import last_words, reason_of
+from workbench.base.reasons import last_words, reason_of
 
 _FILTERED = "2"  # mode of seccomp: a filter of system calls
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from workbench.extensions import load, make
+from workbench.base.extensions import load, make
 from workbench.sandbox.backend import Backend, Guarantees
 from workbench.sandbox.errors import NoIsolation, SandboxUnavailable
 from workbench.sandbox.names import BACKENDS, backend_info

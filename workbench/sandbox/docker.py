@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.disks import says_full
-from workbench.reasons import reason_of
+from workbench.base.disks import says_full
+from workbench.base.reasons import reason_of
 from workbench.sandbox.backend import RUNNER, Channel, Guarantees, Launch, Layout, runner_command
 from workbench.sandbox.errors import SandboxUnavailable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.errors import UsageError, WorkbenchError
+from workbench.base.errors import UsageError, WorkbenchError
 
 
 class SandboxError(WorkbenchError):

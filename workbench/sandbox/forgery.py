@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.sandbox.types import Report
 
 

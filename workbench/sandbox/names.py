@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.extensions import is_dotted
-from workbench.plugins import names, path_of
+from workbench.base.extensions import is_dotted
+from workbench.base.plugins import names, path_of
 from workbench.sandbox.errors import SandboxUnknown
 
 NOT_ISOLATED = "NOT isolated"

@@ -20,7 +20,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.sandbox.plain_context import FileContext, Function, Place, ProjectNames, named_at, read_context
 from workbench.sandbox.plain_names import Found
 from workbench.sandbox.plain_reading import Reading

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench import python_syntax
+from workbench.base import python_syntax
 from workbench.sandbox.allowed import SPECIAL, of_standard_library, public
 from workbench.sandbox.workbench_runner.reaching import FRAMEWORK, POWERS
 

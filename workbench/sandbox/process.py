@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.disks import says_full
-from workbench.reasons import reason_of
+from workbench.base.disks import says_full
+from workbench.base.reasons import reason_of
 from workbench.sandbox import control_groups
 from workbench.sandbox.backend import (
     RUNNER,

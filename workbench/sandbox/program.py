@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from workbench.base.text import one_line
 from workbench.sandbox import bubblewrap, bwrap_program, control_groups
 from workbench.sandbox.descendants import end_below
 from workbench.sandbox.types import Limits
-from workbench.text import one_line
 
 _BRIDGE = Path(__file__).resolve().with_name("workbench_bridge.py")
 _TAIL = 64 * 2**10  # bytes of output that are kept for the sentence that says why it failed

@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workbench.disks import is_full, says_full
-from workbench.errors import WorkbenchError
-from workbench.extensions import failure, is_dotted
-from workbench.reasons import last_words
+from workbench.base.disks import is_full, says_full
+from workbench.base.errors import WorkbenchError
+from workbench.base.extensions import failure, is_dotted
+from workbench.base.reasons import last_words
 from workbench.sandbox import forgery
 from workbench.sandbox.backend import Backend, Channel, Launch
 from workbench.sandbox.errors import SandboxError, no_room

@@ -16,7 +16,7 @@ from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.search.entries import Entry, Item, Part, parts_of, read_part
 from workbench.search.query import NUMBERS, Query
 

@@ -7,7 +7,7 @@ import re
 import time
 from dataclasses import dataclass
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 
 FIELDS = {
     "kind": "what it stands in: readme, step, file, message, reason, docstring, candidate, failing, remark, name",

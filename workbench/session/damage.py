@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.text import one_line
+from workbench.base.text import one_line
 
 _NAMED = 3
 _SHOWN = 40

@@ -11,7 +11,7 @@ import socket
 import time
 from pathlib import Path
 
-from workbench import paths
+from workbench.base import paths
 from workbench.session.lease import process_started
 
 #: So long after it was announced an engine may not have been started yet.

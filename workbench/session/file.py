@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench import __version__
-from workbench.disks import is_full
-from workbench.errors import WorkbenchError
-from workbench.files import building_beside, put_in_place
-from workbench.read_only import must_write
+from workbench.base.disks import is_full
+from workbench.base.errors import WorkbenchError
+from workbench.base.files import building_beside, put_in_place
+from workbench.base.read_only import must_write
 from workbench.session import log, schema
 
 SUFFIX = ".session"

@@ -17,7 +17,7 @@ class Importer(Protocol):
     endings: tuple[str, ...]
 
     def read(self, path: Path) -> Iterator[object]:
-        """Yield each ``Trajectory``, ``ForeignTask`` or ``ForeignCandidate`` (:mod:`workbench.interchange`) in a file.
+        """Yield each ``Trajectory``, ``ForeignTask`` or ``ForeignCandidate`` (:mod:`workbench.interop.formats`) in a file.
 
         What a file does not say is left empty. An exception is reported with the file's name; what was yielded before
         stays.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.errors import UsageError
-from workbench.text import one_line
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.rows import LabelRow

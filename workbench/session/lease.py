@@ -10,7 +10,7 @@ import time
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 
 HEARTBEAT_SECONDS = 5.0
 STALE_SECONDS = 30.0

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 
-from workbench.files import building_beside, free_place
+from workbench.base.files import building_beside, free_place
 from workbench.session import log
 
 #: Bytes of a session that an engine keeps a copy of: some milliseconds and as much memory.

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.files import building_beside, free_place
-from workbench.read_only import must_write
+from workbench.base.files import building_beside, free_place
+from workbench.base.read_only import must_write
 from workbench.session import log
 from workbench.session.file import BUSY_MS, SUFFIX, SessionError, SessionExists, SessionLocked
 from workbench.session.lease import engine_lives

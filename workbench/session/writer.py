@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from workbench.errors import WorkbenchError
-from workbench.read_only import must_write
+from workbench.base.errors import WorkbenchError
+from workbench.base.read_only import must_write
 from workbench.session import blobs, lease, log, schema
 from workbench.session.file import BUSY_MS, SessionError, connect, translated
 from workbench.session.labels import remark_target

@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.metrics.packages import needed
 from workbench.session.reader import SessionReader
 from workbench.studies.following import read_study

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import UsageError
 from workbench.catalog.published import POPULAR, published_counts, published_name
-from workbench.errors import UsageError
 from workbench.metrics.packages import MetricUnavailable, needed
 from workbench.regeneration.outcome import is_leaking
 from workbench.session.reader import SessionReader

@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 
 AGENTS: Final = "agents"
 DOCS: Final = "docs"

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import WorkbenchError
-from workbench.reasons import last_words
+from workbench.base.errors import WorkbenchError
+from workbench.base.reasons import last_words
 
 _MOST_SECONDS = 120.0
 

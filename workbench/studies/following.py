@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.errors import WorkbenchError
-from workbench.files import expanded
+from workbench.base.errors import WorkbenchError
+from workbench.base.files import expanded
 from workbench.results.studies import runs_of_tasks
 from workbench.session.reader import SessionReader
 from workbench.session.rows import StudyCellRow

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from workbench.base.text import shortened
 from workbench.studies.cells import (
     CREDITED,
     CUT,
@@ -33,7 +34,6 @@ from workbench.studies.cells import (
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
 from workbench.studies.declaration import AGENTS, Column, InJson, Study, column_titles, in_points, row_titles
 from workbench.studies.reading import CellWork, scale_of
-from workbench.text import shortened
 
 _DOUBTS = (DOUBTFUL, REPAIRED, CUT, CREDITED, FORMATTED)
 _TITLE = 60

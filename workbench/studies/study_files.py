@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workbench import numbers
 from workbench.agents.names import current_name
 from workbench.agents.remote_names import is_remote
+from workbench.base import numbers
+from workbench.base.files import expanded, shown
 from workbench.catalog.reading import BadCase, Table, load_toml
-from workbench.files import expanded, shown
 from workbench.studies.declaration import (
     AGENTS,
     DOCS,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import UsageError
+from workbench.base.errors import UsageError
 from workbench.metrics.helpfulness import Documented, recorded_helpfulness
 from workbench.metrics.packages import MetricUnavailable
 from workbench.metrics.tasks import (

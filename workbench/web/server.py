@@ -27,9 +27,9 @@ from aiohttp.typedefs import Handler, Middleware
 from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
-from workbench.errors import UsageError, WorkbenchError
-from workbench.reasons import last_words
-from workbench.text import one_line
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.reasons import last_words
+from workbench.base.text import one_line
 
 _PAGE = Path(__file__).with_name("page")
 _LARGEST_MESSAGE = 1 << 20  # bytes that a browser may send at once; a paste is one message

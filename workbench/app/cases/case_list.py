@@ -8,7 +8,7 @@ from workbench.app.cases.files import GROUPS, TITLES, CaseEntry
 from workbench.app.keys import bindings
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
-from workbench.glyphs import RUNNING, STATES, UNSCORED, WAITING
+from workbench.base.glyphs import RUNNING, STATES, UNSCORED, WAITING
 from workbench.results.scores import AgentScore
 from workbench.rubric.scorecard import standing
 

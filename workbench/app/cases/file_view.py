@@ -13,8 +13,8 @@ from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.typed_line import FindLine, ask_line
 from workbench.app.toolkit.virtual_view import Part
+from workbench.base.text import clean, one_line, shortened
 from workbench.results.scores import AgentScore
-from workbench.text import clean, one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.repository.functions import OutlineItem

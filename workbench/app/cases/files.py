@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import paths
 from workbench.app.toolkit.document import Document
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
 from workbench.catalog import TestCase, load_cases, snapshot_of, view_of
-from workbench.errors import WorkbenchError
 from workbench.repository import FileEntry, Snapshot, parse_source, read_text
 from workbench.repository.store import Store
 

@@ -17,7 +17,7 @@ from workbench.app.location import Location, Place
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.text import plural
+from workbench.base.text import plural
 
 if TYPE_CHECKING:
     from workbench.app.cases.case_list import CaseList

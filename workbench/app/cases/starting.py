@@ -15,15 +15,15 @@ from workbench.app.key_table import key_of
 from workbench.app.location import Location
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered, run_fields
-from workbench.engine.defaults import document_plan
-from workbench.errors import BadField, UsageError
-from workbench.text import plural
+from workbench.base.errors import BadField, UsageError
+from workbench.base.text import plural
+from workbench.orders.defaults import document_plan
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.engine.estimate import Estimate
-    from workbench.engine.plan import DocumentPlan
-    from workbench.settings import Settings
+    from workbench.base.settings import Settings
+    from workbench.orders.estimate import Estimate
+    from workbench.orders.plan import DocumentPlan
 
 
 class RunDialog(OrderForm["DocumentPlan"]):
@@ -64,14 +64,14 @@ class RunDialog(OrderForm["DocumentPlan"]):
         return replace(plan, agent=agent, model=model, judge=values["judge"], repeats=repeats)
 
     def _check_judge(self, judge: str) -> None:
-        from workbench.plugins import path_of
+        from workbench.base.plugins import path_of
         from workbench.rubric.judging import parse_judge
 
         if not path_of("judge", judge) and parse_judge(judge).kind in {"model", "replay"}:
             check_named_model(judge, "the judge", self._settings)
 
     def estimate(self, plan: DocumentPlan, values: Values) -> Estimate:
-        from workbench.engine.estimate import estimate_trials
+        from workbench.orders.estimate import estimate_trials
 
         at_once = self._settings.trials_at_once
         return estimate_trials(

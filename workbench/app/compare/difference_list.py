@@ -14,10 +14,10 @@ from workbench.app.toolkit.columns import Column, Columns, fit_end
 from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
+from workbench.base.text import one_line, shortened
 from workbench.comparison import panes
 from workbench.comparison.texts import LinePair, Pieces, Texts
 from workbench.session.json_forms import picked
-from workbench.text import one_line, shortened
 
 _CUTS = {"end": fit, "middle": shortened, "start": fit_end}
 SAME, ONLY_A, ONLY_B, CHANGED = (sign for sign, _ in (panes.SAME, panes.ONLY_A, panes.ONLY_B, panes.CHANGED))

@@ -21,25 +21,25 @@ from workbench.app.toolkit import ordering
 from workbench.app.toolkit.fields import Field, Offer, Values
 from workbench.app.toolkit.form import AskText, Confirm
 from workbench.app.toolkit.texts import Button
+from workbench.base.errors import BadField, UsageError, WorkbenchError
+from workbench.base.files import expanded
+from workbench.base.text import one_line, plural
 from workbench.catalog import load_cases
 from workbench.catalog.repositories import load_repositories
 from workbench.documenters.names import SCOPES
-from workbench.engine.session_names import new_place
-from workbench.errors import BadField, UsageError, WorkbenchError
-from workbench.files import expanded
 from workbench.models.defaults import available_models
+from workbench.orders.session_names import new_place
 from workbench.results.sessions import models_used
 from workbench.session.groups import CONTROLS
 from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, drafted, look_up, values_of
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, PAPER, SAMPLES, Study
 from workbench.studies.study_files import study_named
-from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.engine.estimate import Estimate
+    from workbench.base.settings import Settings
+    from workbench.orders.estimate import Estimate
     from workbench.session.reader import SessionReader
-    from workbench.settings import Settings
 
 Offers = Mapping[str, tuple[Offer, ...]]
 """What the lists of a kind of study offer, by the names of their fields."""
@@ -152,8 +152,8 @@ class NewStudyDialog(ordering.OrderForm[Study]):
         return study
 
     def estimate(self, study: Study, values: Values) -> Estimate:
-        from workbench.engine.study_client import resolved_study
-        from workbench.engine.study_estimate import estimate_study
+        from workbench.orders.study_client import resolved_study
+        from workbench.orders.study_estimate import estimate_study
 
         place = _place_of(values["session"], study.name)
         whole = resolved_study(study, place)
@@ -161,7 +161,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
 
     def summary(self, study: Study, values: Values) -> str:
         """Return ``2 cases × 3 agents × 3 repeats = 18 trials, about …``, and whether it takes the place of another study."""
-        from workbench.engine.study_client import resolved_study
+        from workbench.orders.study_client import resolved_study
 
         place = _place_of(values["session"], study.name)
         told, whole = self.estimate(study, values), resolved_study(study, place)
@@ -177,7 +177,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
         return replace(study, settings=replace(study.settings, sandbox="process"))
 
     def begin(self, study: Study, values: Values) -> ordering.Begun:
-        from workbench.engine.study_client import launch_study, order_study
+        from workbench.orders.study_client import launch_study, order_study
 
         place = _place_of(values["session"], study.name)
         order_study(place, study)
@@ -215,7 +215,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
 
 
 def _write(place: Path, study: Study) -> None:
-    from workbench.engine.study_client import written_out
+    from workbench.orders.study_client import written_out
     from workbench.studies.study_files import study_toml
 
     place.write_text(study_toml(replace(study, rows=written_out(study.rows))), encoding="utf-8")
@@ -308,7 +308,7 @@ def _models_of(reader: SessionReader) -> tuple[str, ...]:
 
 def defaults(kind: str, settings: Settings) -> dict[str, Any]:
     """Return what stands in the fields that are remembered, all but name and rows, where nothing was answered before."""
-    from workbench.engine.defaults import document_plan, regeneration_plan
+    from workbench.orders.defaults import document_plan, regeneration_plan
 
     common = {SYSTEMS[kind]: ("original", "none"), "spend": ""}
     if kind == AGENTS:

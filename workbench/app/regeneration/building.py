@@ -18,7 +18,8 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Grouping, Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
-from workbench.glyphs import STATES
+from workbench.base.glyphs import STATES
+from workbench.base.text import one_line, plural
 from workbench.results.regeneration_runs import (
     EXCLUDED,
     FOUND,
@@ -31,7 +32,6 @@ from workbench.results.regeneration_runs import (
     counts_of_tests,
 )
 from workbench.session.rows import DroppedRow, StageRow, TaskRow
-from workbench.text import one_line, plural
 
 _GLYPHS = {
     "waiting": (STATES["queued"], "waiting"),

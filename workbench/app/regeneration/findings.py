@@ -20,7 +20,7 @@ from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.plot import PlotLine
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.text import shortened
+from workbench.base.text import shortened
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

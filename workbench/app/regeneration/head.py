@@ -16,11 +16,11 @@ from textual.widget import Widget
 from workbench.app.key_table import key_of
 from workbench.app.regeneration.standings import Standings
 from workbench.app.regeneration.wording import share, short_names, sparkline
-from workbench.glyphs import VERDICTS
+from workbench.base.glyphs import VERDICTS
+from workbench.base.text import one_line, plural, shortened
 from workbench.results.regeneration_runs import RunView
 from workbench.results.tasks import Figures
 from workbench.session.groups import Group
-from workbench.text import one_line, plural, shortened
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import PassFigures

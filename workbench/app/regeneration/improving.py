@@ -14,18 +14,18 @@ from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered
 from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
-from workbench.engine.improvement_client import Improved
-from workbench.errors import BadField, UsageError, WorkbenchError
-from workbench.files import expanded
+from workbench.base.errors import BadField, UsageError, WorkbenchError
+from workbench.base.files import expanded
+from workbench.base.text import plural
 from workbench.improving.changes import Checkout, check_patch, source_checkout, suggested_name
+from workbench.orders.improvement_client import Improved
 from workbench.results.kinds import Kind
 from workbench.session.groups import CONTROLS
-from workbench.text import plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.engine.estimate import Estimate
-    from workbench.engine.plan import ImprovementPlan
+    from workbench.orders.estimate import Estimate
+    from workbench.orders.plan import ImprovementPlan
     from workbench.results.regeneration_runs import RunView
     from workbench.results.tasks import TaskLine
 
@@ -42,8 +42,8 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
     def __init__(
         self, host: WorkbenchApp, session: Path, view: RunView, lines: Mapping[str, Sequence[TaskLine]]
     ) -> None:
-        from workbench.engine.improvement_client import ATTEMPTS, HELD_OUT
         from workbench.models.defaults import available_models
+        from workbench.orders.improvement_client import ATTEMPTS, HELD_OUT
 
         self._session, self._view, self._lines_of = session, view, lines
         plain = {"writer": "", "second": "", "attempts": str(ATTEMPTS), "held-out": str(HELD_OUT)}
@@ -93,7 +93,7 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
         return _plan(self._session, self._view, values, fit)
 
     def estimate(self, plan: ImprovementPlan, values: Values) -> Estimate:
-        from workbench.engine.study_estimate import estimate_improvement
+        from workbench.orders.study_estimate import estimate_improvement
 
         return estimate_improvement(self.measured(self._session), self._session, plan)
 
@@ -105,7 +105,7 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
 
     def begin(self, plan: ImprovementPlan, values: Values) -> Begun:
         from workbench.app.runs import writable_copy
-        from workbench.engine.improvement_client import launch_improvement, order_improvement
+        from workbench.orders.improvement_client import launch_improvement, order_improvement
 
         own = writable_copy(self._session)
         launch_improvement(own, order_improvement(own, plan))
@@ -155,10 +155,10 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
 
 
 def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) -> ImprovementPlan:
-    from workbench.engine.improvement_client import resolved_improvement
-    from workbench.engine.plan import ImprovementPlan, RegenerationPlan
+    from workbench.base.settings import load
+    from workbench.orders.improvement_client import resolved_improvement
+    from workbench.orders.plan import ImprovementPlan, RegenerationPlan
     from workbench.session.json_forms import picked
-    from workbench.settings import load
 
     run = RegenerationPlan.from_json(view.run.config)
     same = values["evaluator"] == view.group.evaluator
@@ -242,7 +242,7 @@ class HandingDialog(Form[tuple[str, str]]):
 
 async def ask_and_write(host: WorkbenchApp, session: Path, improvement: str) -> None:
     """Ask for a place and write what was kept of an order there; call it from a worker."""
-    from workbench.engine.improvement_client import improved
+    from workbench.orders.improvement_client import improved
 
     came = await asyncio.to_thread(improved, session, improvement)
     checkout = await asyncio.to_thread(source_checkout, came.plan.base.source)

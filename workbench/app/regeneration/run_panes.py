@@ -28,10 +28,10 @@ from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
+from workbench.base.text import one_line
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import failing_tests, samples_of
 from workbench.results.tasks import TaskLine
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.run_screen import Needle

@@ -26,13 +26,13 @@ from workbench.app.toolkit.document import (
     styled,
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST
+from workbench.base.glyphs import DOUBTFUL, VERDICTS, WAITING
+from workbench.base.text import one_line, plural
 from workbench.comparison.texts import line_diff, without_margin
-from workbench.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.results.samples import Sample, read_sample
 from workbench.session.labels import in_words
 from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
-from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.session.groups import Group

@@ -19,9 +19,9 @@ from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.pane import Pane, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
+from workbench.base.text import one_line
 from workbench.results.samples import Sample
 from workbench.results.tasks import TaskLine
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.results.regeneration_runs import RunView

@@ -22,13 +22,13 @@ from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
+from workbench.base.text import one_line
 from workbench.results.regeneration_runs import Excluded, RunView
 from workbench.results.tasks import Figures, TaskLine
 from workbench.session.groups import CONTROLS
-from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.engine.estimate import Estimate
+    from workbench.orders.estimate import Estimate
     from workbench.regeneration.failure_groups import FailedCandidate
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
@@ -58,15 +58,15 @@ class Actions(RunActions):
         warm, session = self._host.warm, self._host.session_path
 
         def estimate() -> Estimate:
-            from workbench.engine.measured import measure
-            from workbench.engine.regeneration_estimate import estimate_again
-            from workbench.engine.rerunning import what_again
+            from workbench.orders.measured import measure
+            from workbench.orders.regeneration_estimate import estimate_again
+            from workbench.orders.rerunning import what_again
 
             again = what_again(session, item, failed=failed) if session is not None else []
             return estimate_again(measure(session), again)
 
         def do(own: Path, _: RunView) -> None:
-            from workbench.engine.rerunning import rerun_orders
+            from workbench.orders.rerunning import rerun_orders
 
             rerun_orders(own, item, failed=failed, warm=warm)
 
@@ -81,17 +81,17 @@ class Actions(RunActions):
         wanted = view.samples + MORE_SAMPLES
 
         def estimate() -> Estimate:
-            from workbench.engine.estimate import estimate_candidates
-            from workbench.engine.measured import measure
-            from workbench.engine.plan import RegenerationPlan
-            from workbench.engine.regeneration_estimate import building_first
+            from workbench.orders.estimate import estimate_candidates
+            from workbench.orders.measured import measure
+            from workbench.orders.plan import RegenerationPlan
+            from workbench.orders.regeneration_estimate import building_first
 
             source, measured = RegenerationPlan.from_json(view.run.config).source, measure(session)
             told = estimate_candidates(measured, source, view.evaluator, candidates=MORE_SAMPLES * view.tasks)
             return building_first(told, measured, source)
 
         def do(own: Path, now: RunView) -> None:
-            from workbench.engine.regeneration_client import add_samples
+            from workbench.orders.regeneration_client import add_samples
 
             group = now.group
             asked = {"evaluator": group.evaluator, "prompt": group.prompt, "context": group.context}
@@ -101,13 +101,13 @@ class Actions(RunActions):
         self.when_agreed(estimate, lambda: self._do(do, said))
 
     def resume(self) -> None:
-        from workbench.engine import client
+        from workbench.orders import client
 
         warm = self._host.warm
         self._do(lambda own, view: client.resume(own, view.run.id, warm=warm), "An engine takes the run up again.")
 
     def cancel(self) -> None:
-        from workbench.engine import client
+        from workbench.orders import client
 
         said = "Asked the engine to stop this run; what is tested stays."
         self._do(lambda own, view: client.cancel(own, view.run.id), said)

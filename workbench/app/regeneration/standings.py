@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.regeneration.wording import short_names
+from workbench.base.text import one_line, shortened
 from workbench.results.samples import results_by_group, states_by_group
 from workbench.results.tasks import functions_of
 from workbench.session.groups import Group, planned_docs
-from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.comparison.groups import Function

@@ -13,19 +13,19 @@ from workbench.app.key_table import key_of
 from workbench.app.location import Location
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered, run_fields
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.text import plural
 from workbench.documenters.names import SCOPES
-from workbench.engine.session_names import new_place
-from workbench.errors import UsageError, WorkbenchError
+from workbench.orders.session_names import new_place
 from workbench.session.groups import CONTROLS
-from workbench.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workbench.app.app import WorkbenchApp
-    from workbench.engine.estimate import Documentation, Estimate
-    from workbench.engine.plan import RegenerationPlan
-    from workbench.settings import Settings
+    from workbench.base.settings import Settings
+    from workbench.orders.estimate import Documentation, Estimate
+    from workbench.orders.plan import RegenerationPlan
 
 
 _DOCS = ("original", "none", "llm:", "folder:", "source:")
@@ -78,7 +78,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
             check_named_model(evaluator, "the evaluator", self.host.settings)
 
     def read(self, values: Values) -> RegenerationPlan:
-        from workbench.engine.plan import RegenerationPlan
+        from workbench.orders.plan import RegenerationPlan
 
         return RegenerationPlan(
             source=values["source"],
@@ -91,8 +91,8 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
 
     def estimate(self, plan: RegenerationPlan, values: Values) -> Estimate:
         """Return what its candidates and what its docs ask before them take, without what the session has already."""
-        from workbench.engine.plan import Ask
-        from workbench.engine.regeneration_estimate import documentation_of, estimate_ask
+        from workbench.orders.plan import Ask
+        from workbench.orders.regeneration_estimate import documentation_of, estimate_ask
 
         into = new_place(values["session"]) if values["session"] else None
         measured = self.measured(into)
@@ -108,7 +108,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
 
     def summary(self, plan: RegenerationPlan, values: Values) -> str:
         """Return ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""
-        from workbench.engine.regeneration_estimate import known_tasks
+        from workbench.orders.regeneration_estimate import known_tasks
 
         told, named = self.estimate(plan, values), plan.evaluator or "the default evaluator"
         into = new_place(values["session"]) if values["session"] else None
@@ -119,9 +119,9 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         return f"{plan.source}: {plural(tasks, 'task')} × {samples} = {told.beside(tasks * plan.samples)}."
 
     def begin(self, plan: RegenerationPlan, values: Values) -> Begun:
-        from workbench.engine import launching
-        from workbench.engine.launching import enqueue
-        from workbench.engine.regeneration_client import order_regeneration
+        from workbench.orders import launching
+        from workbench.orders.launching import enqueue
+        from workbench.orders.regeneration_client import order_regeneration
 
         host, name = self.host, f"regenerate-{Path(plan.source).name}"
         path = runs.session_named(values["session"], name)
@@ -161,7 +161,7 @@ async def ask_and_start(host: WorkbenchApp, source: str = "", docs: str = "") ->
 
 def defaults(settings: Settings) -> dict[str, str]:
     """Return what stands in the dialog where nothing was answered before: what the command line takes."""
-    from workbench.engine.defaults import regeneration_plan
+    from workbench.orders.defaults import regeneration_plan
     from workbench.session.json_forms import picked
 
     plan = picked(regeneration_plan(settings), "source", "docs", "docs_scope:scope", "evaluator", "samples", "limit")

@@ -17,12 +17,12 @@ from workbench.app.toolkit.columns import Column, Columns, fit_end
 from workbench.app.toolkit.filters import Filter, Option, Question
 from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
-from workbench.glyphs import CANCELLED, DOUBTFUL, OUR_ERROR, VERDICTS
+from workbench.base.glyphs import CANCELLED, DOUBTFUL, OUR_ERROR, VERDICTS
+from workbench.base.text import one_line, plural
 from workbench.results.kinds import Kind
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
-from workbench.text import one_line, plural
 
 LEAK, DISAGREES, FLAKY = "≈", "≠", "~"
 """Marks before the name of a function: its docstring carries the code, re-checks disagree, unstable tests execute it."""

@@ -18,7 +18,8 @@ from workbench.app.toolkit.document import EMPTY, Line, code, heading, joined, n
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.pane import Pane, TabLine
 from workbench.app.toolkit.plot import CurvePlot, PlotLine, bar
-from workbench.glyphs import VERDICTS
+from workbench.base.glyphs import VERDICTS
+from workbench.base.text import one_line, plural
 from workbench.regeneration.failure_groups import (
     FailedCandidate,
     FailureGroup,
@@ -28,7 +29,6 @@ from workbench.regeneration.failure_groups import (
 )
 from workbench.regeneration.source_of_test import SourceOfTest, source_of_test, text_of_test_file
 from workbench.results.samples import Sample
-from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.regeneration.breakdown import TaskGroup

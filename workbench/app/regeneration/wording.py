@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import duration, money
 from workbench.app.toolkit.header import Header, Part
-from workbench.glyphs import CANCELLED, RUNNING, STATES, VERDICTS, WAITING
+from workbench.base.glyphs import CANCELLED, RUNNING, STATES, VERDICTS, WAITING
+from workbench.base.text import one_line, plural
 from workbench.results.plan_title import source_name
 from workbench.session.groups import planned_docs
-from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.results.regeneration_runs import EvaluatorProgress, RunView

@@ -8,8 +8,8 @@ from typing import ClassVar
 from workbench.app.keys import bindings
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
+from workbench.base.text import clean, shortened
 from workbench.search.index import Found, Line
-from workbench.text import clean, shortened
 
 _KIND = 9
 _NAMES = {"file": "file at"}

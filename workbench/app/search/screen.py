@@ -15,7 +15,6 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Input
 
-from workbench import paths
 from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place, ResultList
@@ -26,10 +25,11 @@ from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import LineInput
-from workbench.errors import UsageError, WorkbenchError
+from workbench.base import paths
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.text import one_line
 from workbench.search import FIELDS, Found, Hit, Query, SearchIndex, parse
 from workbench.search.index import Line, line_of
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

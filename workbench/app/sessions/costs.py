@@ -18,8 +18,8 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Grouping, Table
 from workbench.app.toolkit.texts import Static
+from workbench.base.text import one_line, shortened
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
-from workbench.text import one_line, shortened
 
 _NOTHING = "No model was asked yet in any session."
 

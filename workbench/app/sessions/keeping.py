@@ -10,9 +10,9 @@ from pathlib import Path
 
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
-from workbench.errors import UsageError, WorkbenchError
-from workbench.extensions import is_dotted
-from workbench.plugins import names
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extensions import is_dotted
+from workbench.base.plugins import names
 from workbench.session import SessionError, SessionWriter
 from workbench.session.placing import move
 

@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workbench import __version__, paths
-from workbench.errors import WorkbenchError
-from workbench.files import building_beside
+from workbench import __version__
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.files import building_beside
 from workbench.results.sessions import SessionFacts, gather
 from workbench.session import SUFFIX, SessionReader
 from workbench.session.labels import SESSION, labels_by_item

@@ -12,7 +12,6 @@ from textual import getters, work
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from workbench import paths
 from workbench.app import runs
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
@@ -27,12 +26,13 @@ from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.report_dialog import ask_and_export
 from workbench.app.toolkit.texts import Static
-from workbench.engine.session_names import named, plain_name
-from workbench.errors import UsageError
+from workbench.base import paths
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
+from workbench.orders.session_names import named, plain_name
 from workbench.session import create
 from workbench.session.labels import SESSION
 from workbench.session.placing import Deleted, delete, deleted_sessions, restore
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.engine.merging import Merged

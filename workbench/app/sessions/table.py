@@ -14,10 +14,10 @@ from workbench.app.toolkit.amounts import age, spend_in_figures
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.virtual_view import Part
-from workbench.glyphs import STATES as SIGNS
+from workbench.base.glyphs import STATES as SIGNS
+from workbench.base.text import one_line
 from workbench.results.sessions import STATES
 from workbench.session.labels import in_words
-from workbench.text import one_line
 
 UNUSABLE, READING, DELETED = "unusable", "reading", "deleted"
 

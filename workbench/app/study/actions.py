@@ -11,12 +11,12 @@ from workbench.app.location import Location, Place, ResultList
 from workbench.app.marks import Marked, Pair
 from workbench.app.study.detail import FILE, NEW
 from workbench.app.toolkit.latest import Latest
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
+from workbench.base.text import one_line, plural
 from workbench.results.samples import samples_of
 from workbench.session.groups import Group
 from workbench.studies.declaration import AGENTS, PAPER
 from workbench.studies.reading import TaskTally, TrialTally
-from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.app.study.screen import StudyScreen

@@ -22,14 +22,14 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
-from workbench.glyphs import DOUBTFUL, STATES, UNSCORED
+from workbench.base.glyphs import DOUBTFUL, STATES, UNSCORED
+from workbench.base.text import many, one_line, plural, shortened
 from workbench.studies.cells import Cell, missing_of, pass_of, value_of
 from workbench.studies.declaration import AGENTS, PAPER
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import TaskTally, TrialTally
 from workbench.studies.wording import NOTHING, bounds, figure, judge_words, percent, signed
-from workbench.text import many, one_line, plural, shortened
 
 
 def _about(line: StudyLine) -> Part:

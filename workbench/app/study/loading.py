@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.study.wording import CELL, LEADERBOARD, RANKINGS
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.studies.comparing import Comparison, compare, not_ranked, rankings, taus
 from workbench.studies.declaration import AGENTS, BadStudy, Study
 from workbench.studies.following import StudyReader

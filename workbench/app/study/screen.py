@@ -37,8 +37,8 @@ from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
+from workbench.base.text import one_line
 from workbench.studies.comparing import columns_of
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -414,7 +414,7 @@ class StudyScreen(ModeScreen):
             self._estimated = now
 
             def work() -> float | None:
-                from workbench.engine.study_estimate import seconds_left
+                from workbench.orders.study_estimate import seconds_left
 
                 return seconds_left(session, outcome.study.name, settings.trials_at_once)
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.latest import Latest, sentence_of
-from workbench.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError
+from workbench.base.text import one_line
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.app.location import Location
     from workbench.app.toolkit.document import Subject
     from workbench.app.toolkit.run_screen import RunScreen
-    from workbench.engine.estimate import Estimate
+    from workbench.orders.estimate import Estimate
     from workbench.session import SessionWriter
 
 SURELY_TAKEN = 500_000

@@ -14,7 +14,7 @@ from workbench.app.keys import bindings
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
-from workbench.text import clean
+from workbench.base.text import clean
 
 LONGEST_WRAPPED = 100_000  # characters up to which long lines are wrapped; Textual measures a line anew for every key
 

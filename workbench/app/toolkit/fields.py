@@ -27,7 +27,7 @@ from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.texts import Label, Static
 from workbench.app.toolkit.typed_line import LineInput
 from workbench.app.toolkit.virtual_view import Part
-from workbench.text import clean, one_line, shortened
+from workbench.base.text import clean, one_line, shortened
 
 Values = Mapping[str, Any]  # what stands in a form, by the names of its fields: a text, or of a list its names
 Words = str | Callable[[Values], str]

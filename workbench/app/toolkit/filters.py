@@ -17,7 +17,7 @@ from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Label, Static
 from workbench.app.toolkit.typed_line import LineInput
-from workbench.text import one_line, plural
+from workbench.base.text import one_line, plural
 
 LineT = TypeVar("LineT")
 ANY = ""

@@ -15,8 +15,8 @@ from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Button, Label, Static
-from workbench.errors import BadField, WorkbenchError
-from workbench.text import one_line
+from workbench.base.errors import BadField, WorkbenchError
+from workbench.base.text import one_line
 
 AnswerT = TypeVar("AnswerT")
 

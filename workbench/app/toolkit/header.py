@@ -21,8 +21,8 @@ from textual.widget import Widget
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.virtual_view import fit
-from workbench.glyphs import STATES
-from workbench.text import one_line
+from workbench.base.glyphs import STATES
+from workbench.base.text import one_line
 
 BETWEEN = " · "
 _TOLD_APART = 9  # cells by which a name is still told from others

@@ -12,8 +12,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from workbench.app.toolkit.lifecycle import is_gone
-from workbench.errors import WorkbenchError
-from workbench.text import one_line
+from workbench.base.errors import WorkbenchError
+from workbench.base.text import one_line
 
 if TYPE_CHECKING:
     from textual.app import App

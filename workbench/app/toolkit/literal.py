@@ -21,8 +21,8 @@ from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.widget import Widget
 
-from workbench import glyphs
-from workbench.text import UNSEEN, clean, one_line
+from workbench.base import glyphs
+from workbench.base.text import UNSEEN, clean, one_line
 
 if TYPE_CHECKING:
     from textual.color import Color

@@ -11,21 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from workbench import paths
 from workbench.app import runs
 from workbench.app.key_table import with_keys
 from workbench.app.toolkit.fields import Field, Values, Words
 from workbench.app.toolkit.form import Confirm, Form
 from workbench.app.toolkit.latest import sentence_of
 from workbench.app.toolkit.lifecycle import is_gone
-from workbench.errors import UsageError, WorkbenchError
-from workbench.read_only import ReadOnly, is_read_only
-from workbench.text import one_line
+from workbench.base import paths
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.read_only import ReadOnly, is_read_only
+from workbench.base.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.engine.estimate import Estimate, Measured
-    from workbench.settings import Settings
+    from workbench.base.settings import Settings
+    from workbench.orders.estimate import Estimate, Measured
 
 PlanT = TypeVar("PlanT")
 Begun = Callable[[], Any]  # shows what was begun
@@ -71,7 +71,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
 
     def measured(self, into: Path | None = None) -> Measured:
         """Return what former work took, and what the session has into which a run goes; read once."""
-        from workbench.engine.measured import measure
+        from workbench.orders.measured import measure
 
         if into not in self._measured:
             self._measured[into] = measure(self.host.opened, into)
@@ -162,8 +162,8 @@ def about_session(values: Values) -> str:
 
 def check_named_model(model: str, role: str, settings: Settings) -> None:
     """Refuse a model (a LiteLLM name, ``local``, ``replay:SESSION``) that cannot be asked as ``role``; costs some milliseconds."""
-    from workbench.engine.session_names import resolve_session
     from workbench.models.names import check_model
+    from workbench.orders.session_names import resolve_session
 
     if model.startswith("replay:"):
         resolve_session(model.removeprefix("replay:"))

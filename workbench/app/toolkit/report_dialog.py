@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
-from workbench.errors import BadField, UsageError
-from workbench.extensions import is_dotted
-from workbench.files import expanded
+from workbench.base.errors import BadField, UsageError
+from workbench.base.extensions import is_dotted
+from workbench.base.files import expanded
 from workbench.reports import FORMATS, format_by_name, in_words
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from workbench.app.keys import bindings
 from workbench.app.toolkit.texts import Label
-from workbench.text import clean
+from workbench.base.text import clean
 
 LONGEST = 4_000  # characters that fit into a field
 LONGEST_SOUGHT = 200  # characters of what is looked for

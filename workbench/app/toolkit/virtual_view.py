@@ -12,7 +12,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from workbench.app.keys import bindings
-from workbench.text import clean
+from workbench.base.text import clean
 
 Part = tuple[str, str]
 """A piece of a row: its text and the name of its style ("" is the pane's own), of which the rules stand under ``.row--NAME``."""
@@ -213,7 +213,7 @@ def _ended(strip: Strip, width: int, ground: Style) -> Strip:
 
 
 def _visible(text: str) -> str:
-    """Return a text without what a terminal would obey: the last net under :func:`workbench.text.clean`."""
+    """Return a text without what a terminal would obey: the last net under :func:`workbench.base.text.clean`."""
     return "".join(char if char.isprintable() else " " if char.isspace() else "" for char in clean(text))
 
 

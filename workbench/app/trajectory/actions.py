@@ -14,14 +14,14 @@ from workbench.app.toolkit.fields import Completion, Field, Values
 from workbench.app.toolkit.form import Form
 from workbench.app.toolkit.ordering import check_named_model
 from workbench.app.trajectory.loading import state_of
-from workbench.errors import UsageError
-from workbench.text import plural
+from workbench.base.errors import UsageError
+from workbench.base.text import plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.app.trajectory.loading import TrialState
     from workbench.app.trajectory.screen import TrajectoryScreen
-    from workbench.engine.estimate import Estimate, Measured
+    from workbench.orders.estimate import Estimate, Measured
     from workbench.session.rows import StepRow
 
 
@@ -65,8 +65,8 @@ class Actions(RunActions):
 
     def _estimate(self, state: TrialState, model: str = "", measured: Measured | None = None) -> Estimate:
         """Return what a trial once more will take; reads former sessions unless they were, so call it in a thread."""
-        from workbench.engine.estimate import estimate_trials
-        from workbench.engine.measured import measure
+        from workbench.orders.estimate import estimate_trials
+        from workbench.orders.measured import measure
         from workbench.session.pending_work import judges_of
 
         trial, judges = state.trial, judges_of(state.run)
@@ -75,7 +75,7 @@ class Actions(RunActions):
 
     def _run_again(self, state: TrialState, model: str = "") -> None:
         def work(session: Path) -> str:
-            from workbench.engine import client
+            from workbench.orders import client
 
             return client.rerun(session, state.trial.id, model=model or None, warm=self._host.warm)
 
@@ -107,9 +107,9 @@ class Actions(RunActions):
             self._shown.run_worker(self._edit_and_fork(state, step, self._shown.content.tab))
 
     async def _edit_and_fork(self, state: TrialState, step: StepRow, tab: str) -> None:
-        from workbench.engine import trial_orders
-        from workbench.engine.estimate import estimate_fork
-        from workbench.engine.measured import measure
+        from workbench.orders import trial_orders
+        from workbench.orders.estimate import estimate_fork
+        from workbench.orders.measured import measure
 
         host, reader, trial = self._host, self._host.reader, state.trial
         choices = trial_orders.editable(step)
@@ -180,7 +180,7 @@ class Actions(RunActions):
             return
 
         def work(session: Path, state: TrialState) -> str:
-            from workbench.engine import launching, trial_orders
+            from workbench.orders import launching, trial_orders
             from workbench.sandbox.errors import NoIsolation
 
             alone = ""
@@ -203,7 +203,7 @@ class Actions(RunActions):
 
     def resume(self) -> None:
         def work(session: Path, state: TrialState) -> list[str]:
-            from workbench.engine import client
+            from workbench.orders import client
 
             return client.resume(session, state.trial.run_id, warm=self._host.warm)
 
@@ -213,7 +213,7 @@ class Actions(RunActions):
 
     def cancel(self) -> None:
         def work(session: Path, state: TrialState) -> str:
-            from workbench.engine import client
+            from workbench.orders import client
 
             checking = not state.live and state.check_run
             client.cancel(session, checking or state.trial.run_id)
@@ -261,7 +261,7 @@ class ModelDialog(Form[str]):
         return str(values["model"])
 
     def summary(self, answer: str, values: Values) -> str:
-        from workbench.engine.measured import measure
+        from workbench.orders.measured import measure
 
         if self._measured is None:
             self._measured = measure(self._host.session_path)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
+from workbench.base.text import clean, one_line
 from workbench.checking.verdicts import (
     BlockResult,
     CheckDamaged,
@@ -24,7 +25,6 @@ from workbench.checking.verdicts import (
     works,
 )
 from workbench.rubric.works import counting
-from workbench.text import clean, one_line
 
 if TYPE_CHECKING:
     from workbench.app.trajectory.loading import TrialState

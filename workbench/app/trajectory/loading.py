@@ -12,11 +12,11 @@ from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
 from workbench.app.trajectory.repository_pane import Entry, entries_of
 from workbench.app.trajectory.scores import shown_card
-from workbench.glyphs import STATES
+from workbench.base.glyphs import STATES
+from workbench.base.text import one_line
 from workbench.rubric.works import works_by_trial
 from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import is_imported, trial_problem
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.run_screen import Needle

@@ -14,7 +14,7 @@ from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part, fit
-from workbench.text import shortened
+from workbench.base.text import shortened
 
 if TYPE_CHECKING:
     from workbench.session.rows import AccessedFileRow

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.toolkit.virtual_view import fit
+from workbench.base.text import one_line
 from workbench.comparison.panes import change_cell
 from workbench.comparison.trials import criteria_of
 from workbench.reports import wording
@@ -18,7 +19,6 @@ from workbench.rubric.spread import PointSpread, own_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
 from workbench.statistics.paired import difference
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Criterion, Scorecard, TierScore

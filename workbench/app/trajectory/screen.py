@@ -32,9 +32,9 @@ from workbench.app.trajectory.scores import headline, plain_text
 from workbench.app.trajectory.step_content import ContentPane
 from workbench.app.trajectory.step_list import StepList
 from workbench.app.trajectory.why import GroundingList, needles_of
+from workbench.base.text import one_line
 from workbench.grounding.items import TASK
 from workbench.session.labels import criterion_of
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

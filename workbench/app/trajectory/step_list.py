@@ -10,8 +10,8 @@ from workbench.app.toolkit.plot import bar
 from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.app.trajectory.loading import TrialState, marks_of_steps
+from workbench.base.text import one_line, shortened
 from workbench.session.forks import SIGN
-from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.session.rows import StepRow

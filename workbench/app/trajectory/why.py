@@ -13,9 +13,9 @@ from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.document import Document, Line, of_page, prepared
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
+from workbench.base.text import one_line
 from workbench.grounding.items import KINDS, NOT_SEEN, NOWHERE, SEEN, TASK, UNSEEN, Grounding, Item
 from workbench.reports import page
-from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.grounding import Why

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from workbench.app.toolkit.filters import Filter, Option, Question
-from workbench.glyphs import STATES
+from workbench.base.glyphs import STATES
+from workbench.base.text import shortened
 from workbench.results.trials import TrialLine
 from workbench.session.labels import star_first
-from workbench.text import shortened
 
 TrialFilter = Filter[TrialLine]
 MOST_FILES = 20

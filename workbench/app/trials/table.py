@@ -17,11 +17,11 @@ from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
-from workbench.glyphs import STATES
+from workbench.base.glyphs import STATES
+from workbench.base.text import one_line, plural, shortened
 from workbench.results.trials import Agent, Cell, Matrix, Scores, TrialLine, Trials, matrix_of, share_of, spread_among
 from workbench.rubric.scorecard import Loss, losses_among
 from workbench.rubric.spread import Spread, comparable
-from workbench.text import one_line, plural, shortened
 
 
 def spread_in_words(spread: Spread) -> str:

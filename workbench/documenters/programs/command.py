@@ -15,9 +15,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
 from workbench.documenters.programs.adapter import COPY, Place, Start, Written, read_edited, seen_of
-from workbench.errors import UsageError
-from workbench.text import one_line
 
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.*)", re.ASCII | re.DOTALL)
 _MODEL = re.compile(r"\{model=(?P<name>[^{}]+)\}")

@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench import paths
-from workbench.disks import says_full
-from workbench.errors import UsageError, WorkbenchError
-from workbench.reasons import last_words
-from workbench.text import one_line
+from workbench.base import paths
+from workbench.base.disks import says_full
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.reasons import last_words
+from workbench.base.text import one_line
 
 _LIMIT_SECONDS = 3600
 

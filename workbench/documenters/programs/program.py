@@ -13,7 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.disks import says_full
+from workbench.base.disks import says_full
+from workbench.base.errors import UsageError
+from workbench.base.reasons import last_words
 from workbench.documenters.names import DocsName
 from workbench.documenters.programs import osa, repoagent
 from workbench.documenters.programs.adapter import COPY, Adapter, Place, Start, Written, seen_of
@@ -21,10 +23,8 @@ from workbench.documenters.programs.command import Command, command_written_out
 from workbench.documenters.programs.installing import Installable, interpreter
 from workbench.documenters.programs.work_folder import KEPT, Documented, WorkFolder, read_documented
 from workbench.documenters.types import Docstring, DocumentationFailed, Progress
-from workbench.errors import UsageError
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.types import Asker
-from workbench.reasons import last_words
 from workbench.repository import Snapshot
 from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
 from workbench.sandbox import program as sandboxed

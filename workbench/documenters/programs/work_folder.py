@@ -17,11 +17,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench import paths
+from workbench.base import paths
+from workbench.base.errors import UsageError
+from workbench.base.reasons import last_words
 from workbench.documenters.programs.adapter import COPY
 from workbench.documenters.types import DocumentationFailed
-from workbench.errors import UsageError
-from workbench.reasons import last_words
 from workbench.repository import Snapshot
 from workbench.repository.definitions import DefinitionKey
 

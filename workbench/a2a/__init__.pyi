@@ -1,8 +1,0 @@
-from workbench.a2a.card import PeerCard as PeerCard
-from workbench.a2a.card_check import ShownCard as ShownCard
-from workbench.a2a.card_check import shown_card as shown_card
-from workbench.a2a.installed import check_installed as check_installed
-from workbench.a2a.installed import is_installed as is_installed
-from workbench.a2a.peer import Peer as Peer
-from workbench.a2a.peer import PeerAsker as PeerAsker
-from workbench.a2a.peer import PeerLimits as PeerLimits

@@ -1,0 +1,1 @@
+"""What stands under everything: errors, text, numbers, files, paths, settings."""

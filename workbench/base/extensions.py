@@ -1,0 +1,201 @@
+"""Classes of other packages by dotted path, ``package.module:Class``: recognised, imported and checked here only.
+
+An agent, a back end, a doc system or a judge from outside is named by such a path wherever one of ours is named. The
+path is its name in sessions as well. What the class must have is a Protocol; docs/extending/ has a page for each kind.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+
+
+class ExtensionProblem(UsageError):
+    """A class cannot be imported, lacks a member or cannot be made; the sentence names what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A class from outside.
+
+    Attributes:
+        path: Its dotted path.
+        cls: The class.
+        folder: Absolute path of the folder from which its top-level module is imported.
+    """
+
+    path: str
+    cls: type[Any]
+    folder: str
+
+
+def is_dotted(text: str, reserved: Collection[str] = ()) -> bool:
+    """Return whether ``text`` is a dotted path; what stands before the colon must not be one of ``reserved``."""
+    return _DOTTED.fullmatch(text) is not None and text.partition(":")[0] not in reserved
+
+
+def load(kind: str, path: str, protocol: type[Any], folders: Sequence[str] = ()) -> Loaded:
+    """Import a class and check that it has what ``protocol`` asks for.
+
+    Its module is looked for in ``folders`` (those that a plan has recorded), in the current working directory, and then
+    as any import does (PYTHONPATH, installed packages).
+
+    Args:
+        kind: What it should be, as a person says it: ``agent``.
+        path: ``package.module:Class``.
+        protocol: A ``typing.Protocol``; every public member but ``name``, which is given to each instance.
+        folders: Folders to import from first.
+
+    Raises:
+        ExtensionProblem: See the class.
+    """
+    module_name, _, class_name = path.partition(":")
+    module = _imported(kind, path, module_name, folders)
+    cls = getattr(module, class_name, None)
+    where = getattr(module, "__file__", None) or "a namespace package"
+    if cls is None:
+        near = difflib.get_close_matches(class_name, [name for name in vars(module) if not name.startswith("_")], 1)
+        hint = f"; did you mean {near[0]}?" if near else "."
+        raise ExtensionProblem(f"There is no {kind} {path}: {module_name} ({where}) has no {class_name}{hint}")
+    if not isinstance(cls, type):
+        raise ExtensionProblem(f"There is no {kind} {path}: {class_name} in {where} is no class.")
+    lacks = list(_lacks(cls, protocol))
+    if lacks:
+        raise ExtensionProblem(f"{path} ({where}) is no {kind}: it {', and '.join(lacks)}.")
+    return Loaded(path, cls, _folder(module))
+
+
+def make(kind: str, loaded: Loaded, offered: Mapping[str, object] | None = None) -> Any:
+    """Return an instance of a loaded class whose ``name`` is its dotted path.
+
+    Args:
+        kind: As in :func:`load`.
+        loaded: The class.
+        offered: Arguments that the constructor may take by name; those that it does not name are left out.
+
+    Raises:
+        ExtensionProblem: The constructor needs something else, fails, or the instance takes no ``name``.
+    """
+    try:
+        parameters = inspect.signature(loaded.cls).parameters
+    except (TypeError, ValueError):  # a class whose constructor is written in C tells nothing
+        parameters = {}  # type: ignore[assignment]
+    taken = {name: value for name, value in (offered or {}).items() if name in parameters}
+    try:
+        instance = loaded.cls(**taken)
+        instance.name = loaded.path
+    except Exception as error:
+        raise ExtensionProblem(f"The {kind} {loaded.path} cannot be made: {_said(error)}.") from error
+    return instance
+
+
+def failure(kind: str, path: str, error: BaseException) -> str:
+    """Return the sentence for an exception that the code of an extension let out, with the place where it was raised."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        place, trace = f"{Path(code.co_filename).name}, line {trace.tb_lineno}", trace.tb_next
+    return f"The {kind} {path} failed: {_said(error)}" + (f" ({place})." if place else ".")
+
+
+def _imported(kind: str, path: str, name: str, folders: Sequence[str]) -> ModuleType:
+    importlib.invalidate_caches()
+    top = name.partition(".")[0]
+    here = str(Path.cwd())
+    # What is imported already stays: its folder need not be put in front of anything.
+    places = () if top in sys.modules else (*folders, here)
+    place = next((folder for folder in places if PathFinder.find_spec(top, [folder]) is not None), None)
+    try:
+        with _first(place):
+            return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            looked = " or ".join(dict.fromkeys([*folders, here]))
+            raise ExtensionProblem(
+                f"There is no {kind} {path}: no module {error.name} in {looked}, on PYTHONPATH or installed."
+            ) from None
+        raise ExtensionProblem(f"There is no {kind} {path}: importing {name} failed: {_said(error)}.") from error
+    except (Exception, SystemExit) as error:
+        raise ExtensionProblem(f"There is no {kind} {path}: importing {name} failed: {_said(error)}.") from error
+
+
+@contextmanager
+def _first(folder: str | None) -> Iterator[None]:
+    """Import from ``folder`` before everything else; afterwards it comes last, so that it hides no installed package."""
+    if folder is None:
+        yield
+        return
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+        if folder not in sys.path:
+            sys.path.append(folder)
+
+
+def _folder(module: ModuleType) -> str:
+    file = getattr(module, "__file__", None)
+    if file is None:
+        places = list(getattr(module, "__path__", ()))
+        return str(Path(places[0]).absolute().parents[module.__name__.count(".")]) if places else ""
+    above = module.__name__.count(".") + (Path(file).name == "__init__.py")
+    return str(Path(file).absolute().parents[above])
+
+
+def _lacks(cls: type[Any], protocol: type[Any]) -> Iterator[str]:
+    """Say what a class lacks of a protocol: a member, an ``async``, or room for an argument."""
+    for name, wanted in _members(protocol).items():
+        try:
+            raw = inspect.getattr_static(cls, name)
+        except AttributeError:
+            yield f"lacks {name}()" if callable(wanted) else f"lacks the attribute {name}"
+            continue
+        if not callable(wanted):
+            continue
+        member = getattr(cls, name)
+        if not callable(member):
+            yield f"has no method {name}(), but an attribute"
+            continue
+        if inspect.iscoroutinefunction(wanted) and not inspect.iscoroutinefunction(member):
+            yield f"has a {name}() that is not async"
+        elif inspect.iscoroutinefunction(member) and not inspect.iscoroutinefunction(wanted):
+            yield f"has a {name}() that must not be async"
+        arguments = list(inspect.signature(wanted).parameters)
+        given = arguments[1:] if isinstance(raw, staticmethod | classmethod) else arguments
+        try:
+            inspect.signature(member).bind(*given)
+        except TypeError:
+            yield f"has a {name}() that cannot be called as {name}({', '.join(arguments[1:])})"
+        except ValueError:
+            continue
+
+
+def _members(protocol: type[Any]) -> dict[str, Any]:
+    """Return the public members of a protocol but ``name``; functions as they are, attributes as None."""
+    members: dict[str, Any] = {}
+    for base in reversed(protocol.__mro__):
+        if getattr(base, "_is_protocol", False):
+            members |= dict.fromkeys(inspect.get_annotations(base))
+            members |= {name: value if inspect.isfunction(value) else None for name, value in vars(base).items()}
+    return {name: value for name, value in members.items() if not name.startswith("_") and name != "name"}
+
+
+def _said(error: BaseException) -> str:
+    said = one_line(str(error), 200).rstrip(".")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -1,0 +1,223 @@
+"""Read files named by the user: regular files of limited size; anything else is refused with a clear sentence. Where files are built.
+
+Opening a named pipe could wait for ever, reading a device may never end, and a folder is a mistake to report at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import re
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from workbench.base.errors import UsageError
+from workbench.base.text import one_line
+
+MOST_BYTES = 20_000_000
+_DEEPEST = 64
+_KINDS = {
+    stat.S_IFIFO: "is a pipe; save what comes out of it as a file and name that",
+    stat.S_IFSOCK: "is a socket, not a file",
+    stat.S_IFCHR: "is a device, not a file",
+    stat.S_IFBLK: "is a device, not a file",
+}
+
+
+class Unreadable(UsageError):
+    """A file cannot be read; the message says what it is or what is wrong with it."""
+
+
+class TooDeep(ValueError):
+    """JSON is nested too deeply."""
+
+    def __init__(self) -> None:
+        super().__init__(f"its brackets are nested more than {_DEEPEST} deep")
+
+
+def expanded(text: str | Path) -> Path:
+    """Return a path with ``~`` and ``~user`` resolved.
+
+    Raises:
+        UsageError: There is no such user or home folder, or the text cannot be a path.
+    """
+    if "\0" in str(text):
+        raise UsageError(f"{shown(text)} cannot be a path: it contains a NUL character.")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise UsageError(f"The home folder in {shown(text)} is not known; write the whole path.") from None
+
+
+def shown(path: str | Path) -> str:
+    """Return a path made safe for one line of a message."""
+    return one_line(str(path).encode("utf-8", "backslashreplace").decode("utf-8"), 200)
+
+
+def free_place(place: Path, is_taken: Callable[[Path], bool] = Path.exists) -> Path:
+    """Return a place, or where it is taken the first that is not: ``NAME-2.session``, ``NAME-3.session``."""
+    found, number = place, 2
+    while is_taken(found):
+        found, number = place.with_name(f"{place.stem}-{number}{place.suffix}"), number + 1
+    return found
+
+
+def put_in_place(built: Path, place: Path) -> None:
+    """Give what was built its name. Raises FileExistsError where somebody took that meanwhile, as a rename would not."""
+    try:
+        os.link(built, place)
+    except FileExistsError:
+        raise
+    except OSError:
+        # No hard links there (FAT, some network shares).
+        if place.exists():
+            raise FileExistsError from None
+        built.rename(place)
+
+
+def building_beside(place: Path, what: str) -> Path:
+    """Return under which hidden name beside ``place`` this process builds it; what killed ones left there is removed.
+
+    Args:
+        place: The file or folder that is to appear complete.
+        what: The name's end; says to a person what was being done.
+    """
+    with contextlib.suppress(OSError), os.scandir(place.parent) as beside:
+        for entry in beside:
+            found = _BUILT.fullmatch(entry.name)
+            if found is None or _lives(int(found[2])):
+                continue
+            # Of another name it may be another machine's, on a shared disk.
+            if found[1] == place.name or time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE_SECONDS:
+                left = Path(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(left, ignore_errors=True)
+                else:
+                    left.unlink(missing_ok=True)
+    return place.with_name(f".{place.name}.{os.getpid()}-{threading.get_ident()}.{what}")
+
+
+_BUILT = re.compile(r"\.(.+)\.(\d{1,9})(?:-\d+)?\.(?:new|merging|moving|copy)(?:-wal|-shm|-journal)?")
+_STALE_SECONDS = 86_400.0
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def require_ordinary(path: Path, what: str = "", *, most: int | None = None) -> None:
+    """Make sure that a path is a regular file, without opening it.
+
+    Args:
+        path: The file.
+        what: What the file is, as the subject of messages: ``The samples file``.
+        most: The largest size in bytes; None = any.
+
+    Raises:
+        Unreadable: It is missing, a folder, a pipe, a device, or too large.
+    """
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        raise _refused(path, what, error) from None
+    _check(status, path, what, most)
+
+
+def read_bytes(path: Path, what: str = "", *, most: int = MOST_BYTES) -> bytes:
+    """Return the content of a regular file.
+
+    Args:
+        path: The file.
+        what: What the file is, as the subject of messages: ``The samples file``.
+        most: The largest size in bytes.
+
+    Raises:
+        Unreadable: It is missing, a folder, a pipe, a device or too large, or cannot be read.
+    """
+    require_ordinary(path, what, most=most)
+    try:
+        # The path may have become a pipe since the check: opening it must not block.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123  a descriptor, not a path
+            _check(os.fstat(file.fileno()), path, what, most)
+            data = file.read(most + 1)
+    except OSError as error:
+        raise _refused(path, what, error) from None
+    if len(data) > most:
+        raise Unreadable(f"{_name(path, what)} has more than {most:,} bytes and is not taken.")
+    return data
+
+
+def read_text(path: Path, what: str = "", *, most: int = MOST_BYTES) -> str:
+    """Return the text of a regular file in UTF-8, without a byte order mark.
+
+    Raises:
+        Unreadable: See :func:`read_bytes`; or it is not UTF-8.
+    """
+    try:
+        return read_bytes(path, what, most=most).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unreadable(f"{_name(path, what)} is not text in UTF-8.") from None
+
+
+def parse_json(text: str) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: It is not valid JSON, or nested so deeply that processing it recursively would fail.
+    """
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise TooDeep from None
+    if not is_shallow(value):
+        raise TooDeep
+    return value
+
+
+def is_shallow(value: object) -> bool:
+    """Return whether a JSON value is nested at most `_DEEPEST` levels deep, so that it can be processed recursively."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return True
+    return False
+
+
+def _check(status: os.stat_result, path: Path, what: str, most: int | None) -> None:
+    kind = stat.S_IFMT(status.st_mode)
+    if kind == stat.S_IFDIR:
+        raise Unreadable(f"{_name(path, what)} is a folder; name a file.")
+    if kind != stat.S_IFREG:
+        raise Unreadable(f"{_name(path, what)} {_KINDS.get(kind, 'is not a regular file')}.")
+    if most is not None and status.st_size > most:
+        raise Unreadable(f"{_name(path, what)} has {status.st_size:,} bytes; at most {most:,} are taken.")
+
+
+def _refused(path: Path, what: str, error: OSError | ValueError) -> Unreadable:
+    if isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return Unreadable(f"{_name(path, what)} cannot be read: it does not exist.")
+    message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return Unreadable(f"{_name(path, what)} cannot be read: {message[:1].lower() + message[1:]}.")
+
+
+def _name(path: Path, what: str) -> str:
+    return f"{what} {shown(path)}" if what else shown(path)

@@ -1,0 +1,72 @@
+"""Locations of files: XDG folders for the user's files, the package's own folder for bundled ones."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+from workbench.base.files import expanded
+
+_NAME = "workbench"
+
+
+def _folder(variable: str, default: str) -> Path:
+    chosen = os.environ.get(variable)
+    return expanded(chosen) if chosen else Path(default)
+
+
+def config_dir() -> Path:
+    """Return the folder of ``config.toml`` (``WORKBENCH_CONFIG_DIR`` over XDG)."""
+    return _folder("WORKBENCH_CONFIG_DIR", platformdirs.user_config_dir(_NAME))
+
+
+def data_dir() -> Path:
+    """Return the folder of sessions, own cases and own themes (``WORKBENCH_DATA_DIR`` over XDG)."""
+    return _folder("WORKBENCH_DATA_DIR", platformdirs.user_data_dir(_NAME))
+
+
+def cache_dir() -> Path:
+    """Return the folder of fetched repositories and environments; safe to delete (``WORKBENCH_CACHE_DIR`` over XDG)."""
+    return _folder("WORKBENCH_CACHE_DIR", platformdirs.user_cache_dir(_NAME))
+
+
+def state_dir() -> Path:
+    """Return the folder of logs (``WORKBENCH_STATE_DIR`` over XDG)."""
+    return _folder("WORKBENCH_STATE_DIR", platformdirs.user_state_dir(_NAME))
+
+
+def sessions_dir() -> Path:
+    """Return the folder of the user's session files (``WORKBENCH_SESSIONS_DIR`` over the data folder)."""
+    return _folder("WORKBENCH_SESSIONS_DIR", str(data_dir() / "sessions"))
+
+
+def trash_dir() -> Path:
+    """Return the folder of deleted sessions; emptying it deletes them for good."""
+    return sessions_dir() / "trash"
+
+
+def own_cases_dir() -> Path:
+    """Return the folder of the test cases that the user added."""
+    return data_dir() / "test_cases"
+
+
+def own_themes_dir() -> Path:
+    """Return the folder of the user's themes."""
+    return config_dir() / "themes"
+
+
+def config_file() -> Path:
+    """Return the path of the settings file, whether or not it exists."""
+    return config_dir() / "config.toml"
+
+
+def bundled(name: str) -> Path:
+    """Return the bundled folder ``name`` (``test_cases``, ``themes`` or ``sessions``).
+
+    In a checkout it is next to the package; in a wheel it is inside the package.
+    """
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "_bundled" / name
+    return inside if inside.is_dir() else package.parent / name

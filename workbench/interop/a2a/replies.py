@@ -1,0 +1,208 @@
+"""What an agent answered, made of the messages, tasks, status changes and artifacts that it sent for one message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from a2a.types import Artifact, Message, Part, StreamResponse, Task, TaskState, TaskStatus
+from google.protobuf.json_format import MessageToDict
+
+from workbench.agents.protocol import CLOSE, OPEN, Action, parse_action
+from workbench.base.text import one_line
+from workbench.interop.a2a.problems import BrokenRules
+from workbench.models.types import ModelRefused, ModelUnavailable
+
+_MOST_EVENTS = 10_000
+_MOST_CHARACTERS = 4_000_000
+_ENDED = {
+    TaskState.TASK_STATE_FAILED: "failed",
+    TaskState.TASK_STATE_CANCELED: "was cancelled",
+    TaskState.TASK_STATE_REJECTED: "rejected the message",
+}
+_ANSWERED = {TaskState.TASK_STATE_COMPLETED, TaskState.TASK_STATE_INPUT_REQUIRED}
+_TEXTS = ("text/", "application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An agent's answer: its text, the context it is in, the task that waits for more ("" for none), what it says of itself."""
+
+    text: str
+    context: str
+    task: str
+    metadata: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Collected:
+    """Collects what comes for one message from ``who``; ``known`` are artifacts that came for earlier ones."""
+
+    who: str
+    known: set[str] = field(default_factory=set)
+    task: str = ""
+    _messages: list[Message] = field(default_factory=list)
+    _status: TaskStatus | None = None
+    _working: dict[str, Message] = field(default_factory=dict)
+    _artifacts: dict[str, Artifact] = field(default_factory=dict)
+    _history: Message | None = None
+    _contexts: set[str] = field(default_factory=set)
+    _metadata: dict[str, Any] = field(default_factory=dict)
+    _events: int = 0
+    _size: int = 0
+
+    @property
+    def is_answered(self) -> bool:
+        return bool(self._messages) or (self._status is not None and not self.is_pending)
+
+    @property
+    def is_pending(self) -> bool:
+        state = self._status.state if self._status is not None else TaskState.TASK_STATE_UNSPECIFIED
+        pending = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_UNSPECIFIED)
+        return not self._messages and bool(self.task) and state in pending
+
+    def add(self, event: StreamResponse) -> None:
+        """Take an event; raises BrokenRules for a second answer, another task, or one too many."""
+        self._events += 1
+        self._size += event.ByteSize()
+        if self._events > _MOST_EVENTS or self._size > _MOST_CHARACTERS * 2:
+            raise BrokenRules(
+                f"{self.who} flooded: more than {self._events - 1:,} events or {self._size:,} bytes for one message."
+            )
+        what = event.WhichOneof("payload")
+        if what == "message":
+            if self._status is not None and not self.is_pending:
+                raise self._twice()
+            self._messages.append(event.message)
+            self._seen(event.message.context_id, event.message.metadata)
+        elif what == "task":
+            self.add_task(event.task)
+        elif what == "status_update":
+            update = event.status_update
+            self._of_task(update.task_id)
+            self._seen(update.context_id, update.metadata)
+            self._set(update.status)
+        elif what == "artifact_update":
+            self._of_task(event.artifact_update.task_id)
+            self._seen(event.artifact_update.context_id, event.artifact_update.metadata)
+            self._put(event.artifact_update.artifact, append=event.artifact_update.append)
+
+    def add_task(self, task: Task) -> None:
+        if self._messages:
+            raise self._twice()
+        self._of_task(task.id)
+        self._seen(task.context_id, task.metadata)
+        for artifact in task.artifacts:
+            self._put(artifact, append=False)
+        # The SDK of 0.3 keeps what an agent said in the history of its task.
+        said = [one for one in task.history if one.role == 2]
+        self._history = said[-1] if said else None
+        if task.HasField("status"):
+            self._set(task.status)
+
+    def reply(self) -> Reply:
+        """Return the answer; raises what the agent says of its failure, and BrokenRules for no answer or one in two contexts."""
+        if len(self._contexts) > 1:
+            raise BrokenRules(f"{self.who} answered one message in {len(self._contexts)} contexts.")
+        context = next(iter(self._contexts), "")
+        if self._messages:
+            # An agent may say something before its call; two calls would be two answers.
+            if len(self._messages) > 1 and sum(_holds_call(text_of(one.parts)) for one in self._messages) != 1:
+                raise self._twice()
+            return self._made([part for one in self._messages for part in one.parts], context, "")
+        status = self._status
+        if status is None or status.state not in _ANSWERED:
+            raise self._no_answer(status)
+        fresh = [part for key, one in self._artifacts.items() if key not in self.known for part in one.parts]
+        self.known |= set(self._artifacts)
+        spoken = list(status.message.parts) if status.HasField("message") else []
+        waits = status.state == TaskState.TASK_STATE_INPUT_REQUIRED
+        worked = [part for one in self._working.values() for part in one.parts]
+        sources = [*([spoken, fresh] if waits else [fresh, spoken]), worked]
+        history = list(self._history.parts) if self._history is not None else []
+        called = next((one for one in sources if _holds_call(text_of(one))), None)
+        parts = called or next((one for one in (*sources[:2], history, worked) if one), [])
+        if status.HasField("message"):
+            self._seen("", status.message.metadata)
+        return self._made(parts, context, self.task if waits else "")
+
+    def _made(self, parts: Iterable[Part], context: str, task: str) -> Reply:
+        text = text_of(parts)
+        if len(text) > _MOST_CHARACTERS:
+            raise BrokenRules(
+                f"{self.who} answered with {len(text):,} characters; at most {_MOST_CHARACTERS:,} are taken."
+            )
+        if not text.strip():
+            raise BrokenRules(f"{self.who} sent an empty answer.")
+        return Reply(text, context, task, self._metadata)
+
+    def _no_answer(self, status: TaskStatus | None) -> ModelUnavailable | ModelRefused | BrokenRules:
+        if status is None:
+            return BrokenRules(f"{self.who} ended its answer without a message or a task.")
+        said = one_line(text_of(status.message.parts), 300).rstrip(". ") if status.HasField("message") else ""
+        words = f": {said}" if said else ""
+        if status.state == TaskState.TASK_STATE_AUTH_REQUIRED:
+            return ModelRefused(f"{self.who} wants credentials{words}; give them in WORKBENCH_A2A_HEADERS.")
+        if status.state in _ENDED:
+            return ModelUnavailable(f"{self.who} {_ENDED[status.state]}{words}.")
+        return BrokenRules(f"{self.who} ended its answer before its task was done.")
+
+    def _set(self, status: TaskStatus) -> None:
+        before = self._status
+        final = status.state in _ANSWERED or status.state in _ENDED
+        if before is not None and (before.state in _ANSWERED or before.state in _ENDED) and before != status and final:
+            raise self._twice()
+        self._status = status
+        if not final and status.HasField("message"):
+            self._working[status.message.message_id] = status.message
+
+    def _of_task(self, task: str) -> None:
+        if self._messages or (self.task and task and task != self.task):
+            raise self._twice()
+        self.task = self.task or task
+
+    def _put(self, artifact: Artifact, *, append: bool) -> None:
+        had = self._artifacts.get(artifact.artifact_id)
+        if had is None or not append:
+            self._artifacts[artifact.artifact_id] = artifact
+        else:
+            had.parts.extend(artifact.parts)
+
+    def _seen(self, context: str, metadata: Any) -> None:
+        if context:
+            self._contexts.add(context)
+        self._metadata |= MessageToDict(metadata)
+
+    def _twice(self) -> BrokenRules:
+        return BrokenRules(f"{self.who} answered twice.")
+
+
+def text_of(parts: Iterable[Part]) -> str:
+    """Return the text of parts, a line each, or joined where only that makes a whole call; a data part that holds one stands as ``<json>``."""
+    texts = [text for text in map(_text, parts) if text]
+    joined = "".join(texts)
+    if len(texts) > 1 and _holds_call(joined) and not any(map(_holds_call, texts)):
+        return joined
+    return "\n".join(texts)
+
+
+def _holds_call(text: str) -> bool:
+    return isinstance(parse_action(text), Action)
+
+
+def _text(part: Part) -> str:
+    match part.WhichOneof("content"):
+        case "text":
+            return str(part.text)
+        case "data":
+            value = MessageToDict(part.data)
+            if isinstance(value, dict) and isinstance(value.get("name"), str):
+                # Protocol buffers keep no order of keys; the same answer is to be the same text.
+                rest = json.loads(json.dumps(value, sort_keys=True))
+                return f"{OPEN}{json.dumps({'name': rest.pop('name'), **rest}, ensure_ascii=False)}{CLOSE}"
+            return json.dumps(value, ensure_ascii=False, sort_keys=True)
+        case "raw" if part.media_type.startswith(_TEXTS):
+            return str(part.raw, "utf-8", "replace")
+    return ""

@@ -1,0 +1,197 @@
+"""A session in Python: ``open_session("NAME")`` gives its tables as data frames of pandas or polars.
+
+Tables and texts are read on demand: columns that end in ``_blob`` name texts for :meth:`Session.text`. Unknown is
+missing, never 0.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.base.errors import UsageError
+from workbench.base.files import shown
+from workbench.base.text import one_line
+from workbench.interop.formats.exporting import Written, replaced
+from workbench.results.tables import TABLES, Rows, rows_of, table_rows
+
+
+class Session:
+    """A session, read-only, to be used with ``with`` or :meth:`close`. SessionError: it cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        from workbench.session import SessionReader
+
+        self.path = path
+        self._reader = SessionReader(path)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Session {self.path.name}>"
+
+    def close(self) -> None:
+        self._reader.close()
+
+    @property
+    def trials(self) -> Any:
+        """A row per trial: case, agent, model, state, sums, ``imported_from``."""
+        return self._frame("trials")
+
+    @property
+    def steps(self) -> Any:
+        return self._frame("steps")
+
+    @property
+    def scores(self) -> Any:
+        """A row per trial, rubric and judge: points in all and of each tier."""
+        return self._frame("scores")
+
+    @property
+    def criteria(self) -> Any:
+        """A row per criterion of each scorecard, with points, maximum and reason."""
+        return self._frame("criteria")
+
+    @property
+    def tasks(self) -> Any:
+        return self._frame("tasks")
+
+    @property
+    def candidates(self) -> Any:
+        return self._frame("candidates")
+
+    @property
+    def failing_tests(self) -> Any:
+        """A row per test that did not pass for a candidate."""
+        return self._frame("failing_tests")
+
+    def rows(self, table: str) -> Rows:
+        """Return a table as plain tuples, without a data frame library. UsageError: there is no such table."""
+        return table_rows(self._reader, table)
+
+    def query(self, sql: str, *arguments: object) -> Any:
+        """Return the frame of a SELECT; ``docs/session.md`` has tables and views. UsageError: SQLite refuses it."""
+        from workbench.session import SessionError
+
+        try:
+            return _framed(rows_of(self._reader, sql, arguments))
+        except SessionError as error:
+            if isinstance(error.__cause__, sqlite3.OperationalError):
+                raise UsageError(f"SQLite refuses the query: {one_line(str(error.__cause__), 200)}.") from None
+            raise
+
+    def text(self, digest: str | None) -> str | None:
+        """Return the text that a ``…_blob`` column names; None for None. SessionError: it is missing or unreadable."""
+        return None if digest is None else self._reader.data(digest).decode("utf-8", "replace")
+
+    def _frame(self, table: str) -> Any:
+        return _framed(self.rows(table))
+
+
+def open_session(session: str | Path) -> Session:
+    """Open a session to read: a file, or the name of a session in the folder of ``workbench locate sessions``.
+
+    UsageError: there is none; SessionError: it cannot be read.
+    """
+    from workbench.orders.session_names import resolve_session
+
+    return Session(resolve_session(str(session)))
+
+
+def session_rows(session: Path, table: str) -> Rows:
+    with Session(session) as opened:
+        return opened.rows(table)
+
+
+def _framed(rows: Rows) -> Any:
+    data = {name: [row[place] for row in rows.values] for place, name in enumerate(rows.columns)}
+    if importlib.util.find_spec("pandas") is not None:
+        import pandas
+
+        return pandas.DataFrame(data, columns=list(rows.columns)).convert_dtypes()
+    if importlib.util.find_spec("polars") is not None:
+        import polars
+
+        return polars.DataFrame({name: _alike(values) for name, values in data.items()}, strict=False)
+    raise UsageError(
+        "Data frames need pandas or polars: pip install pandas; Session.rows() gives plain tuples without either."
+    )
+
+
+def _alike(values: list[Any]) -> list[Any]:
+    kinds = {type(one) for one in values if one is not None}
+    if len(kinds) <= 1 or kinds == {int, float}:
+        return values
+    return [None if one is None else one if isinstance(one, str) else json.dumps(one) for one in values]
+
+
+def write_tables(session: Path, to: str, output: Path) -> Written:
+    if output.is_file():
+        raise UsageError(f"{shown(output)} is a file; the tables are several, so name a folder.")
+    count, written = 0, []
+    for name in TABLES:
+        rows = session_rows(session, name)
+        if not rows.values:
+            continue
+        with replaced(output / f"{name}.{to}") as building:
+            _write(building, to, rows)
+        count += len(rows.values)
+        written.append(name)
+    if not written:
+        raise UsageError(f"{session.name} has no rows to export.")
+    return Written(count, f"rows ({', '.join(written)})")
+
+
+def _write(path: Path, to: str, rows: Rows) -> None:
+    if to == "parquet":
+        write_parquet(path, list(_records(rows)))
+        return
+    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        if to == "jsonl":
+            file.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in _records(rows))
+            return
+        writer = csv.writer(file)
+        writer.writerow(rows.columns)
+        writer.writerows([_cell(value) for value in row] for row in rows.values)
+
+
+def _cell(value: object) -> object:
+    """Prefix a text that a spreadsheet would take for a formula with an apostrophe, as spreadsheets write it."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
+
+
+def _records(rows: Rows) -> Iterator[dict[str, Any]]:
+    return (dict(zip(rows.columns, row, strict=True)) for row in rows.values)
+
+
+def write_parquet(path: Path, records: Sequence[dict[str, Any]]) -> None:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise UsageError("Parquet needs pyarrow: pip install 'docs-workbench[dataset]'") from None
+    names = list(dict.fromkeys(name for one in records for name in one))
+    columns = {}
+    for name in names:
+        values = [one.get(name) for one in records]
+        try:
+            columns[name] = pyarrow.array(values)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError, UnicodeEncodeError):
+            columns[name] = pyarrow.array(
+                [None if one is None else _plain_text(one) for one in values], pyarrow.string()
+            )
+    parquet.write_table(pyarrow.table(columns), path, compression="zstd")
+
+
+def _plain_text(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return text.encode("utf-8", "replace").decode()

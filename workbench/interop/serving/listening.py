@@ -1,0 +1,194 @@
+"""Listen for A2A: on loopback, or anywhere with a token; one port for both bindings and both versions; a graceful stop."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import uvicorn
+from a2a.server.agent_execution import AgentExecutor
+from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
+from a2a.server.tasks import InMemoryTaskStore
+from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from workbench import __version__
+from workbench.base.errors import UsageError
+
+TOKEN = "WORKBENCH_SERVE_TOKEN"
+"""The environment variable with the token that requests must carry as ``Authorization: Bearer …``."""
+_SHORTEST_TOKEN = 16
+_GRACE = 10  # seconds that answers under way get when the server is stopped
+_MOST_BODY = 2_000_000  # a file that an agent reads has 60,000 characters
+_CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to listen, and the token that requests must carry, "" for none."""
+
+    host: str
+    port: int
+    token: str = ""
+
+    @classmethod
+    def at(cls, host: str, port: int) -> Place:
+        """Return a place with the environment's token; raises UsageError where others could reach it without one, or with a short one."""
+        token = os.environ.get(TOKEN, "")
+        if not token and not _is_loopback(host):
+            raise UsageError(
+                f"On {host} others can reach this; set a token in {TOKEN}, which every request must then carry."
+            )
+        if token and (len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
+            raise UsageError(
+                f"The token in {TOKEN} is too easy to guess: at least {_SHORTEST_TOKEN} letters and digits."
+            )
+        return cls(host, port, token)
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    def bound(self) -> tuple[Place, socket.socket]:
+        """Return the place with its port, and a socket that listens there; raises UsageError where that cannot be."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        # asyncio sends small answers at once only on sockets that say they are TCP: without it each takes 40 ms.
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        # So that a server can be started again at once; two that listen at the same time are still refused.
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((self.host, self.port))
+            found.listen(128)
+        except OSError as error:
+            found.close()
+            why = (error.strerror or str(error)).lower()
+            raise UsageError(
+                f"{self.host}:{self.port} cannot be listened on ({why}); choose another with --port."
+            ) from None
+        return Place(self.host, found.getsockname()[1], self.token), found
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def card_for(name: str, description: str, skill: AgentSkill, url: str, *, streaming: bool) -> AgentCard:
+    """Return a card with one skill: version 1 and 0.3 of the protocol, over JSON-RPC and HTTP+JSON, all on one port."""
+    ways = [("JSONRPC", "1.0"), ("HTTP+JSON", "1.0"), ("JSONRPC", "0.3"), ("HTTP+JSON", "0.3")]
+    return AgentCard(
+        name=name,
+        description=description,
+        version=__version__,
+        supported_interfaces=[
+            AgentInterface(url=f"{url}/", protocol_binding=binding, protocol_version=version)
+            for binding, version in ways
+        ],
+        capabilities=AgentCapabilities(streaming=streaming),
+        default_input_modes=["text/plain"],
+        default_output_modes=["text/plain"],
+        skills=[skill],
+    )
+
+
+def app_for(card: AgentCard, executor: AgentExecutor, token: str) -> ASGIApp:
+    handler = DefaultRequestHandler(agent_executor=executor, task_store=InMemoryTaskStore(), agent_card=card)
+    routes = [
+        *(route for place in _CARDS for route in create_agent_card_routes(card, card_url=place)),
+        *create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True, shutdown_grace_period=_GRACE - 1),
+        *create_rest_routes(handler, enable_v0_3_compat=True),
+    ]
+    return _Guard(Starlette(routes=routes), token)
+
+
+class _Guard:
+    """Refuses requests without the token, or without one those of a web page, and bodies without end; everybody may read the card."""
+
+    def __init__(self, inner: ASGIApp, token: str) -> None:
+        self._inner, self._token = inner, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        given = headers.get(b"authorization", b"")
+        wanted = f"Bearer {self._token}".encode()
+        if self._token and scope["path"] not in _CARDS and not hmac.compare_digest(given, wanted):
+            await _refuse(send, 401, b"A token is needed: Authorization: Bearer ...")
+            return
+        if not self._token and not _is_from_this_machine(headers):
+            # A page in a browser reaches loopback too, under its own name or another one for the same address.
+            await _refuse(send, 403, b"Web pages are not answered; set a token if others are to ask.")
+            return
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > _MOST_BODY or b"transfer-encoding" in headers:
+            await _refuse(send, 413, b"The message is too long, or does not say how long it is.")
+            return
+        await self._inner(scope, receive, send)
+
+
+def _is_from_this_machine(headers: Mapping[bytes, bytes]) -> bool:
+    try:
+        name = urlsplit("//" + headers.get(b"host", b"").decode("latin-1")).hostname or ""
+    except ValueError:
+        return False
+    return b"origin" not in headers and _is_loopback(name)
+
+
+async def _refuse(send: Send, status: int, words: bytes) -> None:
+    headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(words)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": words})
+
+
+class _Server(uvicorn.Server):  # type: ignore[misc]
+    """A server that stops at a signal and then lets the command go on to its end; uvicorn's own would raise it again."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop gracefully at the first SIGINT or SIGTERM, at once at the second."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+
+def listen(
+    app: ASGIApp, sockets: Sequence[socket.socket], closing: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Serve until the process is told to stop; answers under way get some seconds to be sent, then ``closing`` is called."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE,
+        lifespan="off",
+        server_header=False,
+    )
+
+    async def serve() -> None:
+        try:
+            await _Server(config).serve(sockets=list(sockets))
+        finally:
+            if closing is not None:
+                await closing()
+
+    asyncio.run(serve())

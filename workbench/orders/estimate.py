@@ -1,0 +1,384 @@
+"""What work will take before it starts: requests, time and cost, by the medians of what like work took before.
+
+Pure functions over what :mod:`workbench.orders.measured` read; nothing is guessed where nothing was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+
+from workbench.base.text import plural
+from workbench.session.groups import CONTROLS
+
+NOTHING_KNOWN = "no earlier run to estimate from"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What one item took."""
+
+    agent: str  # The agent of a trial, else ""
+    model: str  # Its model, the evaluator of a candidate, or the judge
+    case: str  # The id of the case, or the source whose functions were regenerated
+    requests: float
+    seconds: float  # A trial: from its start to its scores. A candidate: as the run went on, several side by side
+    dollars: float | None  # None where the price is not known
+    tested: float = 0.0  # Seconds that the tests of a candidate took by themselves, 0 for a trial
+
+
+@dataclass(frozen=True, slots=True)
+class DocsRate:
+    """What a doc system asked of its model about one repository."""
+
+    docs: str
+    source: str  # The source of the repository, "" where that is not known
+    requests: float
+    tokens: float  # Of a request and its answer, on average
+    seconds: float  # Of a request, several side by side
+    dollars: float | None  # Of a request; None where the price is not known
+    complete: bool  # Whether it came to its end, so that `requests` are all
+    definitions: int = 0  # Functions, classes and modules of the repository, 0 where that is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Documentation:
+    """What doc systems ask before any candidate is written; sums of what is known."""
+
+    requests: float = 0.0  # Requests to models, by rule or by what earlier runs asked
+    tokens: float | None = 0.0  # Of requests and answers; None where no answer of such a system was measured
+    seconds: float | None = 0.0  # None where none was
+    dollars: float | None = 0.0  # None where no price is known
+    unknown: tuple[str, ...] = ()  # Doc systems, each about a source, of which nobody knows how much they will ask
+    up_to: bool = False  # Whether the requests are an upper bound
+
+    def sentence(self) -> str:
+        """Return ``docs before that: about 91 requests, 80,000 tokens, 3 minutes, $0; …``, "" for nothing to ask."""
+        if not self.requests and not self.unknown:
+            return ""
+        missing = _listed(self.unknown)
+        if not self.requests:
+            return f"what docs will ask is not known: {missing}"
+        figures = {
+            "tokens": None if self.tokens is None else f"{_rounded(self.tokens)} tokens",
+            "time": None if self.seconds is None else duration(self.seconds),
+            "cost": None if self.dollars is None else dollars(self.dollars),
+        }
+        lacking = [name for name, words in figures.items() if words is None]
+        asked = f"{_rounded(self.requests)} request{'' if self.requests == 1 else 's'}"
+        said = f"docs before that: {'up to' if self.up_to else 'about'} {', '.join(filter(None, (asked, *figures.values())))}"
+        words = " and ".join(filter(None, (", ".join(lacking[:-1]), *lacking[-1:])))
+        said += f"; their {words} not known" if lacking else ""
+        return said + (f"; not known what is asked by {missing}" if missing else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The tasks of a source as they were built last."""
+
+    source: str
+    seconds: float | None  # From the start to the last task, None where no complete build was measured
+    ready: bool  # Whether they are in the cache. A folder may have been changed since; then they are built anew
+    tasks: Path | None = None  # The file that has them, None where it is gone
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What former runs took: of trials, of their judges, of candidates and of documentation; and the tasks that sources have.
+
+    ``builds`` is what building the tasks of a source took here, and whether they are there still. ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
+    """
+
+    trials: tuple[Rate, ...] = ()
+    judging: tuple[Rate, ...] = ()
+    candidates: tuple[Rate, ...] = ()
+    documenting: tuple[DocsRate, ...] = ()
+    tasks: Mapping[str, int] = field(default_factory=dict)
+    had: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
+    builds: Mapping[str, Build] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What work will take; a figure is None where nothing like it was measured."""
+
+    count: int | None  # Items, None where it is not known how many there will be
+    noun: str  # What they are: `trial` or `candidate`
+    requests: float | None = None
+    seconds: float | None = None  # Seconds until the last is done
+    dollars: float | None = None
+    basis: str = ""  # By how many earlier items, or "" for none
+    # So many of the seconds are for building tasks first, 0 where they are built; None where that is not known, and the
+    # seconds are those after it
+    building: float | None = 0.0
+    up_to: bool = False  # Whether the count is an upper bound, and with it all else
+    # Columns of a study of which no time was measured; the seconds are those of the others
+    without: tuple[str, ...] = ()
+    documentation: Documentation | None = None  # What doc systems ask first; None where that is not asked about
+    left_out: tuple[str, ...] = ()  # Columns of a study that cannot be executed here; nothing of them is counted
+
+    def sentence(self) -> str:
+        """Return ``6 trials, about 30 requests, 4 minutes, $0.12 (by 12 earlier trials)``."""
+        docs = self.documentation.sentence() if self.documentation is not None else ""
+        none = f"not counted, because it cannot be used here: {_listed(self.left_out)}" if self.left_out else ""
+        return "; ".join(filter(None, (self._own_sentence(), docs, none)))
+
+    def _own_sentence(self) -> str:
+        if self.count is None:
+            free = "" if self.dollars is None else f", {dollars(self.dollars)}"
+            wait = f", which takes about {duration(self.building)}" if self.building else ""
+            return f"{self.noun}s, how many is known once the tasks are built{wait}{free}"
+        if not self.count:
+            return f"0 {self.noun}s: nothing is left to do"
+        what = f"{'up to ' if self.up_to else ''}{plural(self.count, self.noun)}"
+        asked = "" if self.requests is None else _rounded(self.requests)
+        known = [
+            f"{asked} request{'' if asked == '1' else 's'}" if asked else "",
+            "" if self.seconds is None else duration(self.seconds) + self._of_it(),
+            "" if self.dollars is None else dollars(self.dollars),
+        ]
+        unknown = [name for name, figure in (("time", self.seconds), ("cost", self.dollars)) if figure is None]
+        said = f"{what}, about {', '.join(filter(None, known))}" if any(known) else what
+        if self.seconds is None:
+            return f"{said}; {' and '.join(unknown)} not known: {NOTHING_KNOWN}"
+        said += (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
+        return said + (f", without {_listed(self.without)}: {NOTHING_KNOWN}" if self.without else "")
+
+    def beside(self, asked: int) -> str:
+        """Return :meth:`sentence` where so many were asked for, those that the session has already told apart."""
+        if self.count is None or self.count >= asked:
+            return self.sentence()
+        whole = plural(asked, self.noun)
+        if not self.count:
+            return f"{whole}, which the session has already: nothing is left to do"
+        return f"{whole}, of which the session has {asked - self.count:,} already; new: {self.sentence()}"
+
+    def _of_it(self) -> str:
+        if self.building is None:
+            return " after the tasks are built"
+        return f" ({duration(self.building)} of it for building the tasks)" if self.building else ""
+
+    def beyond(self, most_dollars: float, most_minutes: float) -> str:
+        """Return why to ask before this starts: which stated amount it passes; "" for none. An amount of 0 is none."""
+        docs = self.documentation or Documentation()
+        cost = _known_sum(self.dollars, docs.dollars)
+        seconds = _known_sum(self.seconds, docs.seconds)
+        if most_dollars and cost is not None and cost > most_dollars:
+            return f"about {dollars(cost)}, more than the {dollars(most_dollars)} of ask_above_dollars"
+        if most_minutes and seconds is not None and seconds > 60 * most_minutes:
+            return f"about {duration(seconds)}, more than the {most_minutes:g} minutes of ask_above_minutes"
+        return ""
+
+
+def estimate_trials(
+    measured: Measured,
+    cases: Sequence[str],
+    agent: str,
+    model: str,
+    judges: Sequence[str],
+    *,
+    repeats: int,
+    at_once: int,
+) -> Estimate:
+    """Return what trials will take: ``cases`` × ``repeats`` of one agent with one model, scored by ``judges``.
+
+    Each case counts with the median of its own trials by this agent and model, else with that of the agent's and
+    model's trials on other cases; where it never worked with this model, what the model's requests took counts, roughly.
+    The embedded model works on one trial at a time, others on up to ``at_once``.
+    """
+    count = len(cases) * repeats
+    side_by_side = 1 if is_free(model) else max(1, min(at_once, count))
+    alike = [rate for rate in measured.trials if (rate.agent, rate.model) == (agent, model)]
+    near = [rate for rate in measured.trials if rate.model == model and rate.requests]
+    asked = [rate.requests for rate in measured.trials if rate.agent == agent] or [rate.requests for rate in near]
+    requests = median(asked) * count if asked else None
+    if alike and count:
+        of_cases = [[rate for rate in alike if rate.case == case] or alike for case in cases]
+        took = [_median(rates) for rates in of_cases] * repeats
+        seconds = [rate.seconds for rate in took]
+        told = _estimate(
+            count,
+            "trial",
+            model,
+            sum(rate.requests for rate in took),
+            max(sum(seconds) / side_by_side, max(seconds)),
+            total(rate.dollars for rate in took),
+            _basis(len({id(rate) for rates in of_cases for rate in rates}), "trial"),
+        )
+    elif near and requests is not None and count:
+        each, price = _of_a_request(near)
+        basis = f"{_basis(len(near), 'trial')} of other agents, roughly"
+        took_all = requests * each / side_by_side
+        told = _estimate(count, "trial", model, requests, took_all, times(price, requests), basis)
+    else:
+        told = _estimate(count, "trial", model, requests)
+    for judge in judges:
+        if judge.startswith(("offline", "replay:")):
+            continue
+        known = [rate for rate in measured.judging if rate.model == judge]
+        if not known:
+            told = replace(told, dollars=told.dollars if is_free(judge) else None)
+            continue
+        of_judge = _median(known)
+        told = replace(
+            told,
+            requests=None if told.requests is None else told.requests + of_judge.requests * count,
+            dollars=total((told.dollars, times(of_judge.dollars, count))),
+        )
+    return told
+
+
+def seconds_of_request(measured: Measured, model: str) -> tuple[float, str] | None:
+    """Return what a request to a model took in whatever it was asked for, and by what that is known; None where nothing was."""
+    docs = [rate.seconds for rate in measured.documenting if model and rate.docs.endswith(f":{model}") and rate.seconds]
+    trials = [rate.seconds / rate.requests for rate in measured.trials if rate.model == model and rate.requests]
+    bodies = [rate.seconds / rate.requests for rate in measured.candidates if rate.model == model and rate.requests]
+    for found, noun in ((bodies, "run"), (docs, "documentation"), (trials, "trial")):
+        if found:
+            return median(found), f"{_basis(len(found), noun)} with this model, roughly"
+    return None
+
+
+def estimate_fork(
+    measured: Measured, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool
+) -> Estimate:
+    """Return what a fork will take, if it goes on for as many steps as its parent did.
+
+    ``steps`` are seconds and US dollars of those that are not inherited: the measure where the model is the ``same``.
+    """
+    count = len(steps)
+    alike = [rate for rate in measured.trials if rate.model == model and rate.requests]
+    if same and steps:
+        seconds, cost = sum(seconds for seconds, _ in steps), total(dollars for _, dollars in steps)
+        return _estimate(1, "trial", model, count, seconds, cost, "the parent's steps")
+    if not alike or not steps:
+        return _estimate(1, "trial", model, count)
+    each, price = _of_a_request(alike)
+    return _estimate(1, "trial", model, count, each * count, times(price, count), _basis(len(alike), "trial"))
+
+
+def estimate_candidates(measured: Measured, source: str, evaluator: str, *, candidates: int | None) -> Estimate:
+    """Return what candidates will take: written by ``evaluator`` for tasks of ``source``, and tested.
+
+    Runs of the evaluator on this source count, else its runs on others; what is asked again because a sandbox was lost does
+    not. ``candidates`` is None where nobody knows yet how many tasks there are.
+    """
+    alike = [rate for rate in measured.candidates if rate.model == evaluator]
+    alike = [rate for rate in alike if rate.case == source] or alike
+    if candidates is not None and alike:
+        each = _median(alike)
+        taken = (each.requests * candidates, each.seconds * candidates, times(each.dollars, candidates))
+        return _estimate(candidates, "candidate", evaluator, *taken, _basis(len(alike), "run"))
+    requests = 0.0 if evaluator in CONTROLS else times(candidates, 1.0)
+    near = seconds_of_request(measured, evaluator)
+    if candidates is None or near is None:
+        return _estimate(candidates, "candidate", evaluator, requests)
+    # What their tests take is not known; it is little beside a request.
+    return _estimate(candidates, "candidate", evaluator, requests, near[0] * candidates, None, near[1])
+
+
+def estimate_tests(measured: Measured, source: str, count: int) -> Estimate:
+    """Return what testing ``count`` candidates of a source again will take: no request, and their tests one after the other."""
+    own = [rate for rate in measured.candidates if rate.case == source]
+    if not own:
+        return Estimate(count, "candidate", 0.0, None, 0.0)
+    return Estimate(count, "candidate", 0.0, median(rate.tested for rate in own) * count, 0.0, _basis(len(own), "run"))
+
+
+def added(estimates: Iterable[Estimate]) -> Estimate:
+    """Return what several pieces of work will take one after the other; what of one is not known is not known of all."""
+    every = list(estimates)
+    if len(every) == 1:
+        return every[0]
+    counts = [one.count for one in every]
+    return Estimate(
+        None if None in counts else sum(count or 0 for count in counts),
+        every[0].noun if every else "candidate",
+        total(one.requests for one in every),
+        total(one.seconds for one in every),
+        total(one.dollars for one in every),
+        "; ".join(dict.fromkeys(one.basis for one in every if one.basis)),
+        total(one.building for one in every),
+        any(one.up_to for one in every),
+    )
+
+
+def duration(seconds: float) -> str:
+    if seconds < 90:
+        whole = max(1, round(seconds))
+        return f"{whole} second{'' if whole == 1 else 's'}"
+    minutes = round(seconds / 60)
+    return f"{minutes} minutes" if minutes < 120 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def dollars(usd: float) -> str:
+    if not usd:
+        return "$0"
+    if usd < 0.01:
+        return "less than $0.01"
+    return f"${usd:,.2f}" if usd < 100 else f"${usd:,.0f}"
+
+
+def is_free(model: str) -> bool:
+    """Return whether a model costs nothing: the embedded one, a replay, a control, answers from a file."""
+    return model in CONTROLS or model.startswith(("replay:", "samples:", "local/")) or model == "local"
+
+
+def _estimate(
+    count: int | None,
+    noun: str,
+    model: str,
+    requests: float | None = None,
+    seconds: float | None = None,
+    dollars: float | None = None,
+    basis: str = "",
+) -> Estimate:
+    return Estimate(count, noun, requests, seconds, 0.0 if is_free(model) else dollars, basis)
+
+
+def _median(rates: Sequence[Rate]) -> Rate:
+    priced = [rate.dollars for rate in rates if rate.dollars is not None]
+    requests, seconds, tested = (
+        median(getattr(rate, name) for rate in rates) for name in ("requests", "seconds", "tested")
+    )
+    return replace(
+        rates[0], requests=requests, seconds=seconds, tested=tested, dollars=median(priced) if priced else None
+    )
+
+
+def _of_a_request(rates: Sequence[Rate]) -> tuple[float, float | None]:
+    priced = [rate.dollars / rate.requests for rate in rates if rate.dollars is not None]
+    return median(rate.seconds / rate.requests for rate in rates), median(priced) if priced else None
+
+
+def times(value: float | None, count: float) -> float | None:
+    return None if value is None else value * count
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    every = list(values)
+    return None if None in every else sum((value or 0.0 for value in every), 0.0)
+
+
+def _known_sum(one: float | None, other: float | None) -> float | None:
+    return one if other is None else other if one is None else one + other
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _basis(count: int, noun: str) -> str:
+    return plural(count, f"earlier {noun}")
+
+
+def _rounded(count: float) -> str:
+    """Return a number of requests; a large one with the two digits that an estimate can claim."""
+    if count < 100:
+        return f"{math.ceil(count - 1e-9):,}"
+    digits = 10 ** (len(str(round(count))) - 2)
+    return f"{round(count / digits) * digits:,}"

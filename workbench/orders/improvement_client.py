@@ -1,0 +1,259 @@
+"""Order docstrings to be improved: write it into a session, hand it to an engine, cancel it, and say how it stands. Cheap to import."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workbench.base.errors import UsageError
+from workbench.base.read_only import must_write
+from workbench.base.settings import load
+from workbench.improving.attempts import Attempt, Gain, Refusal, Share, Standing, standings
+from workbench.improving.changes import Change, commit_message
+from workbench.orders import client, defaults
+from workbench.orders.launching import engine_for
+from workbench.orders.orders import Order, is_same_work, ordered_work
+from workbench.orders.plan import Ask, ImprovementPlan, PlanDamaged, RegenerationPlan, as_text, filled
+from workbench.orders.plan_checks import check_place, check_sandbox
+from workbench.orders.regeneration_client import absolute_source, content_of, resolved
+from workbench.repository.functions import Function, find_functions
+from workbench.results.kinds import BELOW
+from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
+from workbench.session.identity import run_id
+from workbench.session.rows import AttemptRow, ImprovementRow, TaskRow
+
+HELD_OUT, ATTEMPTS = 5, 2
+"""What an order takes that leaves them open."""
+_OPEN = ("queued", "running")
+_LET_GO_SECONDS, _LOOK_SECONDS = 45.0, 0.05
+
+
+def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
+    """Return a plan with what is open (0 and "") filled in: from the session's run of the source, else this machine's defaults."""
+    settings = load()
+    writer = plan.writer or defaults.agent_model(settings)
+    for model, role in ((writer, "the writer"), (plan.second_evaluator, "the second evaluator")):
+        if model:
+            defaults.check_model(model, role)
+    base = plan.base
+    if (known := _recorded_ask(session, base)) is not None:
+        base = replace(filled(base, known, "prompt", "context", "extra_body"), evaluator=known.evaluator, asks=(known,))
+        base = replace(base, extra_body=base.extra_body or "{}")
+    base = replace(base, samples=base.samples or defaults.SAMPLES)
+    for evaluator in (base.evaluator, plan.second_evaluator):
+        if evaluator in ("reference", "stub") or evaluator.startswith("samples:"):
+            raise UsageError(
+                f"{evaluator.partition(':')[0]} is no evaluator that reads docstrings, so none can be improved by it; name a model."
+            )
+    base = resolved(base)
+    if plan.second_evaluator == base.evaluator:
+        raise UsageError(f"{base.evaluator} is the evaluator already; a second evaluator is another model.")
+    return ImprovementPlan(
+        replace(base, snapshot=content_of(base.source)),
+        writer,
+        plan.held_out or HELD_OUT,
+        plan.below or BELOW,
+        plan.attempts or ATTEMPTS,
+        plan.most,
+        plan.second_evaluator,
+    )
+
+
+def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
+    """Return a plan with what it leaves open (0 and "") as the session's last order of the same source has it."""
+    if not session.exists():
+        return plan
+    source = absolute_source(plan.base.source)
+    with SessionReader(session) as reader:
+        orders = [
+            one for row in reader.improvements() if (one := plan_of(row)) is not None and one.base.source == source
+        ]
+    mine = [one for one in orders if not plan.base.evaluator or one.base.evaluator == plan.base.evaluator]
+    if not mine:
+        return plan
+    last = mine[-1]
+    base = filled(plan.base, last.base, "samples", "tasks", "sandbox", "prompt", "context", "extra_body", "spend_limit")
+    plan = replace(plan, base=replace(base, evaluator=last.base.evaluator))
+    return filled(plan, last, "writer", "held_out", "below", "attempts", "most", "second_evaluator")
+
+
+def plan_of(row: ImprovementRow) -> ImprovementPlan | None:
+    try:
+        return ImprovementPlan.from_json(row.plan)
+    except PlanDamaged:
+        return None
+
+
+def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
+    if not session.exists():
+        return None
+    plan = resolved(base)
+    with SessionReader(session) as reader:
+        runs = [run for run in reader.runs() if is_same_work(run, plan)]
+    asks = [ask for run in runs for ask in RegenerationPlan.from_json(run.config).asks if ask.prompt]
+    meant = [ask for ask in asks if not base.evaluator or ask.evaluator == base.evaluator]
+    # Later ones may be those of held-out samples.
+    return meant[0] if meant else None
+
+
+def order_improvement(session: Path, plan: ImprovementPlan) -> str:
+    """Write an order into a session (created if missing) and return its id; one that means the same is ordered on."""
+    must_write("start a run")
+    check_sandbox(plan.base.sandbox or load().sandbox, plan.base.import_folders)
+    check_place(session)
+    ensure(session)
+    # Searched within the transaction: of several concurrent orders, the first is written and the others find it.
+    with SessionWriter(session) as writer, writer.transaction(), SessionReader(session) as reader:
+        same = [
+            row for row in reader.improvements() if (one := plan_of(row)) is not None and one.meaning == plan.meaning
+        ]
+        if not same:
+            key = run_id()
+            writer.add_improvement(key, plan.to_json())
+            return key
+        key = same[-1].id
+        if state_of(same[-1]) not in _OPEN:
+            writer.set_improvement(key, plan=as_text(plan))
+        return key
+
+
+def launch_improvement(session: Path, improvement: str) -> subprocess.Popen[bytes] | None:
+    """Start a process that executes an order; it goes on when the caller exits. None where one is at it already."""
+    must_write("start a run")
+    with SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+    if row is None or row.state not in _OPEN:
+        _let_go(improvement)
+    with SessionWriter(session) as writer, writer.transaction():
+        if engine_starts.is_coming(improvement):
+            return None
+        engine_starts.announce(improvement)
+        writer.set_improvement(improvement, state="queued", problem=None, finished_at=None)
+    process = engine_for(session, "improvement", improvement)
+    engine_starts.started(improvement, process.pid)
+    return process
+
+
+def _let_go(improvement: str) -> None:
+    pause, end = threading.Event(), time.monotonic() + _LET_GO_SECONDS
+    while engine_starts.is_coming(improvement) and time.monotonic() < end:
+        pause.wait(_LOOK_SECONDS)
+
+
+def cancel_improvement(session: Path, improvement: str) -> None:
+    with SessionWriter(session) as writer, writer.transaction(), SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+        if row is None or row.state not in _OPEN:
+            return
+        writer.set_improvement(improvement, state="cancelled")
+    with SessionReader(session) as reader:
+        run = reader.run(row.now_run) if row.now_run else None
+        under_way = run is not None and reader.run_state(run) in _OPEN
+    if run is not None and under_way:
+        client.cancel(session, run.id)
+
+
+def stop_improvement(session: Path, improvement: str) -> None:
+    cancel_improvement(session, improvement)
+    _let_go(improvement)
+
+
+def state_of(row: ImprovementRow) -> str:
+    """Return how an order stands: as it says itself, or ``interrupted`` where no process executes it any more."""
+    return "interrupted" if row.state in _OPEN and not engine_starts.is_coming(row.id) else row.state
+
+
+@dataclass(frozen=True, slots=True)
+class Improved:
+    """What came of it."""
+
+    standings: tuple[Standing, ...]
+    attempts: tuple[Attempt, ...]
+    changes: tuple[Change, ...]
+    plan: ImprovementPlan
+    run: str
+
+    @property
+    def kept(self) -> tuple[Attempt, ...]:
+        """The attempts that passed every gate, at most one of each function."""
+        return tuple(attempt for attempt in self.attempts if attempt.is_kept)
+
+    @property
+    def message(self) -> str:
+        ks = tuple(k for k in self.plan.base.k if k <= self.plan.held_out)
+        return commit_message(self.attempts, ks, self.plan.held_out_by)
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(attempt.task.id for attempt in self.attempts))
+
+
+def improved(session: Path, improvement: str) -> Improved:
+    """Read what came of an order, as far as it is known. Raises PlanDamaged: what was asked for cannot be read."""
+    with SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+        assert row is not None
+        plan = ImprovementPlan.from_json(row.plan)
+        attempts = attempts_of(reader, row, plan)
+        found = _standings(reader, row, plan)
+        kept = [(one.task, task_source(reader, one.task)[0], one.docstring) for one in attempts if one.is_kept]
+    changes = tuple(Change(path, before, after) for path, (before, after) in sorted(spliced(kept).items()))
+    return Improved(found, attempts, changes, plan, row.run_id or "")
+
+
+def _standings(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Standing, ...]:
+    run, base = reader.run(row.run_id) if row.run_id else None, plan.base
+    if run is None:
+        return ()
+    asks = base.asks or (Ask(base.evaluator, base.samples, base.tasks, base.limit, base.prompt, base.context),)
+    work = ordered_work(reader, Order(run.id, asks[0], base.k))
+    return standings(work.tasks, work.candidates, reader.dropped(run.id), below=plan.below, samples=base.samples)
+
+
+def attempts_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Attempt, ...]:
+    """Return the attempts of an order, by function, then number; those that lie beyond it are left out."""
+    rows = [(one, reader.task(one.task_id)) for one in reader.docstring_attempts(row.id) if one.number <= plan.attempts]
+    return tuple(_attempt(reader, one, task) for one, task in rows if task is not None)
+
+
+def _attempt(reader: SessionReader, row: AttemptRow, task: TaskRow) -> Attempt:
+    before, after = _share(row.before), _share(row.after)
+    return Attempt(
+        task,
+        row.number,
+        reader.text(row.docstring_blob) if row.docstring_blob else "",
+        Refusal(row.gate, row.reason or "") if row.gate else None,
+        row.run_id or "",
+        _share(row.seen),
+        Gain(before, after) if before is not None and after is not None else None,
+        row.held_out_by,
+    )
+
+
+def _share(text: str | None) -> Share | None:
+    return Share(*json.loads(text)) if text else None
+
+
+def task_source(reader: SessionReader, task: TaskRow) -> tuple[bytes, Function]:
+    assert task.source_blob is not None
+    source = reader.data(task.source_blob)
+    names = (task.qualified_name, task.occurrence)
+    return source, next(
+        one for one in find_functions(source, task.path) if (one.qualified_name, one.occurrence) == names
+    )
+
+
+def spliced(docstrings: Iterable[tuple[TaskRow, bytes, str]]) -> dict[str, tuple[bytes, bytes]]:
+    """Return files before and after, each with new docstrings; each of these comes with its task and the file of that."""
+    from workbench.regeneration.grafting import graft_file
+
+    files: dict[str, tuple[bytes, dict[tuple[str, str, int], str | None]]] = {}
+    for task, source, docstring in docstrings:
+        key = (task.path, task.qualified_name, task.occurrence)
+        files.setdefault(task.path, (source, {}))[1][key] = docstring
+    return {path: (source, graft_file(source, path, texts)) for path, (source, texts) in files.items()}

@@ -1,0 +1,222 @@
+"""Start the engine processes that execute runs, and tell how the last one of each run ended.
+
+Cheap to import. Calls access the disk for some milliseconds, so the app makes them in a thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from workbench.base import paths
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.read_only import must_write
+from workbench.results.runs import waiting_runs
+from workbench.session import SessionError, SessionReader, SessionWriter, engine_starts
+from workbench.session.moved_files import Fate
+from workbench.session.rows import RunRow
+
+_LOOK_SECONDS = 0.25
+#: After so many looks at which nothing was written, the queue is gone through all the same.
+_LOOKS = 4
+
+
+def enqueue(session: Path, run: str) -> None:
+    """Let a run that was planned and not launched yet wait for its turn, after those that wait already."""
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        last = connection.execute("SELECT coalesce(max(turn), 0) FROM runs").fetchone()[0]
+        connection.execute("UPDATE runs SET turn = ? WHERE id = ? AND state = 'queued'", (last + 1, run))
+
+
+def move(session: Path, run: str, places: int) -> None:
+    """Let a waiting run go so many places up (negative) or down, as far as it goes. Raises UsageError: it does not wait."""
+    with SessionReader(session) as reader:
+        rows = waiting_runs(reader)
+    at = _place(rows, run)
+    to = max(0, min(len(rows) - 1, at + places))
+    order = [row.id for row in rows]
+    order.insert(to, order.pop(at))
+    turns = sorted(row.turn or 0.0 for row in rows)
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        for key, turn in zip(order, turns, strict=True):
+            connection.execute("UPDATE runs SET turn = ? WHERE id = ? AND state = 'queued'", (turn, key))
+
+
+def pause(session: Path, run: str, paused: bool) -> None:
+    """Let a waiting run be overtaken until it may go on. Raises UsageError: it does not wait."""
+    with SessionReader(session) as reader:
+        _place(waiting_runs(reader), run)
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        connection.execute("UPDATE runs SET paused = ? WHERE id = ? AND state = 'queued'", (int(paused), run))
+
+
+def has_turn(session: Path, run: str) -> bool:
+    """Return whether a run waits in the queue, so that its engine may wait for long; False where that cannot be read."""
+    try:
+        with SessionReader(session, surveyed=False) as reader:
+            row = reader.run(run)
+    except WorkbenchError:
+        return False
+    return row is not None and row.state == "queued" and row.turn is not None
+
+
+def come_to_turn(session: Path, run: str) -> None:
+    if not wait_for_turn(session, run):
+        raise SessionError(f"{session.name} is gone, so its run was not begun.")
+
+
+def wait_for_turn(session: Path, run: str) -> bool:
+    """Wait for the turn of a run that is in the queue; returns False where its session is gone meanwhile."""
+    look, seen, looks = threading.Event(), -1, 0
+    try:
+        reader = SessionReader(session, surveyed=False)
+    except (FileNotFoundError, SessionError):
+        if session.exists():
+            raise
+        return False
+    with reader:
+        while reader.fate() is Fate.IN_PLACE:
+            # Nothing tells of an engine that dies, so this also looks now and then where nothing was written.
+            version, looks = reader.data_version(), looks + 1
+            if version != seen or looks >= _LOOKS:
+                seen, looks = version, 0
+                row = reader.run(run)
+                if row is None or row.state != "queued" or row.turn is None:
+                    break
+                if not row.paused and not _before(reader, row):
+                    break
+            look.wait(_LOOK_SECONDS)
+        # Of a file that was deleted meanwhile nothing that was read holds.
+        return reader.fate() is Fate.IN_PLACE
+
+
+def _before(reader: SessionReader, mine: RunRow) -> bool:
+    ahead = (run for run in waiting_runs(reader) if not run.paused)
+    if next(ahead, mine).id != mine.id:
+        return True
+    going = (run for run in reader.every_run() if run.id != mine.id and run.state in {"queued", "running"})
+    return any(reader.holder(run.id) is not None for run in going)
+
+
+def _place(rows: list[RunRow], run: str) -> int:
+    for place, row in enumerate(rows):
+        if row.id == run:
+            return place
+    raise UsageError(f"Run {run} does not wait in the queue: it has begun, has ended, or its engine is gone.")
+
+
+def engine_log(run: str) -> Path:
+    return paths.state_dir() / "engine" / f"{run}.log"
+
+
+def last_words(run: str) -> str:
+    """Return the last line of the log of a run, "" for none; of an engine that this program started, its own last line."""
+    try:
+        text = engine_log(run).read_bytes()[_launched[run][1] if run in _launched else 0 :]
+    except OSError:
+        return ""
+    lines = text.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int | None) -> subprocess.Popen[bytes]:
+    """Start ``python -m workbench.engine`` with these arguments in a session of its own; it writes into ``log``."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    environment = dict(os.environ)
+    # Without bytecode files every engine would compile its libraries again, which takes seconds.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "workbench.engine", *arguments],
+            stdin=stdin,
+            stdout=stdout if stdout is not None else output,
+            stderr=output,
+            start_new_session=True,
+            env=environment,
+            close_fds=True,
+        )
+    # Nobody may ask for its exit code as long as this program lives, and until then an engine that ended stays a zombie.
+    threading.Thread(target=process.wait, daemon=True).start()
+    return process
+
+
+def engine_for(session: Path, kind: str, key: str, log: str = "") -> subprocess.Popen[bytes]:
+    """Start an engine on a ``run``, ``study`` or ``improvement`` of a session; it goes on when the caller exits."""
+    arguments = ["--session", str(session.resolve()), f"--{kind}", key]
+    return engine_process(arguments, engine_log(log or key), stdin=subprocess.DEVNULL, stdout=None)
+
+
+class WarmEngine:
+    """An idle engine process that has imported its libraries; closing it never stops an active run."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        if self._process is None or self._process.poll() is not None:
+            self._process = engine_process(
+                ["--warm"], paths.state_dir() / "engine" / "warm.log", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+            )
+
+    def serve(self, session: Path, run: str) -> subprocess.Popen[bytes] | None:
+        """Assign a run to the waiting process, start the next one, and return the first; None if none is waiting."""
+        process, self._process = self._process, None
+        if process is None or process.poll() is not None or process.stdin is None:
+            return None
+        order = json.dumps({"session": str(session.resolve()), "run": run, "log": str(engine_log(run))})
+        try:
+            process.stdin.write(order.encode() + b"\n")
+            process.stdin.flush()
+            process.stdin.close()
+        except OSError:
+            return None
+        with contextlib.suppress(OSError):
+            self.start()
+        return process
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.stdin is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+
+
+def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subprocess.Popen[bytes]:
+    """Start an engine on a run; it keeps running when the caller exits.
+
+    A run that waits in the queue gets a process of its own, which imports nothing until its turn: a warm one would hold its
+    libraries in memory all the while.
+    """
+    must_write("start a run")
+    said = engine_log(run).stat().st_size if engine_log(run).exists() else 0
+    process = warm.serve(session, run) if warm is not None and not has_turn(session, run) else None
+    if process is None:
+        process = engine_for(session, "run", run)
+    engine_starts.started(run, process.pid)
+    _launched[run] = (process, said)
+    return process
+
+
+# Engines that this program started: the latest one of each run, and the size of its log before the start.
+_launched: dict[str, tuple[subprocess.Popen[bytes], int]] = {}
+
+
+def engine_of(run: str) -> subprocess.Popen[bytes] | None:
+    return _launched[run][0] if run in _launched else None
+
+
+def end_of(run: str) -> str:
+    """Return how the engine that this program started for a run ended: the last line of its log, else its signal."""
+    process = engine_of(run)
+    if words := last_words(run):
+        return words
+    if process is not None and (process.poll() or 0) < 0:
+        number = -process.returncode
+        return f"it was ended by {signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
+    return "it left no word"

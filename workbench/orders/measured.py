@@ -1,0 +1,236 @@
+"""Read from this machine's sessions what former work took, for :mod:`workbench.orders.estimate`. Cheap to import."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.orders.estimate import Build, DocsRate, Measured, Rate
+from workbench.session import SUFFIX, SessionReader
+from workbench.session.verdict_counts import COUNTS
+
+NEWEST = 30
+"""So many sessions are looked at, the newest first: prices and machines change."""
+
+_TRIALS = """
+SELECT agent, model, case_id, (SELECT count(*) FROM steps WHERE trial_id = trials.id AND answer_blob IS NOT NULL), seconds, cost_usd
+FROM trials WHERE state = 'done' AND parent = '' AND seconds > 0 AND run_id NOT IN (SELECT value FROM json_each(?))
+"""
+_JUDGING = """
+SELECT model, count(*), sum(latency_s), sum(cost_usd), count(cost_usd) FROM calls
+WHERE purpose = 'judge' AND source = 'live' AND answer_blob IS NOT NULL AND run_id NOT IN (SELECT value FROM json_each(?))
+GROUP BY scope, model
+"""
+_CANDIDATES = f"""
+SELECT run_id, evaluator, count(*), count(call_id), max(at) - min(at), sum(coalesce(asked_s, 0) + coalesce(tested_s, 0)),
+       sum(cost_usd), count(cost_usd), sum(coalesce(tested_s, 0))
+FROM candidates WHERE {COUNTS.format("")} AND run_id NOT IN (SELECT value FROM json_each(?))
+GROUP BY run_id, evaluator
+"""
+_DOCUMENTING = """
+SELECT run_id, count(*), total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), min(started_at),
+       max(started_at + coalesce(latency_s, 0)), total(latency_s), sum(cost_usd), count(cost_usd)
+FROM calls WHERE purpose = 'documenter' AND answer_blob IS NOT NULL AND source = 'live'
+AND run_id NOT IN (SELECT value FROM json_each(?)) GROUP BY run_id
+"""
+_DOCUMENTED = "SELECT run_id FROM stages WHERE name = 'documentation' AND state = 'done'"
+_SAMPLES = (
+    "SELECT run_id, evaluator, sample, count(*) FROM candidates WHERE control = 0 AND sample >= 0 "
+    "GROUP BY run_id, evaluator, sample"
+)
+_TASKS = "SELECT run_id, count(*) FROM tasks WHERE state = 'ready' GROUP BY run_id"
+
+
+def measure(also: Path | None = None, into: Path | None = None) -> Measured:
+    """Return what the newest sessions, and ``also``, say; what the session ``into`` has is not asked for again."""
+    try:
+        found = sorted(paths.sessions_dir().glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    except OSError:
+        found = []
+    chosen = dict.fromkeys(([also] if also is not None and also.exists() else []) + found[:NEWEST])
+    had = _had(into) if into is not None and into.exists() else {}
+    return replace(measured_in(chosen), had=had, builds=builds())
+
+
+def measured_in(sessions: Iterable[Path]) -> Measured:
+    """Return what these sessions say; the tasks of a source are those of the first session that has some."""
+    found: list[Measured] = []
+    for path in sessions:
+        try:
+            parts = (path, path.with_name(f"{path.name}-wal"))
+            state = tuple((part.stat().st_mtime_ns, part.stat().st_size) for part in parts if part.exists())
+            if path not in _known or _known[path][0] != state:
+                with SessionReader(path, surveyed=False) as reader:
+                    _known[path] = state, _measured(reader)
+            found.append(_known[path][1])
+        except (WorkbenchError, OSError):
+            continue
+    rates: dict[str, Any] = {
+        name: tuple(rate for one in found for rate in getattr(one, name))
+        for name in ("trials", "judging", "candidates", "documenting")
+    }
+    return Measured(**rates, tasks={source: count for one in reversed(found) for source, count in one.tasks.items()})
+
+
+_known: dict[Path, tuple[tuple[tuple[int, int], ...], Measured]] = {}
+"""What sessions said when they were looked at last, with the times and sizes that their files then had."""
+
+
+def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
+    try:
+        with SessionReader(session, surveyed=False) as reader:
+            sources = {run.id: str(run.plan.get("source") or "") for run in reader.runs() if run.kind == "regenerate"}
+            found: dict[tuple[str, str], dict[int, int]] = {}
+            for run, evaluator, sample, count in reader.query(_SAMPLES):
+                if run in sources:
+                    counts = found.setdefault((sources[run], str(evaluator)), {})
+                    counts[int(sample)] = max(counts.get(int(sample), 0), int(count))
+    except (WorkbenchError, OSError):
+        return {}
+    return {key: tuple(counts.get(at, 0) for at in range(max(counts) + 1)) for key, counts in found.items()}
+
+
+def _measured(reader: SessionReader) -> Measured:
+    sources = {run.id: str(run.plan.get("source") or "") for run in reader.runs() if run.kind == "regenerate"}
+    elsewhere = (json.dumps(_example_runs(paths.bundled("sessions"))),)
+    trials = [
+        Rate(
+            str(agent),
+            str(model),
+            str(case),
+            _number(requests),
+            _number(seconds),
+            None if cost is None else _number(cost),
+        )
+        for agent, model, case, requests, seconds, cost in reader.query(_TRIALS, elsewhere)
+    ]
+    judging = [
+        Rate("", str(model), "", _number(count), _number(seconds), _number(cost) if priced == count else None)
+        for model, count, seconds, cost, priced in reader.query(_JUDGING, elsewhere)
+    ]
+    candidates = []
+    for run, evaluator, count, asked, span, alone, cost, priced, tests in reader.query(_CANDIDATES, elsewhere):
+        # Side by side from the first verdict to the last; never slower than one after the other (a later test adds to the span).
+        together = _number(span) / (count - 1) if count > 1 else _number(alone)
+        seconds = min(together, _number(alone) / count) if _number(alone) else together
+        price = _number(cost) / count if priced >= asked else None
+        candidates.append(
+            Rate("", str(evaluator), sources.get(run, ""), asked / count, seconds, price, _number(tests) / count)
+        )
+    whole = {run.id for run in reader.runs() if _is_whole(run.plan)}
+    tasks = {sources[run]: int(count) for run, count in reader.query(_TASKS) if run in whole and sources.get(run)}
+    documenting = tuple(_documenting(reader, sources, elsewhere))
+    return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, tasks)
+
+
+@cache
+def _example_runs(folder: Path) -> tuple[str, ...]:
+    """Return the runs of the bundled sessions in a folder, which another machine did: a copy of them, or their session itself, measures nothing here."""
+    found: list[str] = []
+    for path in folder.glob(f"*{SUFFIX}"):
+        with contextlib.suppress(WorkbenchError, OSError), SessionReader(path, surveyed=False) as reader:
+            found += [run.id for run in reader.every_run()]
+    return tuple(found)
+
+
+def _is_whole(plan: Mapping[str, Any]) -> bool:
+    asks = plan.get("asks") or [plan]
+    return isinstance(asks, list) and any(
+        isinstance(ask, dict) and not ask.get("limit") and not ask.get("tasks") for ask in asks
+    )
+
+
+def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: tuple[str]) -> Iterator[DocsRate]:
+    rows = reader.query(_DOCUMENTING, elsewhere)
+    systems = {run.id: str(run.plan.get("docs") or "") for run in reader.runs()} if rows else {}
+    done = {str(run) for (run,) in reader.query(_DOCUMENTED)} if rows else set()
+    for run, count, tokens, began, ended, waited, cost, priced in rows:
+        if systems.get(run):
+            # A run that was stopped and gone on with lasted longer than its requests took one after the other.
+            together = min(_number(ended) - _number(began), _number(waited) or math.inf)
+            price = _number(cost) / count if priced == count else None
+            yield DocsRate(
+                systems[run], sources.get(run, ""), count, _number(tokens) / count, together / count, price, run in done
+            )
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def note_build(source: str, tasks: Path, seconds: float | None) -> None:
+    """Note where the cache keeps the tasks of a source; ``seconds`` None leaves what an earlier build took."""
+    place = _place(source)
+    before = _read(place)
+    took = before.get("seconds") if seconds is None else seconds
+    with contextlib.suppress(OSError, UnicodeError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps({"source": source, "tasks": str(tasks), "seconds": took}), encoding="utf-8")
+
+
+def builds() -> dict[str, Build]:
+    """Return what is known of each source; a note that cannot be read says nothing."""
+    try:
+        found = sorted((paths.state_dir() / "builds").glob("*.json"))
+    except OSError:
+        return {}
+    notes = [note for note in map(_read, found) if isinstance(note.get("source"), str)]
+    return {
+        str(note["source"]): Build(note["source"], _seconds(note), place is not None, place)
+        for note in notes
+        for place in [_tasks(note)]
+    }
+
+
+def tasks_in_cache(build: Build | None) -> tuple[str, ...] | None:
+    """Return the file of each task of a source in their order; None where the cache has none that can be read."""
+    if build is None or build.tasks is None:
+        return None
+    try:
+        changed = build.tasks.stat().st_mtime_ns
+    except OSError:
+        return None
+    return _files_of_tasks(build.tasks, changed)
+
+
+@functools.lru_cache(64)
+def _files_of_tasks(place: Path, _: int) -> tuple[str, ...] | None:
+    try:
+        return tuple(str(task["path"]) for task in json.loads(place.read_text(encoding="utf-8"))["tasks"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _place(source: str) -> Path:
+    return paths.state_dir() / "builds" / f"{hashlib.sha256(source.encode('utf-8', 'replace')).hexdigest()[:40]}.json"
+
+
+def _read(place: Path) -> Mapping[str, Any]:
+    try:
+        note = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return note if isinstance(note, dict) else {}
+
+
+def _seconds(note: Mapping[str, Any]) -> float | None:
+    took = note.get("seconds")
+    return float(took) if isinstance(took, int | float) and math.isfinite(took) and took > 0 else None
+
+
+def _tasks(note: Mapping[str, Any]) -> Path | None:
+    tasks = note.get("tasks")
+    try:
+        return Path(tasks) if isinstance(tasks, str) and Path(tasks).is_file() else None
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,141 @@
+"""Checks of a plan before a session is written for it, whether it comes from the app, the CLI or a program; and of the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.agents.names import agent_info
+from workbench.base import numbers, paths
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extensions import is_dotted
+from workbench.base.files import shown
+from workbench.base.reasons import last_words
+from workbench.orders.plan import DocumentPlan, RegenerationPlan
+
+_FEWEST_FILES = 64
+
+
+def check_document(plan: DocumentPlan) -> None:
+    agent_info(plan.agent)
+    if not plan.cases:
+        raise UsageError("Name at least one test case; `workbench cases` lists them.")
+    _whole("The number of repeats", plan.repeats, 1, numbers.MOST_REPEATS)
+    _whole("The first repeat", plan.first_repeat, 0, numbers.MOST_ITEMS)
+    check_scoring(plan)
+    _whole("The number of steps", plan.max_steps, 1, 10_000)
+    _whole("The number of characters read at once", plan.read_limit, 0, 1_000_000_000)
+    _whole("The number of tokens of an answer", plan.answer_tokens, 0, 1_000_000)
+
+
+def check_scoring(plan: DocumentPlan) -> None:
+    """Refuse what a plan says of scores where it makes no sense, by UsageError: rubrics, numbers, the limit."""
+    from workbench.rubric import rubrics
+
+    known = [info.name for info in rubrics()]
+    if strange := [name for name in plan.rubrics if name not in known]:
+        raise UsageError(f"There is no rubric {strange[0]!r}. Known rubrics: {', '.join(known)}.")
+    if not plan.rubrics:
+        raise UsageError(f"Name at least one rubric: {', '.join(known)}.")
+    _whole("The number of times that the judge is asked", plan.judge_repeats, 1, numbers.MOST_REPEATS)
+    _dollars(plan.spend_limit)
+
+
+def check_regeneration(plan: RegenerationPlan) -> None:
+    # 0 means the default or "all"; the command line does not accept it.
+    _whole("The number of samples", plan.samples, 0)
+    _whole("The number of tasks", plan.limit, 0)
+    if not plan.k:
+        raise UsageError("k must be 1 or more, for example --k 1,3.")
+    for k in plan.k:
+        _whole("k", k, 1)
+    _dollars(plan.spend_limit)
+    if not all(text.strip() and text.isprintable() for text in plan.tasks):
+        raise UsageError(
+            "A task is named by an empty text or by control characters; `workbench tasks SOURCE` lists them."
+        )
+
+
+def check_place(session: Path) -> None:
+    """Make sure that a session and an engine's log can be written and an engine can run. Raises WorkbenchError."""
+    check_descriptors()
+    _writable(session.absolute().parent, "The folder", "name another one with --session")
+    _writable(paths.state_dir() / "engine", "The folder of logs", "set WORKBENCH_STATE_DIR to another one")
+
+
+def check_descriptors() -> None:
+    """Refuse, by WorkbenchError, a limit of open files that is too low for an engine and its sandboxes."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if most != resource.RLIM_INFINITY and most < _FEWEST_FILES:
+        raise WorkbenchError(
+            f"Only {most} files may be open at once here, and a run needs {_FEWEST_FILES}; raise the limit: ulimit -n 1024."
+        )
+
+
+def _writable(folder: Path, what: str, else_do: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise WorkbenchError(f"{what} {shown(folder)} cannot be made ({why}); {else_do}.") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise WorkbenchError(f"{what} {shown(folder)} cannot be written; {else_do}.")
+
+
+def _whole(what: str, value: object, least: int, most: int = numbers.MOST_ITEMS) -> None:
+    # A float or a text can only come from a program: refuse it instead of converting it.
+    if isinstance(value, str):
+        raise UsageError(f"{what} must be a number, not a text.")
+    try:
+        numbers.whole(value, least, most)
+    except ValueError as expected:
+        raise UsageError(f"{what} must be {expected}.") from None
+
+
+def _dollars(value: object) -> None:
+    try:
+        if isinstance(value, str):
+            raise ValueError("a number, not a text")
+        numbers.amount(value)
+    except ValueError as expected:
+        raise UsageError(f"The spend limit must be {expected}.") from None
+
+
+_SECONDS = 20
+
+
+def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
+    """Refuse an order that no sandbox of this machine can carry out, by SandboxUnavailable; by NoIsolation where none isolates."""
+    # Not at the top: plans are checked where nothing is tested, too.
+    from workbench.sandbox.bubblewrap import Bubblewrap
+    from workbench.sandbox.choose import choose_backend
+    from workbench.sandbox.docker import is_there
+    from workbench.sandbox.errors import NoIsolation, SandboxUnavailable
+    from workbench.sandbox.names import backend_info
+
+    name = backend_info(name).name if name else ""
+    if name in ("", "bubblewrap") and Bubblewrap().problem() is None:
+        return
+    if name in ("bubblewrap", "process") or not (is_dotted(name) or is_there()):
+        choose_backend(name or None)
+        return
+    # Neither Docker's package nor a foreign one must be imported here: the app calls this as well.
+    command = [sys.executable, "-m", "workbench.sandbox", name, *folders]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise SandboxUnavailable(
+            f"The Docker engine did not answer within {_SECONDS} s; start it again, or unset DOCKER_HOST."
+        ) from None
+    if done.returncode:
+        raise SandboxUnavailable(f"The sandboxes could not be asked for: {last_words(done.stderr)}.")
+    said = json.loads(done.stdout)
+    if "problem" in said:
+        if said["promises"] is None:
+            raise SandboxUnavailable(said["problem"])
+        raise NoIsolation(said["problem"], said["promises"])
