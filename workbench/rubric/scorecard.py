@@ -11,6 +11,8 @@ EvidenceKind = Literal["readme", "metadata", "fact", "file", "judge"]
 
 PASS_MARK = 60.0
 """A case passes at this many points of 100 (the original's mark)."""
+NO_FACTS_POINTS = 15.0
+"""What the original gives tier 3 of a case that has no facts (``without_facts`` of ``workbench.rubric.score``)."""
 
 
 @dataclass(frozen=True, slots=True)

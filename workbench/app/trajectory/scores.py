@@ -14,15 +14,15 @@ from workbench.comparison.panes import change_cell
 from workbench.comparison.trials import criteria_of
 from workbench.reports import wording
 from workbench.reports.wording import points
+from workbench.results.spread import PointSpread, own_points
 from workbench.rubric.scorecard import missing_points
-from workbench.rubric.spread import PointSpread, own_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
 from workbench.statistics.paired import difference
 
 if TYPE_CHECKING:
+    from workbench.results.spread import Agreement
     from workbench.rubric.scorecard import Criterion, Scorecard, TierScore
-    from workbench.rubric.spread import Agreement
 
     Judged = TierScore | Criterion | None
 
