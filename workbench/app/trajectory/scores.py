@@ -141,13 +141,13 @@ def what_it_takes(card: Scorecard, places: Mapping[tuple[int, str], int], width:
     missing = missing_points(card)
     if not missing:
         return [Row(((" No points are missing.", "ok"),))]
-    lost = sum(one.missing for one in missing if one.points is not None)
+    lost = sum(one.missing for one, _ in missing if one.points is not None)
     rows = wrapped(
         f"{points(lost)} points are missing, the most first; → is the score with these and all above.", width
     )
-    for one in missing:
+    for one, total in missing:
         scored = one.points is not None
-        score = f"{points(one.points)} / {points(one.maximum)}  {f'→ {points(one.total)}' if scored else 'unscored'} "
+        score = f"{points(one.points)} / {points(one.maximum)}  {f'→ {points(total)}' if scored else 'unscored'} "
         gain = f"{f'+{points(one.missing)}' if scored else '?':>6}  "
         title = fit(one.title, max(8, width - len(gain) - len(score) - 1))
         item = places.get((one.tier, one.key))
