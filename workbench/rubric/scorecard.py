@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from workbench.base import typed_json
+
 EvidenceKind = Literal["readme", "metadata", "fact", "file", "judge"]
 
 PASS_MARK = 60.0
@@ -139,24 +141,13 @@ class Scorecard:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Scorecard:
-        return Scorecard(
-            rubric=data["rubric"],
-            judge=data["judge"],
-            criteria=tuple(_criterion_from(item) for item in data["criteria"]),
-            spread=tuple(Spread(**{name: item[name] for name in Spread.__slots__}) for item in data.get("spread", ())),
-        )
+        return typed_json.convert(Scorecard, data)
 
 
 def _criterion_json(criterion: Criterion) -> dict[str, Any]:
     values = asdict(criterion)
-    evidence = list(values.pop("evidence"))
-    return {**values, "samples": list(criterion.samples), "evidence": evidence}
-
-
-def _criterion_from(item: Mapping[str, Any]) -> Criterion:
-    values = {name: item[name] for name in Criterion.__slots__ if name in item}
-    evidence = tuple(Evidence(**one) for one in values.pop("evidence", ()))
-    return Criterion(**{**values, "evidence": evidence, "samples": tuple(values.get("samples", ()))})
+    evidence = values.pop("evidence")
+    return {**values, "evidence": evidence}
 
 
 Standing = Literal["good", "middling", "poor"]
