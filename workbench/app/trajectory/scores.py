@@ -12,8 +12,8 @@ from workbench.app.toolkit.virtual_view import fit
 from workbench.base.text import one_line
 from workbench.comparison.panes import change_cell
 from workbench.comparison.trials import criteria_of
-from workbench.reports import wording
-from workbench.reports.wording import points
+from workbench.pages import wording
+from workbench.pages.wording import points
 from workbench.rubric.scorecard import missing_points
 from workbench.rubric.spread import PointSpread, own_points
 from workbench.session.json_forms import TIER_NAMES
