@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from workbench.base import typed_json
+
 EvidenceKind = Literal["readme", "metadata", "fact", "file", "judge"]
 
 PASS_MARK = 60.0
@@ -149,13 +151,7 @@ class Scorecard:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Scorecard:
-        return Scorecard(data["rubric"], data["judge"], tuple(map(_criterion_from, data["criteria"])))
-
-
-def _criterion_from(item: Mapping[str, Any]) -> Criterion:
-    values = {name: item[name] for name in Criterion.__slots__ if name in item}
-    evidence = tuple(Evidence(**one) for one in values.pop("evidence", ()))
-    return Criterion(**{**values, "evidence": evidence, "samples": tuple(values.get("samples", ()))})
+        return typed_json.convert(Scorecard, data)
 
 
 Standing = Literal["good", "middling", "poor"]

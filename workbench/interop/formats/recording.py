@@ -82,14 +82,14 @@ def put_own(writer: SessionWriter, trial: str, own: Mapping[str, Any]) -> None:
 
 def _score(writer: SessionWriter, trial: str, values: Mapping[str, Any]) -> ScoreRow:
     from workbench.rubric import Scorecard
-    from workbench.session import json_forms
+    from workbench.session import score_cards
 
     try:
-        decoded, lost = json_forms.card(json.dumps(values.get("card")))
+        decoded, lost = score_cards.card(json.dumps(values.get("card")))
         if lost:
             raise ValueError(lost)
         card = Scorecard.from_json(decoded)
-    except (json_forms.WrongForm, ValueError, KeyError, TypeError, AttributeError):
+    except ValueError:
         raise ForeignProblem("has a scorecard that cannot be read") from None
     blob = writer.blob(json.dumps(values["card"], ensure_ascii=False))
     problem = values.get("problem")
