@@ -9,7 +9,7 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.rubric import Criterion, OfflineJudge, Scorecard, rubrics, score
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 
 
 @dataclass(frozen=True)

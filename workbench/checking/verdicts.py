@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.base import typed_json
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
-from workbench.rubric.works import Works, counting
+from workbench.results.works import Works, counting
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -188,26 +188,15 @@ def shown_lines(block: BlockResult, most: int) -> list[str]:
 
 #: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
 RULES = 3
-_OF_COLUMNS = {
-    Verdict.WORKS: "works", Verdict.FAILS: "fails", Verdict.DIFFERS: "differs", Verdict.NOT_RUN: "not_run",
-    Truth.TRUE: "claims_true", Truth.UNTRUE: "claims_untrue", Truth.UNKNOWN: "claims_unknown",
-}  # fmt: skip
 
 
 class CheckDamaged(WorkbenchError):
     """A recorded check cannot be read."""
 
 
-def columns(checked: Checked) -> dict[str, int]:
-    blocks = counts([one.verdict for one in checked.blocks], Verdict)
-    claims = counts([one.truth for one in checked.claims], Truth)
-    return {
-        column: (blocks if isinstance(word, Verdict) else claims)[str(word)] for word, column in _OF_COLUMNS.items()
-    }
-
-
 def works(checked: Checked) -> Works:
-    return Works.of(columns(checked))
+    blocks = counts([one.verdict for one in checked.blocks], Verdict)
+    return Works(*blocks.values(), *counts([one.truth for one in checked.claims], Truth).values())
 
 
 def to_json(checked: Checked) -> str:
