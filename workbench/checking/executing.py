@@ -104,11 +104,11 @@ class _Execution:
     def _between(self, chain: Chain) -> set[int]:
         return {at for at in self.steps if chain.steps[0] <= at <= chain.steps[-1]}
 
-    async def start(self, program: str, folder: Path, *words: str) -> Ended:
+    async def start(self, folder: Path, *words: str) -> Ended:
         python = self.environment.python
         given = ["/checked/steps.json", "/checked/results.jsonl", str(self.way.seconds), *words]
         return await run_in_sandbox(
-            [str(python), "-I", "-B", f"{_INSIDE}/{program}", *given],
+            [str(python), "-I", "-B", f"{_INSIDE}/page_runner.py", *given],
             folder=folder,
             inside="/checked",
             cwd="/checked/repo",
@@ -153,7 +153,7 @@ class _Execution:
     async def _one_apart(self, chains: Sequence[Chain]) -> None:
         with _folder() as folder:
             await _prepare(folder, self.project, {"steps": self.orders, "chains": [chain.steps for chain in chains]})
-            running = self.start("apart_runner.py", folder, "/checked/passed.json")
+            running = self.start(folder, "/checked/passed.json")
             await _with_others(running, [self._take_over(folder)])
             self._taken(folder / "results.jsonl")
 
@@ -189,9 +189,9 @@ async def executed(
         chains = ()
     orders = _orders(page, plan, project, chains, way.seconds)
     with _folder() as folder:
-        await _prepare(folder, project, orders)
+        await _prepare(folder, project, {"steps": orders})
         run = _Execution(project, environment, way, orders, list(chains), folder / "apart.json")
-        running = run.start("page_runner.py", folder, *(["/checked/apart.json"] if chains else []))
+        running = run.start(folder, *(["/checked/apart.json"] if chains else []))
         count = max(1, min(_MOST_APART, (os.cpu_count() or 1) - 1)) if chains else 0
         helpers = [run.run_apart((at, count)) for at in range(count)]
         ended = await _with_others(running, [run.follow(folder / "results.jsonl"), *helpers])
