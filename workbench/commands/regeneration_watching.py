@@ -20,7 +20,7 @@ from workbench.commands.regeneration_summary import read_outcome, self_check_lin
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.orders.orders import Order, belongs, is_finished, refusal
-from workbench.orders.plan import Ask
+from workbench.plans.plan import Ask
 from workbench.regeneration.outcome import PassFigures
 from workbench.reports.regenerated import cell, estimate_words
 from workbench.reports.wording import share
