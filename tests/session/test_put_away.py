@@ -11,8 +11,8 @@ from workbench.orders import launching
 from workbench.orders.regenerate import order_regeneration
 from workbench.orders.rerun import RerunTrialOrder
 from workbench.orders.run import plan_document
+from workbench.pages.contents import read_contents
 from workbench.plans.plan import DocumentPlan, RegenerationPlan
-from workbench.reports.contents import read_contents
 from workbench.results.runs import latest_regeneration
 from workbench.results.sessions import gather
 from workbench.results.trials import latest_trial, load_trials
@@ -120,7 +120,7 @@ def test_ordering_the_same_regeneration_brings_its_run_back(needs_bubblewrap: No
 
 def test_reports_and_show_say_what_is_left_out(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from workbench.cli import main
-    from workbench.reports import write_report
+    from workbench.pages import write_report
 
     with SessionWriter(session) as writer, writer.transaction():
         writer.name_run("good", "baseline")

@@ -26,13 +26,13 @@ from workbench.orders.study import (
     pending_runs,
     titles_of,
 )
+from workbench.pages.page import Page
+from workbench.pages.page_fitted import fitted
+from workbench.pages.page_markdown import page_markdown
+from workbench.pages.paper import paper_json, paper_page
+from workbench.pages.study_page import study_page
+from workbench.pages.study_report import study_json
 from workbench.plans.plan import DocumentPlan
-from workbench.reports.page import Page
-from workbench.reports.page_fitted import fitted
-from workbench.reports.page_markdown import page_markdown
-from workbench.reports.paper import paper_json, paper_page
-from workbench.reports.study_page import study_page
-from workbench.reports.study_report import study_json
 from workbench.session import SessionReader
 from workbench.studies.analysis import analyse
 from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts

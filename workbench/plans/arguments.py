@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, TypeVar
 
+from workbench.base import typed_json
 from workbench.base.errors import WorkbenchError
 
 PlanT = TypeVar("PlanT")
@@ -76,52 +75,15 @@ def further(plan: object, counts: Counts, named: Iterable[str]) -> str:
     return "".join(f"/{name}={value}" for name, value in values.items() if value != plain[name])
 
 
-# -- read from a session
-
-
 class PlanDamaged(WorkbenchError):
     """The plan of a run cannot be read."""
 
 
-def made(kind: type[PlanT], values: str | Mapping[str, Any], **former: Any) -> PlanT:
-    """Return the plan that JSON holds, keys that are unknown left out and ``former`` for what older ones lack."""
-    decoded: object = values
-    if isinstance(values, str):
-        try:
-            decoded = json.loads(values)
-        except (ValueError, RecursionError):
-            decoded = None
-    if not isinstance(decoded, Mapping):
-        raise _damaged("all of it")
-    return _made(kind, {**former, **decoded})
-
-
-def _made(kind: type[PlanT], decoded: object) -> PlanT:
-    if not isinstance(decoded, Mapping):
-        raise _damaged(kind.__name__)
-    known: dict[str, Any] = {}
-    for item in fields(kind):  # type: ignore[arg-type]
-        if item.name in decoded:
-            known[item.name] = _read(kind, str(item.type), decoded[item.name], item.name)
-        elif item.default is MISSING:
-            raise _damaged(item.name)
-    return kind(**known)
-
-
-def _read(kind: type[Any], declared: str, value: object, name: str) -> Any:
-    if (part := vars(sys.modules[kind.__module__]).get(declared)) is not None:
-        return _made(part, value)
-    if declared.startswith("tuple[") and isinstance(value, list | tuple):
-        return tuple(_read(kind, declared[6:].partition(",")[0], one, name) for one in value)
-    number = isinstance(value, int) and not isinstance(value, bool)
-    fits = {"str": isinstance(value, str), "int": number, "float": number or isinstance(value, float)}
-    if not fits.get(declared, declared == "bool" and isinstance(value, bool)):
-        raise _damaged(name)
-    return value
-
-
-def _damaged(what: str) -> PlanDamaged:
-    return PlanDamaged(
-        f"The plan of a run in this session is damaged ({what}), so it cannot go on; what it did can be shown. "
-        "Start it anew."
-    )
+def read_plan(kind: type[PlanT], text: str) -> PlanT:
+    try:
+        return typed_json.decode(kind, text)
+    except typed_json.WrongForm as error:
+        raise PlanDamaged(
+            f"The plan of a run in this session is damaged ({error.place or 'all of it'}), so it cannot go on; what it did can be "
+            "shown. Start it anew."
+        ) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentTypeError
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from workbench.agents.names import AGENTS, agent_info
 from workbench.base import numbers
 from workbench.base.errors import UsageError
 from workbench.documenters.names import SCOPES
-from workbench.plans.arguments import Counts, Line, PlanDamaged, argument, arguments_of, further, made
+from workbench.plans.arguments import Counts, Line, PlanDamaged, argument, arguments_of, further, read_plan
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 
@@ -115,7 +115,7 @@ class DocumentPlan:
     read_limit: int = argument(
         0, study="limits.read", number=("The number of characters read at once", 0, 1_000_000_000)
     )
-    # Tokens that an answer of the agent's model may have; 0 = 4,096, as in all older sessions
+    # Tokens that an answer of the agent's model may have; 0 = 4,096
     answer_tokens: int = argument(
         0, study="limits.answer_tokens", number=("The number of tokens of an answer", 0, 1_000_000)
     )
@@ -140,9 +140,8 @@ class DocumentPlan:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: str | Mapping[str, Any]) -> DocumentPlan:
-        """Return the plan encoded by :meth:`to_json` (or as its JSON text); unknown keys are ignored."""
-        return made(cls, values)
+    def from_json(cls, text: str) -> DocumentPlan:
+        return read_plan(cls, text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,7 +289,6 @@ class RegenerationPlan(Asked):
         ),
     )
     docs_scope: str = argument(
-        # Runs of older versions have none written down and are `target`
         "repository",
         "--docs-scope SCOPE",
         "repository (default): all docstrings of the tree are the doc system's; target: only the function's own; "
@@ -350,10 +348,8 @@ class RegenerationPlan(Asked):
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: str | Mapping[str, Any]) -> RegenerationPlan:
-        """Return the plan encoded by :meth:`to_json` (or as its JSON text); unknown keys are ignored."""
-        # Before there were scopes, only the docstring of the function itself was replaced.
-        return made(cls, values, docs_scope="target")
+    def from_json(cls, text: str) -> RegenerationPlan:
+        return read_plan(cls, text)
 
     def acceptance(self, ask: Ask) -> Acceptance | None:
         return next((one for one in self.acceptances if one.answers(ask)), None)
@@ -439,9 +435,8 @@ class ImprovementPlan:
 
     @classmethod
     def from_json(cls, text: str) -> ImprovementPlan:
-        """Return the plan encoded by :meth:`to_json`; unknown keys are ignored. Raises PlanDamaged: it is none."""
         try:
-            return made(cls, text)
+            return read_plan(cls, text)
         except PlanDamaged:
             raise PlanDamaged("An order to improve docstrings in this session is damaged; order it anew.") from None
 
