@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import glyphs
-from workbench.rubric.spread import own_points
+from workbench.results.spread import own_points
 from workbench.session import json_forms
 
 if TYPE_CHECKING:
