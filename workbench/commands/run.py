@@ -9,8 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from workbench.agents.names import current_name
-from workbench.agents.remote_names import address_of
+from workbench.agents.names import address_of, current_name
 from workbench.base import paths, settings
 from workbench.base.errors import UsageError
 from workbench.base.numbers import MOST_REPEATS

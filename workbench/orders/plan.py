@@ -27,7 +27,7 @@ class DocumentPlan:
     cases: tuple[str, ...]  # Ids of test cases, or sources (folder, git URL@revision, NAME==VERSION)
     agent: str = "white"  # Name of an agent, see `workbench.agents.names.AGENTS`, `a2a:URL` or `package.module:Class`
     # A LiteLLM name, `local`, `replay:SESSION`; empty = the default of this machine; of `a2a:URL` what stands for the
-    # agent itself, see `workbench.agents.remote_names.PEER_MODEL`
+    # agent itself, see `workbench.agents.names.PEER_MODEL`
     model: str = ""
     judge: str = ""  # `offline`, a model or `package.module:Class`; empty = the default of this machine
     repeats: int = 1

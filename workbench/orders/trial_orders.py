@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.agents.remote_names import address_of, is_peer
+from workbench.agents.names import address_of, is_peer
 from workbench.base.errors import UsageError
 from workbench.base.settings import load
 from workbench.checking.verdicts import RULES
