@@ -17,7 +17,7 @@ from workbench.app.trials.table import TrialTable
 from workbench.base.errors import UsageError
 from workbench.interop.formats.exporting import export
 from workbench.interop.formats.tables import open_session
-from workbench.reports import write_report
+from workbench.pages import write_report
 from workbench.results.scores import last_scores, totals_of
 from workbench.results.trials import TrialLine, against_score, load_trials, matrix_of, scores_by_agent
 from workbench.search.entries import Part, read_part
