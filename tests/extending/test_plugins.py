@@ -263,7 +263,8 @@ def test_parts_of_the_workbench_are_plug_ins_like_any_other(
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
     found = {(GROUPS[one.kind], one.name): one.path for one in plugins.installed(own=True)}
     assert found == {(group, name): path for group, points in declared.items() for name, path in points.items()}
-    extension_check.import_folders([(one.kind, one.path) for one in plugins.installed(own=True)])
+    for one in plugins.installed(own=True):
+        load(one.kind, one.path, extension_check.protocol_of(one.kind))
     # A format by its name reads nothing else, and stands under that name.
     chat, rows = tmp_path / "chat.jsonl", tmp_path / "rows.jsonl"
     chat.write_text('{"messages": [{"role": "user", "content": "hi"}]}\n')

@@ -198,7 +198,8 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _doc_systems(env: Mapping[str, str]) -> Iterator[Finding]:
-    from workbench.documenters.programs import INSTALLABLE, installed
+    from workbench.interop.doc_programs.installing import installed
+    from workbench.interop.doc_programs.programs import INSTALLABLE
     from workbench.sandbox.program import problem
 
     for name, program in INSTALLABLE.items():
