@@ -11,9 +11,11 @@ from workbench import catalog
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import is_dotted
 from workbench.base.files import expanded
+from workbench.base.plugins import names
 from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.documenters import parse_docs, parse_scope
+from workbench.documenters.making import program_of
 from workbench.orders import defaults
 from workbench.orders.docs_estimate import documentation
 from workbench.orders.estimate import Documentation, Estimate, building_first, estimate_ask, estimate_candidates
@@ -322,12 +324,10 @@ def _absolute_docs(text: str) -> str:
             if not path.is_dir():
                 raise UsageError(f"There is no folder {path} with documented code; give the path of a documented copy.")
             docs = replace(docs, rest=str(path))
-        case "repoagent" | "osa" | "command":
-            from workbench.documenters.programs import written_out
-
+        case program if program in names("doc system", own=True):
             if docs.rest.startswith("replay:"):
                 docs = replace(docs, rest=_recorded(docs.rest))
-            docs, model = written_out(docs, defaults.evaluator(load()))
+            docs, model = program_of(docs).adapter.written_out(docs, defaults.evaluator(load()))
             if docs.kind == "command" and model.startswith("replay:"):
                 docs = replace(docs, rest=docs.rest.replace(f"{{model={model}}}", f"{{model={_recorded(model)}}}"))
             elif model and not model.startswith("replay:"):
