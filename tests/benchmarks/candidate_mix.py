@@ -22,7 +22,7 @@ from workbench.base import paths
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.engine.task_building import Prepared, prepare
 from workbench.engine.task_rows import located
-from workbench.regeneration.stubs import stubs
+from workbench.regeneration.tasks import stubs
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Workspace, choose_backend
 

@@ -15,7 +15,7 @@ from workbench.documenters.programs import program as doc_programs
 from workbench.documenters.programs.installing import Installable, environment, installed, interpreter
 from workbench.documenters.programs.work_folder import Documented, WorkFolder, read_documented
 from workbench.repository import Snapshot
-from workbench.repository.definitions import DefinitionKey
+from workbench.repository.functions import DefinitionKey
 
 
 def wheel(folder):

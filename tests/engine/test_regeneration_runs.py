@@ -24,7 +24,7 @@ from workbench.orders.orders import Order
 from workbench.orders.plan import RegenerationPlan
 from workbench.orders.regeneration_client import add_samples, plan_regeneration
 from workbench.orders.rerunning import rerun_orders
-from workbench.regeneration.source_of_test import source_of_test, text_of_test_file
+from workbench.regeneration.failure_groups import source_of_test, text_of_test_file
 from workbench.session import SessionReader
 from workbench.session.rows import CandidateRow
 

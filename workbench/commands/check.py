@@ -25,7 +25,7 @@ from workbench.commands.watching import follow, stop
 from workbench.orders import launching
 from workbench.orders.session_names import resolve_session, working_copy
 from workbench.orders.trial_orders import plan_check
-from workbench.sandbox.errors import NoIsolation
+from workbench.sandbox.types import NoIsolation
 from workbench.session import SessionReader
 from workbench.session.rows import CheckRow
 

@@ -27,11 +27,9 @@ from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, 
 from workbench.engine.task_rows import identity, located
 from workbench.orders.plan import Ask, chosen
 from workbench.orders.plan_checks import check_descriptors
-from workbench.regeneration.dataset import parse_formats, read_dataset
-from workbench.regeneration.dataset_rows import Row
-from workbench.regeneration.selections import parse_selection
+from workbench.regeneration.dataset import Row, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
-from workbench.regeneration.tasks import Task, TaskSet
+from workbench.regeneration.tasks import Task, TaskSet, parse_selection
 from workbench.sandbox import choose_backend
 from workbench.session.json_forms import picked
 

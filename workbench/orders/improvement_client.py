@@ -21,7 +21,7 @@ from workbench.orders.orders import Order, is_same_work, ordered_work
 from workbench.orders.plan import Ask, ImprovementPlan, PlanDamaged, RegenerationPlan, as_text, filled
 from workbench.orders.plan_checks import check_place, check_sandbox
 from workbench.orders.regeneration_client import absolute_source, content_of, resolved
-from workbench.repository.functions import Function, find_functions
+from workbench.repository.functions import Function, functions_by_name
 from workbench.results.kinds import BELOW
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
@@ -242,10 +242,7 @@ def _share(text: str | None) -> Share | None:
 def task_source(reader: SessionReader, task: TaskRow) -> tuple[bytes, Function]:
     assert task.source_blob is not None
     source = reader.data(task.source_blob)
-    names = (task.qualified_name, task.occurrence)
-    return source, next(
-        one for one in find_functions(source, task.path) if (one.qualified_name, one.occurrence) == names
-    )
+    return source, functions_by_name(source, task.path)[task.qualified_name, task.occurrence]
 
 
 def spliced(docstrings: Iterable[tuple[TaskRow, bytes, str]]) -> dict[str, tuple[bytes, bytes]]:

@@ -153,7 +153,7 @@ class RegenerationPlan:
     # Where its docstrings stand, see `workbench.documenters.SCOPES`; runs of older versions have none written down and
     # are `target`
     docs_scope: str = "repository"
-    # By which rule functions become tasks, see `workbench.regeneration.selections`; with `published` there is no stub
+    # By which rule functions become tasks, see `workbench.regeneration.tasks`; with `published` there is no stub
     # filter, and no control `stub`
     selection: str = "filtered"
     # Further fields of each request to the evaluator as JSON; empty = as fits the evaluator, `{}` = none

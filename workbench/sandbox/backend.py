@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from workbench.sandbox.names import NOT_ISOLATED
-from workbench.sandbox.types import Limits
+from workbench.sandbox.types import NOT_ISOLATED, Limits
 
 #: The runner's folder on this machine; a back end mounts it read-only as ``<Layout.runner>/workbench_runner``.
 RUNNER = Path(__file__).resolve().parent / "workbench_runner"

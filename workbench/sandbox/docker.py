@@ -22,7 +22,8 @@ from typing import Any
 from workbench.base.disks import says_full
 from workbench.base.reasons import reason_of
 from workbench.sandbox.backend import RUNNER, Channel, Guarantees, Launch, Layout, runner_command
-from workbench.sandbox.errors import SandboxUnavailable
+from workbench.sandbox.control import OWN_MEMORY_MB, OWN_PROCESSES
+from workbench.sandbox.types import SandboxUnavailable
 
 #: Name of the images; ``docker image prune --all --filter label=workbench=environment`` removes them.
 REPOSITORY = "workbench-environment"
@@ -221,7 +222,6 @@ DEFAULT_IMAGE = "debian:stable-slim"
 
 _SOCKET = "/var/run/docker.sock"
 _USER = 1000
-_OWN_MEMORY_MB, _OWN_PROCESSES = 192, 12
 _OPEN_FILES, _TASKS_OF_USER = 4096, 16384
 
 #: Podman's own system call filter allows keyrings, in which a candidate could leave data for the next one.
@@ -317,7 +317,7 @@ class Docker:
         ulimits = [Ulimit(name="nofile", soft=_OPEN_FILES, hard=_OPEN_FILES)]
         if is_podman:  # which would ask for four million, more than root itself may have in some machines
             ulimits.append(Ulimit(name="nproc", soft=_TASKS_OF_USER, hard=_TASKS_OF_USER))
-        memory = f"{launch.limits.memory_mb + _OWN_MEMORY_MB}m"
+        memory = f"{launch.limits.memory_mb + OWN_MEMORY_MB}m"
         return client.containers.create(
             image,
             entrypoint=runner_command(launch.python, layout.runner, _FILTER),
@@ -336,7 +336,7 @@ class Docker:
             mounts=[Mount(inside, outside, type="bind", read_only=True) for inside, outside in folders.items()],
             mem_limit=memory,
             memswap_limit=memory,
-            pids_limit=launch.limits.processes + _OWN_PROCESSES,
+            pids_limit=launch.limits.processes + OWN_PROCESSES,
             nano_cpus=1_000_000_000,
             ulimits=ulimits,
             cap_drop=["ALL"],

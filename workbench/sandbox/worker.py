@@ -18,12 +18,10 @@ from workbench.base.disks import is_full, says_full
 from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import failure, is_dotted
 from workbench.base.reasons import last_words
-from workbench.sandbox import forgery
+from workbench.sandbox import plain
 from workbench.sandbox.backend import Backend, Channel, Launch
-from workbench.sandbox.errors import SandboxError, no_room
-from workbench.sandbox.plain import Plainness, PlainnessCheck
-from workbench.sandbox.plain_context import project_names
-from workbench.sandbox.types import Job, Limits, Reason, Report, Route, Verdict, Workspace
+from workbench.sandbox.plain import Plainness, PlainnessCheck, project_names
+from workbench.sandbox.types import Job, Limits, Reason, Report, Route, SandboxError, Verdict, Workspace, no_room
 from workbench.sandbox.workbench_runner.judge import PROCESSES
 
 #: Folders that may contain a copy of the code under test, or that tests do not need.
@@ -112,7 +110,7 @@ class Worker:
         unseen = found.opens and PROCESSES in report.changed
         if found.plain and not changed and not unseen:
             return report
-        if await asyncio.to_thread(forgery.is_same_body, job.content, original, job.function):
+        if await asyncio.to_thread(plain.is_same_body, job.content, original, job.function):
             return report  # what is the repository's own needs no proof
         report = replace(report, suspicious=(*report.suspicious, *changed))
         if not unseen and (found.plain or await self._passes_with_checks(job, original, found)):
@@ -153,20 +151,20 @@ class Worker:
             if await self._fails_without_result(replace(job, content=original)):
                 return _forged(report, "It reports success even when its result is discarded.")
             doubts.append("its tests pass whatever it returns, so that a forged report would not be noticed")
-        decoy = forgery.make_decoy(job.tests)
+        decoy = plain.make_decoy(job.tests)
         cold = await self._with_decoy(job, decoy)
-        if cold is not None and forgery.is_fooled(cold, decoy):
+        if cold is not None and plain.is_fooled(cold, decoy):
             honest = await self._with_decoy(replace(job, content=original), decoy)
-            if honest is not None and not forgery.is_fooled(honest, decoy):
+            if honest is not None and not plain.is_fooled(honest, decoy):
                 return _forged(report, "It reports success even for a test that cannot pass.")
             doubts.append("a test that cannot pass could not be run beside its own")
-        elif cold is None or not forgery.passed_beside(cold, decoy):
+        elif cold is None or not plain.passed_beside(cold, decoy):
             report = replace(
                 report, suspicious=(*report.suspicious, "its tests did not all pass in a fresh interpreter")
             )
         return replace(report, doubtful="; ".join(doubts))
 
-    async def _with_decoy(self, job: Job, decoy: forgery.Decoy) -> Report | None:
+    async def _with_decoy(self, job: Job, decoy: plain.Decoy) -> Report | None:
         # A cold start imports everything again, which the limit of a fast verdict leaves no time for.
         seconds = max(job.limits.seconds, self.limits.seconds)
         changed = replace(
@@ -180,7 +178,7 @@ class Worker:
 
     async def _fails_without_result(self, job: Job) -> bool:
         assert job.function is not None
-        content = forgery.discarded(job.content, job.function)
+        content = plain.discarded(job.content, job.function)
         if content is None:
             return False
         report = await self._attempt(replace(job, content=content))

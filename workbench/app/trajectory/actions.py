@@ -181,7 +181,7 @@ class Actions(RunActions):
 
         def work(session: Path, state: TrialState) -> str:
             from workbench.orders import launching, trial_orders
-            from workbench.sandbox.errors import NoIsolation
+            from workbench.sandbox.types import NoIsolation
 
             alone = ""
             try:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from workbench.documenters.types import Docstring
 from workbench.regeneration.grafting import collect_docstrings
-from workbench.repository.definitions import DefinitionKey
+from workbench.repository.functions import DefinitionKey
 
 #: Name of the copy in its area.
 COPY = "repository"

@@ -14,7 +14,7 @@ from typing import Any
 from workbench.documenters.programs.adapter import COPY, Place, Start, Written
 from workbench.documenters.programs.installing import Installable, interpreter
 from workbench.documenters.types import DocumentationFailed
-from workbench.repository.definitions import DefinitionKey, find_definitions
+from workbench.repository.functions import DefinitionKey, find_definitions
 
 INSTALLABLE = Installable("repoagent", "RepoAgent", "0.2.0", ("repoagent==0.2.0",), megabytes=290)
 _RECORD = Path(".project_doc_record", "project_hierarchy.json")

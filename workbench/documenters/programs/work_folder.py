@@ -23,7 +23,7 @@ from workbench.base.reasons import last_words
 from workbench.documenters.programs.adapter import COPY
 from workbench.documenters.types import DocumentationFailed
 from workbench.repository import Snapshot
-from workbench.repository.definitions import DefinitionKey
+from workbench.repository.functions import DefinitionKey
 
 #: Incremented whenever the same program would leave other docstrings.
 _FORMAT = 1
