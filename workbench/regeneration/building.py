@@ -50,20 +50,6 @@ class Record(Protocol):
     def keep(self, decision: Task | Dropped) -> None: ...
 
 
-class NoRecord:
-    """Stores nothing."""
-
-    def suite(self) -> Suite | None:
-        return None
-
-    def keep_suite(self, suite: Suite) -> None: ...
-
-    def decisions(self) -> Mapping[str, Task | Dropped]:
-        return {}
-
-    def keep(self, decision: Task | Dropped) -> None: ...
-
-
 async def build_tasks(
     snapshot_root: Path,
     environment: Environment,
@@ -86,9 +72,8 @@ async def build_tasks(
     """
     limits = limits or Limits()
     rules = rules or Rules()
-    record = record or NoRecord()
     workspace = replace(environment.workspace, root=snapshot_root)
-    suite = await asyncio.to_thread(record.suite)
+    suite = await asyncio.to_thread(record.suite) if record is not None else None
     if suite is not None:
         workspace = usable(workspace, suite.not_collected, suite.test_paths)
     async with pool(backend, workspace, workers=workers, limits=limits) as workers_pool:
@@ -99,7 +84,8 @@ async def build_tasks(
             suite = await run_suite(
                 workers_pool, suite_limits, rules, lambda line: on_progress(Progress("suite", 0, 0, line))
             )
-            await asyncio.to_thread(record.keep_suite, suite)
+            if record is not None:
+                await asyncio.to_thread(record.keep_suite, suite)
         on_progress(Progress("suite", 0, 0, suite.sentence))
         is_source = await asyncio.to_thread(
             source_rule, replace(workspace, test_paths=suite.test_paths or workspace.test_paths)
@@ -133,7 +119,7 @@ class _Builder:
         limits: Limits,
         suite: Suite,
         rules: Rules,
-        record: Record,
+        record: Record | None,
         on_progress: Callable[[Progress], None],
         is_source: Callable[[PurePosixPath], bool],
     ) -> None:
@@ -148,7 +134,6 @@ class _Builder:
         self.dropped: list[Dropped] = []
         self.stages: dict[str, int] = {}
         self._originals: dict[tuple[str, ...], asyncio.Task[Report]] = {}
-        self._missed_lines: dict[str, frozenset[int]] = {}
         self._done = 0
         self._total = 0
 
@@ -161,7 +146,7 @@ class _Builder:
         for path, source in sources.items():
             here = [function for function, _ in found if function.path == path]
             traces |= trace_functions(self.suite, here, source, path, published=published)
-        known = await asyncio.to_thread(self.record.decisions)
+        known = await asyncio.to_thread(self.record.decisions) if self.record is not None else {}
         async with task_group() as group:
             decisions = [
                 group.create_task(self._decide(function, source, traces.get(function.id), known.get(function.id)))
@@ -187,7 +172,8 @@ class _Builder:
         if decision is None:
             assert trace is not None
             decision = await self._by_running(function, source, trace)
-            self.record.keep(decision)
+            if self.record is not None:
+                self.record.keep(decision)
         self._done += 1
         if isinstance(decision, Task):
             text = f"{decision.id}: {len(decision.tests)} tests"
@@ -211,7 +197,7 @@ class _Builder:
             return Dropped(function.id, "body", "Its body is a stub already.")
         if trace is None or not trace.tests:
             return Dropped(function.id, "trace", _why_untested(trace))
-        if published and (why := why_not_published(function, trace.tests, self._missed(function.path, source))):
+        if published and (why := why_not_published(function, trace.tests, missed_lines(source))):
             return Dropped(function.id, "trace", why)
         seconds = self._seconds(trace.tests)
         if seconds > self.rules.slowest_tests:
@@ -231,19 +217,15 @@ class _Builder:
             )
         for stub in stubs(function):
             report = await self._stubbed(function, splice(source, function, stub), trace)
-            if report.verdict is Verdict.PASSED:
-                return Dropped(function.id, "stub", f"Its {len(trace.tests)} tests also pass with the body {stub!r}.")
-            if report.verdict is Verdict.ERROR:
-                return Dropped(function.id, "stub", f"The stub could not be tested. {report.detail}")
-            if report.verdict is Verdict.INVALID:
-                return Dropped(function.id, "parse", f"With the body {stub!r} the file does not parse. {report.detail}")
+            stage, why = {
+                Verdict.PASSED: ("stub", f"Its {len(trace.tests)} tests also pass with the body {stub!r}."),
+                Verdict.ERROR: ("stub", f"The stub could not be tested. {report.detail}"),
+                Verdict.INVALID: ("parse", f"With the body {stub!r} the file does not parse. {report.detail}"),
+            }.get(report.verdict, ("", ""))
+            if stage:
+                return Dropped(function.id, stage, why)
         seconds = max(self._seconds(trace.tests), sum(test.seconds for test in original.tests))
         return self._task(function, source, trace, seconds)
-
-    def _missed(self, path: str, source: bytes) -> frozenset[int]:
-        if path not in self._missed_lines:
-            self._missed_lines[path] = missed_lines(source)
-        return self._missed_lines[path]
 
     def _task(self, function: Function, source: bytes, trace: FunctionTrace, seconds: float) -> Task:
         in_a_test_file = not self.is_source(PurePosixPath(function.path))

@@ -1,4 +1,4 @@
-"""Rows of a dataset of tasks: the columns of RealCode and repotest where applicable, and further columns."""
+"""Write and read a dataset of tasks, a folder of files with the columns of RealCode and repotest; see ``docs/dataset.md``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,16 @@ from typing import Any
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import TooDeep, Unreadable, expanded, parse_json, read_text, require_ordinary, shown
 from workbench.regeneration.environment import Environment
-from workbench.regeneration.tasks import Task, TaskSet
-from workbench.repository.functions import Function, find_functions
+from workbench.regeneration.tasks import Task, TaskSet, located
+from workbench.repository.functions import Function
 from workbench.repository.lines import decode, source_encoding
 
 #: Incremented whenever a column changes its name or its meaning.
 SCHEMA_VERSION = 1
 
 
-def _column(kind: str, meaning: str, *, default: Any = ...) -> Any:
-    metadata = {"kind": kind, "meaning": meaning}
-    return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
+def _column(kind: str, meaning: str) -> Any:
+    return field(metadata={"kind": kind, "meaning": meaning})
 
 
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
@@ -117,27 +116,14 @@ class Row:
         return (self.left_context + self.gt + self.right_context).encode(self.encoding, "surrogateescape")
 
     def task(self) -> Task:
-        return Task(
-            id=self.task_id,
-            path=self.fn,
-            qualified_name=self.qualified_name,
-            occurrence=self.occurrence,
-            kind=self.kind,
-            signature=self.signature,
-            start_line=self.start_line,
-            end_line=self.end_line,
-            tests=self.PASS_TO_PASS,
-            statements=self.statements,
-            covered=self.statements_covered,
-            seconds=self.seconds,
-            import_time=self.import_time,
-            body=self.body,
-            docstring=self.doc,
-            source_sha256=self.source_sha256,
-            branches=self.branches,
-            branches_covered=self.branches_covered,
-            unstable=self.unstable_tests,
-        )
+        return Task(**{each.name: getattr(self, _COLUMNS_OF_TASK.get(each.name, each.name)) for each in fields(Task)})
+
+
+#: The columns that are called otherwise than what of a task they hold.
+_COLUMNS_OF_TASK = {
+    "id": "task_id", "path": "fn", "tests": "PASS_TO_PASS", "covered": "statements_covered", "docstring": "doc",
+    "unstable": "unstable_tests",
+}  # fmt: skip
 
 
 def columns() -> tuple[tuple[str, str, str], ...]:
@@ -157,11 +143,6 @@ class Origin:
     environment: Environment
 
 
-def make_rows(origin: Origin, built: TaskSet) -> list[Row]:
-    """Return a row for every task, numbered from 0. WorkbenchError: the tasks were built from other files."""
-    return list(_rows(origin, built))
-
-
 def numbered(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(replace(row, id=number) for number, row in enumerate(rows))
 
@@ -172,66 +153,43 @@ def repository_name(name: str, source: str) -> str:
     return found[1] if found else name
 
 
-def _rows(origin: Origin, built: TaskSet) -> Iterator[Row]:
-    files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
+def make_rows(origin: Origin, built: TaskSet) -> list[Row]:
+    """Return a row for every task, numbered from 0. WorkbenchError: the tasks were built from other files."""
+    rows: list[Row] = []
     python = _python(origin.environment)
     build = " ".join(["pip install", *origin.environment.installed, "pytest-json-report"])
-    for number, task in enumerate(built.tasks):
-        if task.path not in files:
-            source = (origin.root / task.path).read_bytes()
-            found = {(each.qualified_name, each.occurrence): each for each in find_functions(source, task.path)}
-            files[task.path] = (source, found)
-        source, functions = files[task.path]
-        function = functions.get((task.qualified_name, task.occurrence))
-        if function is None:
-            raise WorkbenchError(f"{task.path} has changed since its tasks were built; run again with --rebuild.")
+    for task, function, source in located(origin.root, built.tasks):
         encoding = source_encoding(source)
         left, body, right = (decode(part, encoding) for part in _parts(source, function))
-        yield Row(
-            id=number,
+        row = Row(
+            **{_COLUMNS_OF_TASK.get(each.name, each.name): getattr(task, each.name) for each in fields(Task)},
+            id=len(rows),
             repo=origin.repo,
             base_commit=origin.revision or origin.snapshot,
-            fn=task.path,
             path_from_root=task.path,
             intent=f"{function.name}[function]",
             intent_type="function",
             left_context=left,
             gt=body,
             right_context=right,
-            doc=task.docstring,
             total_tests=len(task.tests),
-            PASS_TO_PASS=task.tests,
             FAIL_TO_PASS=(),
             image_name=f"python:{python.rpartition('.')[0]}",
             build_command=build,
             test_command=_test_command(origin.environment, task.tests),
             schema_version=SCHEMA_VERSION,
-            task_id=task.id,
             source=origin.source,
             snapshot=origin.snapshot,
-            source_sha256=task.source_sha256,
             encoding=encoding,
-            qualified_name=task.qualified_name,
-            occurrence=task.occurrence,
-            kind=task.kind,
-            signature=task.signature,
-            start_line=task.start_line,
-            end_line=task.end_line,
-            body=task.body,
-            statements=task.statements,
-            statements_covered=task.covered,
             coverage=task.coverage,
-            branches=task.branches,
-            branches_covered=task.branches_covered,
             branch_coverage=task.branch_coverage,
-            seconds=task.seconds,
-            import_time=task.import_time,
-            unstable_tests=task.unstable,
             python=python,
             environment=origin.environment.digest,
             sandbox=built.backend,
             stub=built.stub,
         )
+        rows.append(row)
+    return rows
 
 
 def _parts(source: bytes, function: Function) -> tuple[bytes, bytes, bytes]:
@@ -245,15 +203,11 @@ def _parts(source: bytes, function: Function) -> tuple[bytes, bytes, bytes]:
 
 
 def _python(environment: Environment) -> str:
-    version = re.search(r"^version(?:_info)?\s*=\s*([\d.]+)", _text(environment.folder / "pyvenv.cfg"), re.M)
-    return version[1] if version else ""
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        return ""
+    with contextlib.suppress(OSError):
+        text = (environment.folder / "pyvenv.cfg").read_text(encoding="utf-8")
+        if version := re.search(r"^version(?:_info)?\s*=\s*([\d.]+)", text, re.M):
+            return version[1]
+    return ""
 
 
 def _test_command(environment: Environment, tests: Sequence[str]) -> str:
@@ -310,10 +264,11 @@ def write_dataset(
     folder.mkdir(parents=True, exist_ok=True)
     rows = numbered(rows)
     written = []
+    values = [row.to_json() for row in rows]
     for name in formats:
         path = folder / f"{_NAME}.{name}"
-        write = _write_parquet if name == "parquet" else _write_lines
-        _replace(path, lambda part, write=write: write(part, rows))  # type: ignore[misc]
+        write = _write_parquet if name == "parquet" else _write_json_lines
+        _replace(path, lambda part, write=write: write(part, values))  # type: ignore[misc]
         written.append(path)
     files = [path.name for path in written]
     _replace(folder / _DROPPED, lambda part: _write_json_lines(part, dropped))
@@ -375,10 +330,6 @@ def _row(file: Path, number: int, values: Any) -> Row:
         raise BadDataset(f"{file}, row {number}: it is no row of a dataset of tasks ({problem}).") from None
 
 
-def _write_lines(path: Path, rows: Sequence[Row]) -> None:
-    _write_json_lines(path, (row.to_json() for row in rows))
-
-
 def _write_json_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
     with path.open("w", encoding="utf-8") as file:
         for value in values:
@@ -405,7 +356,7 @@ def _read_lines(path: Path) -> list[Any]:
     return found
 
 
-def _write_parquet(path: Path, rows: Sequence[Row]) -> None:
+def _write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     pyarrow, parquet = _pyarrow()
     types = {
         "int": pyarrow.int64(),
@@ -421,7 +372,7 @@ def _write_parquet(path: Path, rows: Sequence[Row]) -> None:
         ],
         metadata={"schema_version": str(SCHEMA_VERSION)},
     )
-    table = pyarrow.Table.from_pylist([_storable(row.to_json()) for row in rows], schema=schema)
+    table = pyarrow.Table.from_pylist([_storable(row) for row in rows], schema=schema)
     parquet.write_table(table, path, compression="zstd")
 
 
@@ -433,7 +384,7 @@ def _read_parquet(path: Path) -> list[Any]:
         raise BadDataset(f"{path} is no Parquet file: {str(problem).splitlines()[0]}") from None
 
 
-def _storable(values: dict[str, Any]) -> dict[str, Any]:
+def _storable(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values with lone surrogates escaped, because Parquet stores text as UTF-8."""
     return {
         name: value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value

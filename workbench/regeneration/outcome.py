@@ -263,14 +263,14 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
     """Return pass@k over tasks of one group: of all, without doubtful passes, and for documented functions alone."""
     overall = summarise([one.count() for one in results], ks, interval=LEVEL if interval else None)
     clean = [one for one in results if not one.leaking]
-    without_leaking = summarise([one.count() for one in clean], ks).overall
-    without_doubtful = summarise([one.count(doubtful=False) for one in results], ks).overall
-    without_repairs = summarise([one.count(repaired=False) for one in results], ks).overall
+    without_leaking = summarise([one.count() for one in clean], ks)
+    without_doubtful = summarise([one.count(doubtful=False) for one in results], ks)
+    without_repairs = summarise([one.count(repaired=False) for one in results], ks)
     documented = [one for one in results if one.documented]
-    of_documented = summarise([one.count() for one in documented], ks).overall
+    of_documented = summarise([one.count() for one in documented], ks)
     drawn = [one.counted for one in results]
     return PassFigures(
-        pass_at=tuple(overall.overall[k] for k in ks),
+        pass_at=tuple(overall[k] for k in ks),
         tasks=len(results),
         decided=sum(not one.waiting for one in results),
         samples_per_task=(min(drawn, default=0), max(drawn, default=0)),
@@ -384,7 +384,7 @@ def pass_by_samples(sequences: Sequence[VerdictSequence], k: int) -> tuple[Curve
     most = min(MOST_SAMPLES, max((len(one.passed) for one in sequences), default=0))
     points = []
     for m in range(max(1, k), most + 1):
-        estimate = summarise([_first(one, m) for one in sequences], (k,), interval=LEVEL).overall[k]
+        estimate = summarise([_first(one, m) for one in sequences], (k,), interval=LEVEL)[k]
         points.append(CurvePoint(m, estimate))
     return tuple(points)
 
@@ -393,7 +393,7 @@ def pass_by_k(results: Sequence[TaskResult]) -> tuple[Estimate, ...]:
     """Return pass@k over all samples for k from 1 to the most counted samples of a task, with intervals."""
     most = min(MOST_SAMPLES, max((one.counted for one in results), default=0))
     ks = range(1, most + 1)
-    overall = summarise([one.count() for one in results], ks, interval=LEVEL).overall
+    overall = summarise([one.count() for one in results], ks, interval=LEVEL)
     return tuple(overall[k] for k in ks)
 
 

@@ -1,6 +1,6 @@
-"""Context policies: which part of the file the evaluator sees besides the body that it has to write.
+"""The evaluation prompt (the paper's in our own words, or a text of one's own), the same for every doc system.
 
-A policy never changes once published; a changed one gets a new name. The context before the body always ends exactly
+A context policy says which part of the file the evaluator sees besides the body that it has to write. It never changes once published; a changed one gets a new name. The context before the body always ends exactly
 where the body begins, so that the answer is a continuation.
 
 - ``prefix-1``: the whole file up to the body, as in the paper, including the bodies of other functions before it.

