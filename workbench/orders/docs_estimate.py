@@ -112,7 +112,7 @@ def _asked(
 
 
 def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
-    from workbench.repository.definitions import find_definitions
+    from workbench.repository.functions import find_definitions
 
     found: Counter[str] = Counter()
     for entry in snapshot.files:

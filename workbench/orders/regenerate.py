@@ -173,8 +173,8 @@ def _precedence(run: RunRow) -> tuple[bool, bool, float]:
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
-    from workbench.regeneration.selections import parse_selection
-    from workbench.sandbox.names import backend_info
+    from workbench.regeneration.tasks import parse_selection
+    from workbench.sandbox.choose import backend_info
 
     check_regeneration(plan)
     sandbox = plan.sandbox or load().sandbox
@@ -212,8 +212,7 @@ def _engine(text: str) -> str:
 def full_ask(plan: RegenerationPlan) -> Ask:
     """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
     from workbench.models.defaults import extra_body_for, is_local, read_extra_body
-    from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
-    from workbench.regeneration.prompts import PROMPT_VERSION
+    from workbench.regeneration.prompts import DEFAULT_POLICY, POLICIES, PROMPT_VERSION
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     base = Ask(evaluator, plan.samples or defaults.SAMPLES, tasks=plan.tasks, limit=plan.limit)
