@@ -12,7 +12,7 @@ import pytest
 
 from workbench.base.files import building_beside
 from workbench.engine.merging import merge
-from workbench.reports.writing import write_atomically
+from workbench.pages.writing import write_atomically
 from workbench.session import create
 
 

@@ -28,7 +28,7 @@ from workbench.app.toolkit.form import AskText, Confirm
 from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.base import settings
 from workbench.orders import study_client
-from workbench.reports import in_a_process
+from workbench.pages import in_a_process
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
 from workbench.studies.declaration import DOCS, Column, Study

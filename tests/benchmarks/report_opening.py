@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "web")]
 
 from chromium import PROGRAM, Page, chromium  # noqa: E402
-from reports.many_reported import many_reported  # noqa: E402
+from pages.many_reported import many_reported  # noqa: E402
 
-from workbench.reports import write_report  # noqa: E402
+from workbench.pages import write_report  # noqa: E402
 
 TARGET = 2.0  # seconds to open
 TRIALS, ROUNDS = 500, 5

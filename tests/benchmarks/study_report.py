@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from studies.declared_studies import put_matrix, put_texts
 
-from workbench.reports import STUDY_FORMATS
-from workbench.reports.study_report import write_study_report
+from workbench.pages import STUDY_FORMATS
+from workbench.pages.study_report import write_study_report
 
 TASKS = (1, 6, 56)
 ROWS, DOCS, EVALUATORS, SAMPLES = 30, 6, 2, 5

@@ -19,7 +19,7 @@ from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import TerminalShow
 from workbench.engine.rechecking import write_verdict
 from workbench.orders.orders import last_order
-from workbench.reports import write_report
+from workbench.pages import write_report
 from workbench.sandbox import Report, Verdict
 from workbench.session import SessionReader
 from workbench.session.identity import candidate_id

@@ -9,9 +9,9 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix, put_texts
 
 from workbench.cli import main
-from workbench.reports.page_markdown import page_markdown
-from workbench.reports.study_page import study_page
-from workbench.reports.study_report import study_json
+from workbench.pages.page_markdown import page_markdown
+from workbench.pages.study_page import study_page
+from workbench.pages.study_report import study_json
 from workbench.session import SessionReader
 from workbench.studies.following import read_study
 

@@ -13,9 +13,9 @@ from workbench.base.errors import UsageError
 from workbench.comparison.groups import GROUPS, compare_groups, groups_of, join_groups
 from workbench.comparison.panes import Comparison
 from workbench.comparison.tasks import compare_candidates, read_candidate
+from workbench.pages.comparison_page import comparison_page
+from workbench.pages.page_markdown import page_markdown
 from workbench.regeneration.passk import TaskCount, pass_at_k, summarise
-from workbench.reports.comparison_page import comparison_page
-from workbench.reports.page_markdown import page_markdown
 from workbench.session import SessionReader
 
 OTHER = "openai/other"

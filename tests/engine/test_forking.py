@@ -18,7 +18,7 @@ from workbench.engine.document import execute
 from workbench.orders import client, launching
 from workbench.orders.plan import DocumentPlan
 from workbench.orders.trial_orders import Edit, plan_fork
-from workbench.reports.contents import read_contents
+from workbench.pages.contents import read_contents
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import StepRow, TrialRow
 

@@ -21,7 +21,7 @@ from workbench.orders import client, launching
 from workbench.orders.plan import RegenerationPlan
 from workbench.orders.regeneration_client import plan_regeneration
 from workbench.orders.rerunning import rerun_orders
-from workbench.reports.regenerated import former_failing
+from workbench.pages.regenerated import former_failing
 from workbench.sandbox import Report, Route, TestOutcome, Verdict
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import CandidateRow

@@ -12,8 +12,8 @@ from workbench.cli import main
 pytest.importorskip("numpy")
 
 from workbench.metrics.paper import published_paper
-from workbench.reports.page_markdown import page_markdown
-from workbench.reports.paper import disagreements, paper_json, paper_page
+from workbench.pages.page_markdown import page_markdown
+from workbench.pages.paper import disagreements, paper_json, paper_page
 
 
 @pytest.fixture(scope="module")

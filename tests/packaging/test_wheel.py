@@ -35,7 +35,7 @@ def test_the_built_wheel_brings_its_cases_themes_and_sessions(tmp_path: Path, ho
         "from workbench.catalog import records, repositories\n"
         "assert sum(records.bundled_record(entry) is not None for entry in repositories.load_repositories()) >= 10\n"
         "assert workbench.base.paths.Path(workbench.__file__).with_name('sandbox').joinpath('etc', 'hosts').is_file()\n"
-        "from workbench.reports import write_report\n"
+        "from workbench.pages import write_report\n"
         "page = write_report(workbench.base.paths.bundled('sessions') / 'example.session', 'html', None)\n"
         "assert '<script>' in page and 'id=\"search\"' in page\n"
         "sys.exit(cli.main(['cases', '--json']))"

@@ -9,7 +9,7 @@ from app.regenerated import EVALUATOR, RUN, Recorder
 
 from workbench.commands.regeneration_summary import read_outcome, summary
 from workbench.commands.regeneration_watching import figures
-from workbench.reports import write_report
+from workbench.pages import write_report
 from workbench.results.regeneration_runs import load_view
 from workbench.results.tasks import figures_of, load_lines
 from workbench.session import SessionReader

@@ -105,7 +105,7 @@ def test_in_order_and_by_part() -> None:
 def test_reports_search_and_show_have_them(session: Path) -> None:
     import json
 
-    from workbench.reports import write_report
+    from workbench.pages import write_report
     from workbench.search import SearchIndex, parse
 
     with SessionWriter(session) as writer:

@@ -10,7 +10,7 @@ import pytest
 from workbench.orders import client
 from workbench.orders.plan import DocumentPlan, RegenerationPlan
 from workbench.orders.regeneration_client import plan_regeneration
-from workbench.reports.contents import read_contents
+from workbench.pages.contents import read_contents
 from workbench.results.runs import latest_regeneration
 from workbench.results.sessions import gather
 from workbench.results.trials import latest_trial, load_trials
@@ -118,7 +118,7 @@ def test_ordering_the_same_regeneration_brings_its_run_back(needs_bubblewrap: No
 
 def test_reports_and_show_say_what_is_left_out(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from workbench.cli import main
-    from workbench.reports import write_report
+    from workbench.pages import write_report
 
     with SessionWriter(session) as writer, writer.transaction():
         writer.name_run("good", "baseline")

@@ -10,7 +10,7 @@ import pytest
 from samples.sessions import card
 from studies.declared_studies import CONTEXT, PROMPT, SETTINGS, put_task
 
-from workbench.reports.study_report import write_study_report
+from workbench.pages.study_report import write_study_report
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import candidate_id, trial_id
 from workbench.session.rows import ScoreRow, StudyCellRow

@@ -9,7 +9,7 @@ import pytest
 from chromium import PROGRAM, Page, chromium
 from samples.sessions import TOOL_CALL, add_scores, add_trial, card
 
-from workbench.reports import write_report
+from workbench.pages import write_report
 from workbench.session import SessionWriter, create
 
 pytestmark = pytest.mark.skipif(not PROGRAM, reason="no chromium on this machine")

@@ -193,8 +193,8 @@ class WorkbenchApp(NavigatingApp):
         from workbench.app.toolkit.report_dialog import hand_over, place_of
 
         def work() -> Path:
-            from workbench.reports import FORMATS, write_report
-            from workbench.reports.in_a_process import write_foreign_in_a_process
+            from workbench.pages import FORMATS, write_report
+            from workbench.pages.in_a_process import write_foreign_in_a_process
 
             out = place_of(self, place)
             if format in FORMATS:

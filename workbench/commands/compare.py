@@ -16,9 +16,9 @@ from workbench.commands.show import Printer
 from workbench.comparison import kind_of
 from workbench.comparison.groups import GroupSide, compare_groups, groups_of, join_groups
 from workbench.orders.session_names import resolve_session
-from workbench.reports.comparison_page import comparison_page
-from workbench.reports.page_markdown import page_markdown
-from workbench.reports.writing import check_place, write_atomically
+from workbench.pages.comparison_page import comparison_page
+from workbench.pages.page_markdown import page_markdown
+from workbench.pages.writing import check_place, write_atomically
 from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader
 

@@ -21,9 +21,9 @@ from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.orders.orders import Order, belongs, is_finished, refusal
 from workbench.orders.plan import Ask
+from workbench.pages.regenerated import cell, estimate_words
+from workbench.pages.wording import share
 from workbench.regeneration.outcome import PassFigures
-from workbench.reports.regenerated import cell, estimate_words
-from workbench.reports.wording import share
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words

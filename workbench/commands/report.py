@@ -10,8 +10,8 @@ from workbench.base.errors import UsageError
 from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import look_for_damage, tell, tell_damage
 from workbench.orders.session_names import resolve_session
-from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words, write_report
-from workbench.reports.writing import encoded
+from workbench.pages import FORMATS, STUDY_FORMATS, format_by_name, in_words, write_report
+from workbench.pages.writing import encoded
 from workbench.session.damage import Damage
 
 ARGUMENTS: dict[str, Argument] = {
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _study(arguments: argparse.Namespace) -> int:
     # A report on a session needs nothing of this.
-    from workbench.reports.study_report import write_study_report
+    from workbench.pages.study_report import write_study_report
     from workbench.studies.declaration import PAPER
 
     if arguments.item:

@@ -17,10 +17,10 @@ from workbench.commands.show import Printer
 from workbench.models import Gateway, Limits
 from workbench.models.memory import MemoryCallLog
 from workbench.orders.client import resolved_judge
-from workbench.reports import wording
-from workbench.reports.session_page import criteria
+from workbench.pages import wording
+from workbench.pages.session_page import criteria
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session.json_forms import picked
 from workbench.session.judges import with_limit
 

@@ -19,12 +19,12 @@ from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
 from workbench.orders.rerunning import find_items
 from workbench.orders.session_names import resolve_session
-from workbench.reports import records, report_tables, session_page, wording
-from workbench.reports.contents import Contents, Trial, read_contents
-from workbench.reports.excerpts import Excerpts
-from workbench.reports.page import Card, Facts, Folded, Heading, Literal, Note, Page, Part, Points, Readme, Shown
-from workbench.reports.regenerated import stands_words
-from workbench.reports.writing import encoded
+from workbench.pages import records, report_tables, session_page, wording
+from workbench.pages.contents import Contents, Trial, read_contents
+from workbench.pages.excerpts import Excerpts
+from workbench.pages.page import Card, Facts, Folded, Heading, Literal, Note, Page, Part, Points, Readme, Shown
+from workbench.pages.regenerated import stands_words
+from workbench.pages.writing import encoded
 from workbench.results.costs import costs_of, own_sessions, total_of
 from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader, json_forms

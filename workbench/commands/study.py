@@ -22,12 +22,12 @@ from workbench.metrics.paper import published_paper
 from workbench.orders.session_names import resolve_session
 from workbench.orders.study_client import each_run, launch_study, order_study, pending_runs, resolved_study, titles_of
 from workbench.orders.study_estimate import estimate_study
-from workbench.reports.page import Page
-from workbench.reports.page_fitted import fitted
-from workbench.reports.page_markdown import page_markdown
-from workbench.reports.paper import paper_json, paper_page
-from workbench.reports.study_page import study_page
-from workbench.reports.study_report import study_json
+from workbench.pages.page import Page
+from workbench.pages.page_fitted import fitted
+from workbench.pages.page_markdown import page_markdown
+from workbench.pages.paper import paper_json, paper_page
+from workbench.pages.study_page import study_page
+from workbench.pages.study_report import study_json
 from workbench.session import SessionReader
 from workbench.studies.analysis import analyse
 from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts

@@ -20,7 +20,7 @@ from workbench.orders import client, launching
 from workbench.orders.plan import DocumentPlan, PlanDamaged
 from workbench.results.reasons import Reason, counted
 from workbench.results.scores import card_of
-from workbench.rubric.spread import own_points
+from workbench.results.spread import own_points
 from workbench.session import SessionError, SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as

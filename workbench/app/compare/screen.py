@@ -221,9 +221,9 @@ class SideBySide(ModeScreen):
             return
         from workbench.app.toolkit.form import AskText
         from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
-        from workbench.reports.comparison_page import comparison_page
-        from workbench.reports.page_markdown import page_markdown
-        from workbench.reports.writing import check_place, write_atomically
+        from workbench.pages.comparison_page import comparison_page
+        from workbench.pages.page_markdown import page_markdown
+        from workbench.pages.writing import check_place, write_atomically
 
         def check(name: str) -> None:
             for side in (pair.left, pair.right):

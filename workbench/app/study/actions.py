@@ -81,7 +81,7 @@ class StudyActions:
     async def ask_for_report(self, session: Path | None, study: str) -> None:
         """Ask for a file and have the report on a study written there, without a session on the published tables; call it from a worker."""
         from workbench.app.toolkit.report_dialog import ReportDialog, hand_over, place_of, suggested_place
-        from workbench.reports import STUDY_FORMATS
+        from workbench.pages import STUDY_FORMATS
 
         host, published = self._host, study == PAPER and session is None
         formats = {name: what for name, what in STUDY_FORMATS.items() if not (published and name in _ROWS)}
@@ -93,7 +93,7 @@ class StudyActions:
             return
 
         def work() -> Path:
-            from workbench.reports.in_a_process import write_study_in_a_process
+            from workbench.pages.in_a_process import write_study_in_a_process
 
             out = place_of(host, wanted[0])
             write_study_in_a_process(session, study, wanted[1], out)

@@ -16,7 +16,7 @@ from typing import Any
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 from workbench.base.text import clean
-from workbench.reports import page
+from workbench.pages import page
 
 Span = tuple[int, int, str]  # half-open character range of a line and the name of a style, as of a :data:`Part`
 

@@ -13,7 +13,7 @@ from workbench.app.toolkit.form import Form
 from workbench.base.errors import BadField, UsageError
 from workbench.base.extensions import is_dotted
 from workbench.base.files import expanded
-from workbench.reports import FORMATS, format_by_name, in_words
+from workbench.pages import FORMATS, format_by_name, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ class ReportDialog(Form[tuple[str, str]]):
 
 
 async def ask_and_export(host: WorkbenchApp, session: Path) -> None:
-    from workbench.reports.composing import foreign_names
+    from workbench.pages.composing import foreign_names
 
     suggested = suggested_place(host, f"{session.stem}.html")
     question = ReportDialog("Export report", suggested, FORMATS, foreign_names(), on_disk=not host.in_browser)

@@ -36,7 +36,7 @@ from workbench.app.trajectory.loading import TrialState, state_of, why_not
 from workbench.app.trajectory.step_content import cut_of
 from workbench.app.trajectory.why import GroundingList
 from workbench.comparison.texts import Texts, line_diff, line_diff_words
-from workbench.reports import page
+from workbench.pages import page
 
 if TYPE_CHECKING:
     from workbench.grounding import Why
@@ -172,7 +172,7 @@ def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[
 def _difference(reader: SessionReader, state: TrialState) -> Document:
     """Lay out how the trial differs from the one before it, as ``workbench compare`` says it, and the lines of its README."""
     from workbench.comparison.trials import read_trials
-    from workbench.reports.comparison_page import comparison_page
+    from workbench.pages.comparison_page import comparison_page
 
     if state.place.previous is None:
         again = with_keys("Press {trajectory.rerun} to run it again and compare.")

@@ -17,15 +17,15 @@ from workbench.app.trajectory import scores
 from workbench.app.trajectory.loading import TrialState, state_of, why_not
 from workbench.app.trajectory.scores import CRITERIA, MISSING, VIEWS, Row, scale_of, wrapped
 from workbench.base.text import one_line
-from workbench.reports import wording
-from workbench.reports.wording import points
+from workbench.pages import wording
+from workbench.pages.wording import points
 from workbench.session.judges import in_words, is_offline
 from workbench.session.labels import STAR, criterion_of, criterion_part
 from workbench.session.labels import in_words as in_label_words
 
 if TYPE_CHECKING:
+    from workbench.results.spread import PointSpread
     from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
-    from workbench.rubric.spread import PointSpread
     from workbench.session.reader import SessionReader
 
     Repeats = Mapping[tuple[str, str], tuple[PointSpread, ...]]

@@ -33,8 +33,8 @@ from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.loading import TrialState, waiting_for, why_not
 from workbench.base.text import one_line, plural
-from workbench.reports import page
-from workbench.reports.wording import decoded
+from workbench.pages import page
+from workbench.pages.wording import decoded
 from workbench.results.sent import Sent, SentPart, read_sent
 from workbench.session.forks import inheritance
 from workbench.session.labels import in_words

@@ -15,7 +15,7 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.base.text import one_line
 from workbench.grounding.items import KINDS, NOT_SEEN, NOWHERE, SEEN, TASK, UNSEEN, Grounding, Item
-from workbench.reports import page
+from workbench.pages import page
 
 if TYPE_CHECKING:
     from workbench.grounding import Why

@@ -27,8 +27,8 @@ from workbench.interop.serving.requests import Assessment, read_assessment
 from workbench.orders import client, launching
 from workbench.orders.launching import enqueue
 from workbench.orders.plan import DocumentPlan
-from workbench.reports import records, write_report
-from workbench.reports.contents import read_contents
+from workbench.pages import records, write_report
+from workbench.pages.contents import read_contents
 from workbench.session import SessionReader
 from workbench.session.pending_work import trial_state
 from workbench.session.rows import TrialRow

@@ -1,0 +1,73 @@
+"""From a session file to the text of a report, in one consistent look while an engine may be writing."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extensions import failure, is_dotted, load, make
+from workbench.base.plugins import names, path_of
+from workbench.pages import FORMATS
+from workbench.pages.contents import read_contents
+from workbench.pages.writing import ReportError
+from workbench.results.items import find_item
+from workbench.session.damage import Damage
+from workbench.session.importer import ReportFormat
+from workbench.session.reader import SessionReader
+
+_MODULES = {"md": "page_markdown", "html": "html_report", "json": "records", "csv": "csv_report"}
+
+
+def compose(session: Path, format: str, item: str | None, damage: list[Damage] | None = None) -> Iterator[str]:
+    """Yield the report piece by piece; ``damage`` gets what of the session could not be read."""
+    if format not in _MODULES:
+        yield _foreign(session, format, item)
+        return
+    renderer = importlib.import_module(f"workbench.pages.{_MODULES[format]}")
+    with SessionReader(session) as reader:
+        reader.hold()
+        chosen = None if item is None else find_item(reader, item)
+        yield from renderer.render(reader, read_contents(reader, chosen))
+        if damage is not None:
+            damage += reader.damage
+
+
+def _foreign(session: Path, format: str, item: str | None) -> str:
+    path = path_of_format(format)
+    if not path:
+        known = ", ".join([*FORMATS, *foreign_names()])
+        raise UsageError(f"There is no report format {format!r}; choose from {known}, or package.module:Class.")
+    with SessionReader(session) as reader:
+        reader.hold()
+        return render_foreign(path, reader, item)
+
+
+def path_of_format(format: str) -> str:
+    return format if is_dotted(format) else path_of("report format", format)
+
+
+def foreign_names() -> tuple[str, ...]:
+    return names("report format")
+
+
+def render_foreign(path: str, session: SessionReader, item: str | None) -> str:
+    """Return the report of a format of another package, which knows whole sessions only.
+
+    Raises:
+        UsageError: It cannot be imported or lacks something, or an item is asked for.
+        ReportError: It failed, or gave no text.
+    """
+    if item is not None:
+        raise UsageError(f"The report format {path} writes whole sessions; leave --item out.")
+    made = make("report format", load("report format", path, ReportFormat))
+    try:
+        text = made.render(session)
+    except WorkbenchError:
+        raise
+    except Exception as error:
+        raise ReportError(failure("report format", path, error)) from error
+    if not isinstance(text, str):
+        raise ReportError(f"The report format {path} failed: it gave {type(text).__name__}, not text.")
+    return text

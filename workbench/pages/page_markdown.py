@@ -1,0 +1,152 @@
+"""A page, or a session, as Markdown; foreign text is escaped or fenced and can change nothing around it.
+
+Figures are left out: the tables beside them have their numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from workbench.base.text import clean
+from workbench.pages import page
+
+if TYPE_CHECKING:
+    from workbench.pages.contents import Contents
+    from workbench.session.reader import SessionReader
+
+# An underscore inside a word is no emphasis; what only means something at the start of a line is escaped only there.
+_PUNCTUATION = re.compile(r"([\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|^[#+=>-]|#(?=#*$))")
+_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+_BACKTICKS = re.compile(r"`+")
+# An interval in brackets is no link unless something is attached to it; people read this on terminals, too.
+_INTERVAL = re.compile(r"\\\[([−+\d., ]+)\\\](?![\[(:])")
+_PLUS = re.compile(r"^\\\+(?=\d)")
+_SHORT = 300
+"""Characters of a line that needs no block of its own."""
+
+
+def inline(text: object) -> str:
+    """Return a text as one line that Markdown shows letter by letter: no markup, no HTML, no table cell's end."""
+    flat = " ".join(clean(str(text)).split())
+    escaped = _PUNCTUATION.sub(r"\\\1", flat.replace("&", "&amp;").replace("<", "&lt;"))
+    return _NUMBERED.sub(r"\1\\\2", escaped)
+
+
+def fence(text: str, language: str = "") -> str:
+    """Return a text as a code block; the fence is longer than any run of backticks inside."""
+    text = clean(text)
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    body = text if text.endswith("\n") or not text else f"{text}\n"
+    return f"{ticks}{language}\n{body}{ticks}\n"
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> str:
+    numbers = set(right)
+    rule = ["---:" if place in numbers else "---" for place in range(len(headings))]
+    lines = [headings, rule, *([inline(cell) for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def page_markdown(whole: page.Page) -> str:
+    blocks = [
+        f"# {inline(whole.title)}\n",
+        *map(_part, whole.lead),
+        *chain.from_iterable(map(_section, whole.sections)),
+    ]
+    return "\n".join(filter(None, blocks))
+
+
+def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
+    from workbench.pages import report_tables
+    from workbench.pages.excerpts import Excerpts
+    from workbench.pages.session_page import items, overview, remarks, session_facts
+    from workbench.session.labels import SESSION
+
+    advice = (page.Note(one, "advice") for one in report_tables.state_advice(contents, contents.file))
+    yield f"# Session {inline(contents.name)}\n"
+    lead: tuple[page.Part, ...] = (session_facts(contents), *remarks(contents, SESSION), *advice)
+    for part in lead:
+        yield f"\n{_part(part)}"
+    for section in chain(overview(contents), items(reader, contents, Excerpts(reader))):
+        for block in _section(section):
+            yield f"\n{block}" if block else ""
+
+
+def _section(section: page.Section) -> Iterator[str]:
+    yield f"## {inline(section.title)}{f' in {inline(section.small)}' if section.small else ''}\n"
+    yield from map(_part, section.parts)
+
+
+def _part(part: page.Part) -> str:
+    match part:
+        case page.Note(kind="problem" | "advice"):
+            return f"**{inline(part.text)}**\n"
+        case page.Note(kind="remark"):
+            return f"> {inline(part.text)}\n"
+        case page.Note():
+            return f"{_line(part.text)}\n"
+        case page.Points():
+            return "".join(f"- {_line(item)}\n" for item in part.items)
+        case page.Facts():
+            return "".join(f"- {inline(label)}: {_line(value)}\n" for label, value in part.pairs if value)
+        case page.Shown():
+            return table([inline(heading) for heading in part.headings], part.rows, part.right)
+        case page.Grid():
+            right = [place for place in range(len(part.headings)) if place not in part.texts]
+            # The marks of escapes are taken out of numbers only after the table has escaped its cells.
+            written = table([inline(one) for one in part.headings], part.rows, right)
+            bare = "\n".join(" | ".join(_bare(cell) for cell in line.split(" | ")) for line in written.split("\n"))
+            return f"{_line(part.caption)}\n\n{bare}" if part.rows else ""
+        case page.Heading():
+            return _heading(part.title, part.small)
+        case page.Literal():
+            return _literal(part)
+        case page.Folded(parts=(page.Literal(title="") as text,)):
+            return _hidden(part.title, part.small, text)
+        case page.Folded(cells=()):
+            return "\n".join([_heading(part.title, part.small), *filter(None, map(_part, part.parts))])
+        case page.Folded():
+            did, what, *numbers = map(inline, part.cells)
+            said = f"**{inline(part.title)}** {did} {what} — {' · '.join(numbers)}\n"
+            return "\n".join([said, *filter(None, map(_part, part.parts))])
+        case page.Card():
+            from workbench.pages.session_page import criteria
+
+            head = _heading(f"Score by {part.rubric}, {part.judge}: {part.points}")
+            return f"{head}\n{_part(criteria(part.scorecard))}" if part.scorecard else head
+        case page.Readme():
+            shown = "None was handed in.\n" if part.text is None else fence(part.text.text, "markdown")
+            cut = [f"Cut; the whole has {part.text.words}.\n"] if part.text is not None and part.text.cut else []
+            return "\n".join([*map(_part, part.scores), "### README\n", shown, *cut])
+        case _:
+            return ""
+
+
+def _heading(title: str, small: str = "") -> str:
+    return f"### {inline(title)}{f', {inline(small)}' if small else ''}\n"
+
+
+def _literal(part: page.Literal) -> str:
+    if not part.title:
+        return fence(part.text, part.language)
+    if part.prose and len(part.text) < _SHORT and "\n" not in part.text.strip():
+        return f"- {inline(part.title)}: {inline(part.text)}\n"
+    return _hidden(part.title, part.small, part)
+
+
+def _hidden(title: str, small: str, text: page.Literal) -> str:
+    """Return a code block behind a summary; the blank lines let Markdown read it inside the HTML."""
+    summary = f"{inline(title)}{f', {inline(small)}' if small else ''}"
+    return f"<details><summary>{summary}</summary>\n\n{fence(text.text, text.language)}\n</details>\n"
+
+
+def _line(text: str) -> str:
+    return _bare(inline(text))
+
+
+def _bare(text: str) -> str:
+    return _PLUS.sub("+", _INTERVAL.sub(r"[\1]", text))

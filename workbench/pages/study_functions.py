@@ -1,0 +1,228 @@
+"""What of a study's page is about texts: metrics of docs and bodies, how they go with pass@k, docs that carry the code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from workbench.catalog.published import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
+from workbench.metrics.tasks import PAIRS, MetricColumn
+from workbench.pages.page import Bar, Forest, Grid, Note, Part, Section, grid_of
+from workbench.statistics.correlations import FEWEST, Correlation
+from workbench.statistics.rankings import EQUAL
+from workbench.studies.analysis import Analysis
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.text_metrics import LEXICAL, MetricsOf, furthest
+from workbench.studies.wording import NOTHING, figure, part_words, percent
+
+_SPEARMAN = 1
+"""Where Spearman's stands among the kinds."""
+
+
+def metrics_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
+    found = analysis.metrics
+    if found is None:
+        yield Section("Metrics of texts", (Note(f"Metrics of texts are left out: {analysis.problem}"),))
+        return
+    if not found.by_column:
+        return
+    parts: list[Part] = []
+    together = {one.model for one in found.together}
+    for one in (*found.together, *(each for each in found.by_column if each.model not in together)):
+        parts += _drawn(one, outcome.study.k[0])
+        parts += [_with_pass(one, k) for k in outcome.study.k]
+    parts += _by_column(outcome, found.by_column)
+    parts.append(Note(_rules(outcome, analysis)))
+    if found.together:
+        parts.append(Note(_beside_the_text(found.together)))
+    yield Section("Metrics of texts, and how they go with pass@k", tuple(parts))
+
+
+def _whose(one: MetricsOf) -> str:
+    return f"{one.model or 'default model'}, {'all doc systems together' if one.column is None else one.column.system}"
+
+
+def _drawn(one: MetricsOf, k: int) -> Iterator[Part]:
+    bars = tuple(
+        Bar(f"{each.metric} {each.pair}", found.value, found.low, found.high, _correlation(found))
+        for each in one.metrics
+        if each.correlations[k] and (found := each.correlations[k][0]).value is not None
+    )
+    if bars:
+        said = f"Pearson's correlation of metrics with pass@{k}; coloured where 0 is outside its interval."
+        yield Forest(f"{_whose(one)}: {said}", bars, f"Pearson's correlation with pass@{k}")
+
+
+def _with_pass(one: MetricsOf, k: int) -> Grid:
+    def correlation(place: int) -> Callable[[MetricColumn], str]:
+        return lambda each: _correlation(each.correlations[k][place] if each.correlations[k] else None)
+
+    columns: dict[str, Callable[[MetricColumn], str]] = {
+        "metric": lambda each: each.metric,
+        "of": lambda each: each.pair,
+        "tasks": lambda each: f"{len(each.values):,}",
+        "mean": _mean,
+        **{name: correlation(place) for place, name in enumerate(("Pearson", "Spearman", "Kendall"))},
+    }
+    return grid_of(f"{_whose(one)}: with pass@{k}.", one.metrics, columns, 2)
+
+
+def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[Part]:
+    titles = {one.column.name: one.title for one in outcome.by_column}
+    named = [
+        (titles[one.column.name], {(each.metric, each.pair): each for each in one.metrics})
+        for one in columns
+        if one.column
+    ]
+    keys = list(dict.fromkeys(key for _, mine in named for key in mine))
+    heads = ("metric", "of", *(title for title, _ in named))
+    if len(named) < 2:
+        return
+    rows = tuple((*key, *(_mean(mine[key]) if key in mine else NOTHING for _, mine in named)) for key in keys)
+    yield Grid("Means of metrics by column.", heads, rows, frozenset({0, 1}))
+    for k in outcome.study.k[:1]:
+        rows = tuple(
+            (*key, *(_correlation(_spearman(mine[key], k)) if key in mine else NOTHING for _, mine in named))
+            for key in keys
+        )
+        # A metric, or pass@k, that is the same everywhere goes with nothing.
+        if rows := tuple(row for row in rows if set(row[2:]) != {NOTHING}):
+            yield Grid(f"Spearman's correlation with pass@{k} by column.", heads, rows, frozenset({0, 1}))
+
+
+def _spearman(one: MetricColumn, k: int) -> Correlation | None:
+    return one.correlations[k][_SPEARMAN] if one.correlations[k] else None
+
+
+def _mean(one: MetricColumn) -> str:
+    low, high = one.interval.low, one.interval.high
+    bounds = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]".replace("-", "−")
+    return figure(one.mean, 3) + bounds
+
+
+def _correlation(one: Correlation | None) -> str:
+    return NOTHING if one is None else one.words.partition(" over ")[0]
+
+
+def _rules(outcome: StudyOutcome, analysis: Analysis) -> str:
+    found = analysis.metrics
+    assert found is not None
+    units = {
+        each.words.partition(" over ")[2]: None
+        for one in (*found.together, *found.by_column)
+        for metric in one.metrics
+        for kinds in metric.correlations.values()
+        for each in kinds
+        if each.low is not None
+    }
+    said = [
+        "doc-doc: docs against the original docstring; code-code: bodies against the original one; code-doc: the original body against "
+        "the docs; doc: of the docs alone."
+    ]
+    if units:
+        said.append(
+            f"Intervals of correlations by the jackknife over {', '.join(units)}; too few of them, or values that do not vary, give none."
+        )
+    else:
+        said.append("No correlation has an interval: fewer than five files, or values that do not vary.")
+    if 1 < len(outcome.rows) < FEWEST:
+        said.append("Fewer than five repositories are taken as they are: their files are left out in turn.")
+    if found.together:
+        said.append(
+            "All systems together: a task counts once under each, so a correlation is also that between systems; that within one stands by column."
+        )
+    if found.tasks < found.of:
+        said.append(
+            f"Of {found.of:,} tasks {found.tasks:,}, every so many of each row, the same functions under every system."
+        )
+    said += [f"{one[:1].upper()}{one[1:]}." for one in found.notes]
+    return " ".join(said)
+
+
+def _beside_the_text(together: Sequence[MetricsOf]) -> str:
+    said = [
+        f"The paper's text: no lexical metric's correlation with pass@k is further from 0 than {MOST_LEXICAL_CORRELATION}, CodeBERTScore of "
+        f"code and docs is below {CODE_DOC_CORRELATION}. Here, lexical metrics furthest from 0 by Pearson's:"
+    ]
+    for one in together:
+        picks = [(pair, furthest(one, LEXICAL, pair=pair)) for pair in PAIRS]
+        words = [
+            f"{pair} {metric.metric} {_correlation(found)} (pass@{k})"
+            for pair, pick in picks
+            if pick is not None
+            for metric, k, found in [pick]
+        ]
+        said.append(f"{one.model or 'default model'}: {'; '.join(words) or 'none that varies'}.")
+    return " ".join(said)
+
+
+def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
+    titles = {one.column.name: one.title for one in outcome.by_column}
+    measures = outcome.study.measures
+    rows = tuple(
+        (
+            titles[one.column.name],
+            f"{one.tasks:,}",
+            f"{one.leaking:,}",
+            percent(one.leaking / one.tasks if one.tasks else None),
+            figure(one.level, 2),
+            *(
+                part_words(side[measure], measure, of)
+                for measure in measures
+                for side, of in ((one.whole, one.tasks), (one.without, one.tasks - one.leaking))
+            ),
+        )
+        for one in analysis.leaks
+        if one.tasks
+    )
+    if not rows:
+        return
+    figures = (words for measure in measures for words in (measure, f"{measure} without"))
+    heads = ("docs", "tasks", "leaking", "share", "overlap", *figures)
+    said = (
+        "Leaking: the docstring repeats at least 40 % of the body's runs of four tokens, or one of twelve with an operator (ngram-1). "
+        "Overlap: mean share that it repeats, over documented tasks. Rankings without leaking docs stand among those of parts."
+    )
+    grid = Grid("Leakage check: pass@k with and without docs that carry the code.", heads, rows)
+    yield Section("Docs that carry the code", (grid, Note(said)))
+
+
+def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
+    if not analysis.strata:
+        return
+
+    measure = outcome.study.measures[0]
+    heads = ("functions", "which", "count", *(one.title for one in outcome.by_column))
+    rows = []
+    for one in analysis.strata:
+        means = (one.means[column.name][measure] for column in outcome.columns)
+        words = (part_words(mean, measure, one.functions) for mean in means)
+        rows.append((one.property, one.name, f"{one.functions:,}", *words))
+    said = (
+        "Parts of about equal size; equal values are in one part. Means are unweighted over rows, as those of the whole. Difficulty is "
+        "the mean over all columns, so a stratum's means are near it: what it shows is how columns differ there. Length of docs "
+        "divides each column's own docs. A mean of fewer functions than the part has says of how many; columns that are not comparable "
+        "are in no mean over all. Other k are in --format json."
+    )
+    grid = Grid(f"{measure} by kinds of functions.", heads, tuple(rows), frozenset({0, 1}))
+    yield Section("By kinds of functions", (grid, Note(said)))
+
+
+def stability_section(analysis: Analysis) -> Iterator[Section]:
+    if not analysis.stability:
+        return
+    shown = [one for one in analysis.stability if not one.stratum or (one.tau is not None and one.tau < 1 - EQUAL)]
+    rows = tuple(
+        (one.model, one.measure, one.part, one.words or "–", f"{one.items:,}", figure(one.tau, 2)) for one in shown
+    )
+    parts = [one for one in analysis.stability if one.stratum]
+    kept = sum(one.tau is not None and one.tau >= 1 - EQUAL for one in parts)
+    unordered = sum(one.tau is None for one in parts)
+    heads = ("model", "measure", "functions", "ranking", "count", "tau")
+    said = (
+        f"{kept:,} of {len(parts):,} strata (below) have the ranking of all functions and are left out here"
+        + (f"; {unordered:,} have no order" if unordered else "")
+        + ". tau: Kendall's, with the ranking on all functions. Without leaking docs, and documented everywhere: under each of "
+        "the systems that write docs."
+    )
+    grid = Grid("Rankings on parts of the functions that all systems have.", heads, rows, frozenset({0, 1, 2, 3}))
+    yield Section("Do rankings hold in parts?", (grid, Note(said)))

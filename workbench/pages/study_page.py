@@ -1,0 +1,217 @@
+"""A study as a page: the matrix with intervals, the leaderboard, comparisons with tests, rankings, the published figures beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from workbench.base.glyphs import DOUBTFUL, STATES
+from workbench.base.text import plural
+from workbench.pages.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
+from workbench.pages.study_functions import leaks_section, metrics_section, stability_section, strata_section
+from workbench.pages.study_pairs import difference_sections, published_section, ranking_section
+from workbench.rubric.scorecard import NO_FACTS_POINTS
+from workbench.statistics.permutation import RESAMPLES
+from workbench.studies.analysis import Analysis
+from workbench.studies.cells import POINTS, Cell, brief
+from workbench.studies.declaration import AGENTS, in_points
+from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
+from workbench.studies.outcome import Common, StudyOutcome
+from workbench.studies.wording import (
+    NOTHING,
+    cell_words,
+    column_words,
+    dollars,
+    figure,
+    judge_words,
+    mean_words,
+    percent,
+    signed,
+)
+
+
+def study_page(
+    outcome: StudyOutcome,
+    *,
+    analysis: Analysis | None = None,
+    method: Section | None = None,
+    resamples: int = RESAMPLES,
+) -> Page:
+    """Return the page; without ``analysis`` or ``method`` these sections are left out."""
+    study = outcome.study
+    lead: list[Part] = [Note(study.title)] if study.title else []
+    lead.append(Note(_stand(outcome)))
+    lead += map(Note, (*outcome.problems, *outcome.notes))
+    sections = [Section(measure_heading(one), tuple(_matrix(outcome, one))) for one in study.measures]
+    broken: dict[str, list[str]] = {}
+    for cell in outcome.cells.values():
+        if cell.problem:
+            broken.setdefault(cell.problem, []).append(f"{cell.row} × {cell.column.name}")
+    if broken:
+        said = tuple(f"{problem} ({', '.join(cells)})" for problem, cells in broken.items())
+        sections.append(Section("Cells that did not come to their end", (Points(said),)))
+    if study.kind == AGENTS:
+        sections.append(Section("Leaderboard", tuple(_leaders(outcome))))
+    sections += difference_sections(outcome, resamples)
+    sections += ranking_section(outcome, resamples)
+    if analysis is not None:
+        sections += stability_section(analysis)
+        sections += strata_section(outcome, analysis)
+        sections += leaks_section(outcome, analysis)
+        sections += metrics_section(outcome, analysis)
+    sections += published_section(outcome, analysis)
+    if method is not None:
+        sections.append(method)
+    return Page(f"Study {study.name}", tuple(lead), tuple(sections), over="Workbench study")
+
+
+def _stand(outcome: StudyOutcome) -> str:
+    study = outcome.study
+    each = plural(study.repeats, "repeat") if study.kind == AGENTS else f"{plural(study.samples, 'sample')} a task"
+    items = "trials" if study.kind == AGENTS else "candidates"
+    planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
+    cost = "" if outcome.cost_usd is None else f" · {dollars(outcome.cost_usd)}"
+    scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
+    matrix = f"{plural(len(outcome.rows), study.row_noun)} × {plural(len(outcome.columns), 'column')}"
+    return f"{matrix} · {each} · {outcome.done:,} of {planned} {items}{cost}{scale}"
+
+
+def common_words(common: Common, measure: str) -> str:
+    return plural(common.items, f"common {'case' if in_points(measure) else 'task'}")
+
+
+def measure_heading(measure: str) -> str:
+    return {"score": "Score", "works": "Works", "claims": "Claims"}.get(measure, measure)
+
+
+def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
+    heads = tuple(one.title for one in outcome.by_column)
+    name = measure_heading(measure)
+    if any(cell.means[measure].value is not None for cell in outcome.cells.values()):
+        yield _heat(outcome, measure, heads)
+    rows = [(one.row, *(cell_words(cell, measure) for cell in one.cells.values())) for one in outcome.by_row]
+    closing = [("mean", *(column_words(outcome, one, measure) for one in outcome.by_column))]
+    if common := outcome.common.get(measure):
+        shared = (figure(common.means.get(one.column.name), measure) for one in outcome.by_column)
+        closing.append((f"mean of {common_words(common, measure)}", *shared))
+    if outcome.study.kind != AGENTS:
+        closing.append(("documented", *(percent(one.documented) for one in outcome.by_column)))
+    closing.append(("tokens", *(f"{one.tokens:,}" for one in outcome.by_column)))
+    closing.append(("cost", *(dollars(one.cost_usd) for one in outcome.by_column)))
+    yield Grid(
+        f"{name} of each {outcome.study.row_noun} under each column, with its 95 % interval.",
+        (outcome.study.row_noun, *heads),
+        (*rows, *closing),
+        closing=len(closing),
+        brief=_brief(outcome, measure, closing),
+    )
+    words = dict.fromkeys(one.means[measure].interval.words for one in outcome.by_column if one.means[measure].rows)
+    documented = "" if outcome.study.kind == AGENTS else " Documented: share of tasks whose function has a docstring."
+    yield Note(f"Means of columns are unweighted over rows. {' '.join(words)}{documented}")
+    if common is not None:
+        yield Note(
+            "The columns do not have the same, so their means do not compare: only those of what all of them have do. Differences and "
+            "rankings are on common items."
+        )
+    if measure == "score" and any(one.doubts for one in outcome.by_column):
+        yield Note(
+            f"Cut: trials of which an answer ended at the token limit; credited: of cases without facts, which get {NO_FACTS_POINTS:g} points "
+            "for tier 3 by rule (the leaderboard's mean of tier 3 is without them); with points from the format: the answer was held to a "
+            "grammar that gave more than a tenth of the points."
+        )
+    if any(one.doubts for one in outcome.by_column) and not in_points(measure):
+        yield Note(
+            "Doubtful: passes of bodies that could have forged them; repaired: passes whose answer had to be adjusted to give a body; cut: "
+            "answers that ended at the token limit. Rankings stand with and without them."
+        )
+
+
+def _brief(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]) -> Brief:
+    """Return the matrix by means alone; the mean of a column with its interval, and the rest about it, is in the legend."""
+
+    def short(cell: Cell) -> str:
+        value = figure(cell.means[measure].value, measure) + (DOUBTFUL if cell.doubts else "")
+        return value if cell.state == "done" else f"{value}{STATES.get(cell.state, '')}"
+
+    rows = [(one.title, *map(short, one.cells.values())) for one in outcome.by_row]
+    means = ("mean", *(figure(one.means[measure].value, measure) for one in outcome.by_column))
+    legend = tuple(
+        ", ".join([f"{one.title}: {closing[0][at]}", *(_about(row[0], row[at]) for row in closing[1:])])
+        for at, one in enumerate(outcome.by_column, 1)
+    )
+    caption = f"{measure_heading(measure)} of each {outcome.study.row_noun} under each column; intervals of columns stand below."
+    return Brief(caption, (*rows, means), legend, closing=1)
+
+
+def _about(name: str, value: str) -> str:
+    """Return a figure of a column within a sentence: ``39,600 tokens``, ``documented 41 %``; a cost says what it is."""
+    return f"{value} tokens" if name == "tokens" else value if name == "cost" else f"{name} {value}"
+
+
+def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
+    full = POINTS if in_points(measure) else 1.0
+
+    def shown(cell: Cell) -> HeatCell:
+        value = cell.means[measure].value
+        words = cell_words(cell, measure)
+        if value is None:
+            return HeatCell(None, NOTHING, words)
+        return HeatCell(value / full, figure(value, measure), f"{words}, {cell.means[measure].items:,} items")
+
+    return Heat(
+        f"{measure_heading(measure)} by mean: the stronger the colour, the higher, from 0 to {full:g}.",
+        heads,
+        tuple((one.title, tuple(map(shown, one.cells.values()))) for one in outcome.by_row),
+    )
+
+
+def _tier(line: LeaderLine, points: float | None, count: int) -> str:
+    return figure(points, 1) + (f" of {count}" if points is not None and count != line.trials else "")
+
+
+def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
+    lines = leaderboard(outcome)
+    heads = ("", "agent", "score", "tier 1", "2", "3", "4", f"above {GOOD:.0f}", "between repeats", "steps", "tokens", "USD", "s", "trials")  # fmt: skip
+    uneven = "score" in outcome.common
+
+    def place(one: LeaderLine) -> str:
+        if one.place is None:
+            return NOTHING
+        return f"{one.place} (of {plural(one.of, 'case')})" if uneven else str(one.place)
+
+    rows = tuple(
+        (
+            place(one),
+            one.summary.title,
+            mean_words(one.mean, "score"),
+            *(_tier(one, points, count) for points, count in zip(one.tiers, one.tier_trials, strict=True)),
+            percent(one.above),
+            NOTHING if one.spread is None else f"± {one.spread:.1f}",
+            *(figure(one.steps, 1), NOTHING if one.tokens is None else f"{one.tokens:,.0f}"),
+            *(figure(one.cost_usd, 4), figure(one.seconds, 1)),
+            str(one.trials) + (f"; {brief(one.missing)}" if one.missing else ""),
+        )
+        for one in lines
+    )
+    yield Grid("Agents from the best to the worst.", heads, rows, frozenset({1}))
+    said = (
+        f"Tiers, steps, tokens, USD and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
+        "Between repeats: standard deviation within a case, pooled over cases."
+    )
+    if uneven and outcome.common["score"].items:
+        ranked = (f"{one.summary.title} {figure(one.over_common, 1)}" for one in lines if one.place is not None)
+        said += f" Places are by the mean of the cases that all have a score of: {'; '.join(ranked)}."
+    yield Note(said)
+    judges = list(dict.fromkeys(judge for one in lines for judge in one.by_judge))
+    for common, which in ((False, "all trials that it scored"), (True, "the trials that all of them scored")):
+        if len(judges) > 1:
+            rows = tuple((one.summary.title, *(judge_words(one, judge, common) for judge in judges)) for one in lines)
+            yield Grid(f"Mean score by judge, over {which}.", ("agent", *judges), rows)
+    if agreement := judge_agreement(outcome):
+        columns: dict[str, Callable[[JudgeAgreement], str]] = {
+            "judges": lambda one: f"{one.left}, {one.right}",
+            "trials": lambda one: f"{one.trials:,}",
+            "Kendall's tau": lambda one: figure(one.tau, 2),
+            "of columns": lambda one: figure(one.columns_tau, 2),
+            "difference": lambda one: signed(one.difference, 1),
+        }
+        yield grid_of("Agreement of judges on the same trials.", agreement, columns)

@@ -1,0 +1,155 @@
+"""Numbers, sizes and times as people read them; "–" is what is not known, "?" what could not be scored."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import glyphs
+from workbench.results.spread import own_points
+from workbench.session import json_forms
+
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Evidence
+
+NOTHING = "–"
+CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."
+FORMER_WORDS = glyphs.WORDS[glyphs.FORMER]
+_YEAR_10000 = 253_402_300_800
+_PLAN_FIRST = (
+    "cases", "source", "agent", "model", "docs", "docs_scope", "evaluator", "evaluators", "samples", "k", "judge",
+)  # fmt: skip
+
+
+def points(value: float | None) -> str:
+    """Return points with at most one decimal, ``?`` where unscored."""
+    if value is None:
+        return "?"
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def of(value: float | None, maximum: float | None) -> str:
+    """Return ``64.2 / 100``, or ``?`` where unscored."""
+    return "?" if value is None else f"{points(value)} / {points(maximum)}"
+
+
+def score(total: float | None, out_of: float, by_format: float | None) -> str:
+    """Return ``64.2 / 100``; where a format gave more than a tenth of it, the model's own points first."""
+    whole = ", ".join(filter(None, (of(total, out_of), given(by_format))))
+    own = own_points(total, out_of, by_format)
+    return whole if own is None else f"{of(*own)} own points; in all {whole}"
+
+
+def given(value: object) -> str | None:
+    """Return ``40 of it by the format``: points that the shape of an answer gave; None where the answer was free."""
+    amount = json_forms.number(value)
+    return None if amount is None else f"{points(amount)} of it by the format"
+
+
+def count(value: int | None) -> str:
+    return NOTHING if value is None else f"{value:,}"
+
+
+def tokens(prompt: int | None, completion: int | None) -> str:
+    """Return ``1,200 + 80``, of the prompt and of the answer, or "" where both are unknown."""
+    return "" if prompt is None and completion is None else f"{count(prompt)} + {count(completion)}"
+
+
+def money(value: float | None) -> str:
+    """Return US dollars without their sign; four decimals, because calls cost fractions of a cent."""
+    return NOTHING if value is None else f"{value:.4f}"
+
+
+def seconds(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:,.1f}"
+
+
+def share(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+def size(count_of_bytes: int) -> str:
+    """Return a size in bytes, kB or MB (of 1000)."""
+    if count_of_bytes < 1000:
+        return f"{count_of_bytes} B"
+    if count_of_bytes < 1_000_000:
+        return f"{count_of_bytes / 1000:.1f} kB"
+    return f"{count_of_bytes / 1_000_000:.1f} MB"
+
+
+def when(unix: float | str | None) -> str:
+    """Return a moment in UTC, to the minute: the same report on every machine."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(float(unix)))  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError, OSError):
+        return NOTHING
+
+
+def iso(unix: float | None) -> str | None:
+    """Return a moment as ISO 8601 in UTC, for programs."""
+    if unix is None or not 0 <= unix < _YEAR_10000:
+        return None
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(unix))}.{int(unix % 1 * 1000):03d}Z"
+
+
+def number(text: str | None) -> float | None:
+    try:
+        found = float(text or "")
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def state(name: str) -> str:
+    word = "waiting" if name == "queued" else name
+    return f"{glyphs.STATES[name]} {word}" if name in glyphs.STATES else name
+
+
+def verdict(name: str | None) -> str:
+    return NOTHING if name is None else f"{glyphs.VERDICTS.get(name, '?')} {name}"
+
+
+def evidence(one: Evidence) -> str:
+    """Return one piece of evidence as a line: where it stands, then what it says."""
+    place = one.path or ""
+    if one.line is not None:
+        place = f"{place}:{one.line}" if place else f"line {one.line}"
+    return f"{one.kind} {place}: {one.text}" if place else f"{one.kind}: {one.text}"
+
+
+def decoded(text: str | None) -> Any:
+    """Return what JSON text says, the text itself where it is no JSON, None for None."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def plan_words(config: str) -> str:
+    """Return a run's plan on one line: what was asked for, defaults and empty values left out."""
+    plan = decoded(config)
+    if not isinstance(plan, dict):
+        return str(plan)
+    said = []
+    for key in sorted(plan, key=lambda name: _PLAN_FIRST.index(name) if name in _PLAN_FIRST else len(_PLAN_FIRST)):
+        value = plan[key]
+        if key == "asks":
+            # The last ask stands in the plan itself; only what was asked for before it is worth a word.
+            asks = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+            value = [f"{one.get('evaluator')} × {one.get('samples')}" for one in asks] if len(asks) > 1 else []
+        if value is True or key in ("acceptances", "trials"):
+            continue
+        if value in (None, "", 0, 0.0, [], {}, False) or (key.endswith(("repeats", "repeat")) and value == 1):
+            continue
+        if isinstance(value, list):
+            words = ", ".join(str(item) for item in value)
+        elif isinstance(value, dict):
+            words = json.dumps(value, ensure_ascii=False)
+        else:
+            words = str(value)
+        said.append(f"{key.replace('_', ' ')} {words}")
+    return " · ".join(said)
