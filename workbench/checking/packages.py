@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Literal
 
 from packaging.requirements import Requirement
@@ -178,20 +179,35 @@ class PackageClaims(Lookup):
     def _dependency(self, name: str, line: int) -> ClaimResult:
         """Claim that a distribution is the project or one it needs.
 
-        Pages install others too. One is untrue only where the repository names it nowhere.
+        Pages install others too. One is untrue only where the repository names it nowhere, and it is a slip of a name there
+        or all that a README installs.
         """
         said, own = canonicalize_name(name), self.project.declared.name
         names = {canonicalize_name(own), *self.project.dependencies}
         if said in names:
             return self.true(line, "dependency", name)
-        joined = {one for one in names if one.replace("-", "") == said.replace("-", "")}
-        in_code = re.search(rf"\b(?:import|from)\s+{re.escape(said.replace('-', '_'))}\b", self.page.text)
-        if not own or in_code or self.project.may_install(name):
+        module = re.escape(said.replace("-", "_"))
+        if not own or self.project.may_install(name) or re.search(rf"\b(?:import|from)\s+{module}\b", self.page.text):
             return self.unknown(line, "dependency", name, "the project does not declare it")
+        joined = {one for one in names if one.replace("-", "") == said.replace("-", "")}
         if meant := slip_of(said, names) or min(joined, default=""):
             reason = f"neither the project nor what it needs is called {name}"
             return self.untrue(line, "dependency", name, reason, meant, meant == canonicalize_name(own))
-        return self.untrue(line, "dependency", name, f"the repository names {name} nowhere")
+        if self._installs_only(said):
+            return self.untrue(line, "dependency", name, f"the page installs {name}, and not the project", own)
+        return self.unknown(line, "dependency", name, f"the repository names {name} nowhere")
+
+    def _installs_only(self, said: str) -> bool:
+        found: set[str] = set()
+        for _, text in self._commands:
+            words = pip_installs(text)
+            for word in ("",) if words is None else (one.text for one in words):
+                requirement = requirement_of(word)
+                if requirement is None or requirement.url:
+                    return False
+                found.add(canonicalize_name(requirement.name))
+        is_readme = PurePosixPath(self.page.path).name.lower().startswith("readme")
+        return is_readme and found == {said} and re.search(r"setup\.py|git clone", self.page.text) is None
 
 
 def _holds(requirement: Requirement, version: str) -> bool:
