@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from planted import write_project
 
-from workbench.checking import executing, installs, running
+from workbench.checking import executing, packages, running
 from workbench.checking.environment import environment_for
 from workbench.checking.steps import plan_of
 from workbench.checking.verdicts import BlockResult
@@ -103,7 +103,7 @@ def drawn(seed: int, count: int = 7) -> Page:
 async def run(root: Path, page: Page, *, beside: int, seconds: float = 10.0, on_known: Any = None) -> Any:
     """Run a page with so many sandboxes beside its own."""
     project = ProjectIndex(root)
-    extras, others = installs.wanted([page], project)
+    extras, others = packages.wanted([page], project)
     environment = await environment_for(project.root, project.declared, extras, others)
     room = asyncio.Semaphore(beside) if beside else None
     return await running.run_page(
