@@ -14,7 +14,8 @@ from planted import README, write_project
 from workbench import checking
 from workbench.base.errors import UsageError
 from workbench.checking import Checked, Truth, Verdict, check
-from workbench.checking.page import LARGEST, parse_page
+from workbench.checking.pages import LARGEST
+from workbench.claims.page import parse_page
 from workbench.sandbox import NoIsolation
 
 pytestmark = [pytest.mark.usefixtures("one_cache"), pytest.mark.xdist_group("checking")]

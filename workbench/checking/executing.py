@@ -22,9 +22,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
 from workbench.checking.chains import Chain, chains_of, imports_of
 from workbench.checking.environment import Environment, copy_tree, run_in_sandbox
-from workbench.checking.page import Page
-from workbench.checking.project import Project
 from workbench.checking.steps import Plan
+from workbench.claims.page import Page
+from workbench.claims.project import ProjectIndex
 from workbench.sandbox import NoIsolation
 from workbench.sandbox.program import Ended
 
@@ -68,7 +68,7 @@ class _Execution:
     skip.
     """
 
-    project: Project
+    project: ProjectIndex
     environment: Environment
     way: Way
     orders: list[dict[str, Any]]
@@ -181,7 +181,7 @@ class _Execution:
 
 
 async def executed(
-    page: Page, plan: Plan, project: Project, environment: Environment, way: Way
+    page: Page, plan: Plan, project: ProjectIndex, environment: Environment, way: Way
 ) -> tuple[dict[int, Mapping[str, Any]], bool]:
     """Run a page; return how each step ended, and whether any ran apart."""
     chains = chains_of(plan) if way.room is not None and len(project.files) <= _MOST_FILES else ()
@@ -203,7 +203,9 @@ async def executed(
     return found, left_out
 
 
-def _orders(page: Page, plan: Plan, project: Project, chains: Sequence[Chain], seconds: float) -> list[dict[str, Any]]:
+def _orders(
+    page: Page, plan: Plan, project: ProjectIndex, chains: Sequence[Chain], seconds: float
+) -> list[dict[str, Any]]:
     chain_of = {at: chain for chain in chains for at in chain.steps}
     found = []
     for index, step in enumerate(plan.steps):
@@ -262,7 +264,7 @@ def _folder() -> Any:
         yield Path(name)
 
 
-async def _prepare(folder: Path, project: Project, asked: Any) -> None:
+async def _prepare(folder: Path, project: ProjectIndex, asked: Any) -> None:
     await asyncio.to_thread(copy_tree, project.root, folder / "repo")
     (folder / "repo").mkdir(exist_ok=True)
     (folder / "steps.json").write_text(json.dumps(asked))
