@@ -22,7 +22,7 @@ from workbench.pages.study_rows import study_csv, study_parquet
 from workbench.pages.writing import check_place, encoded, write_atomically
 from workbench.session.json_forms import picked
 from workbench.session.reader import SessionReader
-from workbench.statistics.permutation import RESAMPLES
+from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import NO_TEXTS, Analysis, analyse
 from workbench.studies.chances import chances, every_pair, resampled_orders
 from workbench.studies.comparing import rankings, taus

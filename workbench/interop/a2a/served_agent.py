@@ -21,14 +21,14 @@ from starlette.types import ASGIApp
 from workbench.agents import Submission, agent_info, make_agent
 from workbench.agents.agent_context import AgentContext, Assignment, Step, Turn
 from workbench.agents.agent_context import Conversation as Messages
+from workbench.agents.names import is_remote
 from workbench.agents.protocol import CLOSE, CUT, OPEN, OWN_CLOSINGS, RESPOND
-from workbench.agents.remote_names import is_remote
 from workbench.agents.tools import Observation, normal
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.settings import Settings
 from workbench.base.text import one_line
 from workbench.engine.records import SessionReplay, recorded_model
-from workbench.interop.serving.listening import Place, app_for, card_for
+from workbench.interop.a2a.listening import Place, app_for, card_for
 from workbench.models import Gateway, Limits
 from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Answer, Asker, CallRecord, Request

@@ -1,4 +1,4 @@
-"""The cached output of a program for a repository, and the copy of the repository that it works on."""
+"""What programs wrote about repositories: its shape, the cache of it, and the copy of a repository that a program works on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,13 +20,15 @@ from typing import Any
 from workbench.base import paths
 from workbench.base.errors import UsageError
 from workbench.base.reasons import last_words
-from workbench.documenters.programs.adapter import COPY
-from workbench.documenters.types import DocumentationFailed
+from workbench.documenters.types import Docstring, DocumentationFailed
+from workbench.regeneration.grafting import collect_docstrings
 from workbench.repository import Snapshot
-from workbench.repository.definitions import DefinitionKey
+from workbench.repository.functions import DefinitionKey
 
 #: Incremented whenever the same program would leave other docstrings.
 _FORMAT = 1
+#: Name of the copy in its area.
+COPY = "repository"
 KEPT = "docstrings.json"
 """The file in a work folder that has what the program wrote."""
 _BY_DEFINITION = ("texts", "edited")
@@ -34,15 +36,38 @@ _WAIT_SECONDS = 0.5
 _GIT_SECONDS = 120
 
 
+Texts = Mapping[tuple[str, DefinitionKey], str]
+
+
 @dataclass(frozen=True, slots=True)
-class Documented:
+class Written:
+    """The docstrings by path and definition, including old ones that are still there."""
+
+    texts: Texts
+    refused: Mapping[str, str] = field(default_factory=dict)
+    edited: Texts = field(default_factory=dict)  # why one is not used although the rest of its file is
+
+    def docstring(self, path: str, key: DefinitionKey, otherwise: str) -> Docstring:
+        """Return the docstring of a definition, else none with the reason, by default ``otherwise``."""
+        if path in self.refused:
+            return Docstring(None, (f"refused: {self.refused[path]}",))
+        if (path, key) in self.edited:
+            return Docstring(None, (f"refused: {self.edited[path, key]}",))
+        text = self.texts.get((path, key))
+        return Docstring(text, () if text is not None else (otherwise,))
+
+
+def read_edited(pristine: Path, copy: Path, paths: Iterable[str]) -> Written:
+    graft = collect_docstrings(pristine, copy, paths)
+    return Written(graft.definitions, graft.refused, graft.edited)
+
+
+@dataclass(frozen=True, slots=True)
+class Documented(Written):
     """A documented repository; ``counts`` has requests, tokens, dollars, seconds and how much is documented."""
 
-    texts: dict[tuple[str, DefinitionKey], str]
-    refused: dict[str, str]
-    counts: dict[str, float]
+    counts: Mapping[str, float] = field(default_factory=dict)
     made_at: float = field(default_factory=time.time)
-    edited: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)
     program: str = ""
     source: str = ""
     digest: str = ""
@@ -233,3 +258,32 @@ def _bytes_in(folder: Path) -> int:
             with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(where, name)).st_size  # noqa: PTH118
     return total
+
+
+KINDS = {"function": "functions", "class": "classes", "module": "modules"}
+
+
+def described(documented: Documented) -> str:
+    counts = documented.counts
+    parts = [
+        f"{counts[f'{kind}_documented']:,.0f} of {counts[kind]:,.0f} {plural}"
+        for kind, plural in KINDS.items()
+        if counts[kind] and (kind == "function" or counts[f"{kind}_documented"])
+    ]
+    parts[-1:] = [f"{parts[-1]} documented"] if parts else []
+    if unchanged := sum(counts.get(f"{kind}_unchanged", 0) for kind in KINDS):
+        # Not written by it: the repository's own docstrings, which it left as they were.
+        parts.append(f"{unchanged:,.0f} of these unchanged")
+    for what, noun in (("refused", "file"), ("edited", "definition")):
+        if count := counts.get(what, 0):
+            parts.append(
+                f"{count:,.0f} {noun}{'' if count == 1 else 's'} left out, {'its' if count == 1 else 'their'} code was edited"
+            )
+    parts.append(f"{counts['requests']:,.0f} requests")
+    if counts["failed_requests"]:
+        parts.append(f"{counts['failed_requests']:.0f} failed")
+    tokens = counts["prompt_tokens"] + counts["completion_tokens"]
+    parts += [f"{tokens:,.0f} tokens"] if tokens else []
+    parts += [f"${counts['cost_usd']:.2f}"] if counts["cost_usd"] else []
+    parts.append(f"{counts['seconds']:.0f} s")
+    return " · ".join(parts)

@@ -1,10 +1,12 @@
-"""Hard limits on memory and processes per sandbox by control groups (version 1 or 2), where the user may create them."""
+"""What bounds a sandbox's processes from outside and ends them: control groups, ancestry, user ids, and the bytes that it wrote."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
+import re
 import signal
 import time
 from collections.abc import Sequence
@@ -16,7 +18,7 @@ _MOUNT = Path("/sys/fs/cgroup")
 _numbers = itertools.count()
 
 #: Allowance for the runner's server and the bubblewrap processes, which count as well.
-_OWN_MEMORY_MB, _OWN_PROCESSES = 192, 12
+OWN_MEMORY_MB, OWN_PROCESSES = 192, 12
 
 _JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 71; shift; done; shift; exec "$@"'
 
@@ -28,10 +30,11 @@ class ControlGroup:
         self.folders = tuple(folders)
 
     @classmethod
-    def create(cls, limits: Limits) -> ControlGroup | None:
+    def create(cls, limits: Limits) -> ControlGroup:
+        """Return a new group; one without folders, which bounds nothing, where this user may not create any."""
         name = f"workbench-{os.getpid()}-{next(_numbers)}"
-        memory = (limits.memory_mb + _OWN_MEMORY_MB) * 2**20
-        processes = limits.processes + _OWN_PROCESSES
+        memory = (limits.memory_mb + OWN_MEMORY_MB) * 2**20
+        processes = limits.processes + OWN_PROCESSES
         made: list[Path] = []
         try:
             if (_MOUNT / "cgroup.controllers").exists():
@@ -58,31 +61,25 @@ class ControlGroup:
                     (made[0] / "memory.memsw.limit_in_bytes").write_text(str(memory))
         except (OSError, KeyError):
             cls(made).remove()
-            return None
+            return cls(())
         return cls(made)
 
+    def __bool__(self) -> bool:
+        return bool(self.folders)
+
     def join(self, command: Sequence[str]) -> list[str]:
-        return [
-            "/bin/sh",
-            "-c",
-            _JOIN,
-            "sh",
-            *(str(folder / "cgroup.procs") for folder in self.folders),
-            "--",
-            *command,
-        ]
+        files = [str(folder / "cgroup.procs") for folder in self.folders]
+        return ["/bin/sh", "-c", _JOIN, "sh", *files, "--", *command] if files else list(command)
 
     def memory_killed(self) -> bool:
         for name in ("memory.events", "memory.oom_control"):
-            with contextlib.suppress(OSError):
-                for line in (self.folders[0] / name).read_text().splitlines():
-                    key, _, value = line.partition(" ")
-                    if key == "oom_kill":
-                        return int(value) > 0
+            with contextlib.suppress(OSError, IndexError):
+                if found := re.search(r"^oom_kill (\d+)$", (self.folders[0] / name).read_text(), re.MULTILINE):
+                    return int(found[1]) > 0
         return False
 
     def end(self, patience: float = 5.0) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, IndexError):
             (self.folders[0] / "cgroup.kill").write_text("1")  # version 2
             return
         deadline = time.monotonic() + patience
@@ -140,9 +137,81 @@ def _version_2_parent() -> Path:
     raise OSError("no control group is delegated to this user")
 
 
+@functools.lru_cache(maxsize=1)
 def available() -> bool:
     group = ControlGroup.create(Limits())
-    if group is None:
-        return False
     group.remove()
-    return True
+    return bool(group)
+
+
+def _processes() -> dict[int, tuple[int, str, int]]:
+    """Map process ids to (parent, state, real user id)."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            parent, state = _parent_and_state(folder)
+            found[int(folder.name)] = (parent, state, folder.stat().st_uid)
+    return found
+
+
+def _parent_and_state(folder: Path) -> tuple[int, str]:
+    fields = (folder / "stat").read_bytes().rsplit(b")", 1)[1].split()
+    return int(fields[1]), fields[0].decode()
+
+
+def _stands_still(pid: int) -> bool:
+    """Return whether a process is stopped or gone: until then it may be starting another."""
+    try:
+        return _parent_and_state(Path(f"/proc/{pid}"))[1] in "TtZX"
+    except (OSError, IndexError, ValueError):
+        return True
+
+
+def _end(pids: Sequence[int]) -> None:
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
+
+
+def end_below(root: int, patience: float = 5.0) -> None:
+    """Kill every descendant of ``root``, which is stopped first because it adopts orphaned processes."""
+    with contextlib.suppress(OSError):
+        os.kill(root, signal.SIGSTOP)
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        still = _stands_still(root)  # asked before the list is read: what it started until now is then in there
+        table = _processes()
+        below = {root}
+        while True:
+            more = {pid for pid, (parent, _, _) in table.items() if parent in below} - below
+            if not more:
+                break
+            below |= more
+        alive = [pid for pid in below - {root} if table[pid][1] not in "ZX"]
+        if still and not alive:
+            return
+        _end(alive)
+
+
+def end_user(user: int, patience: float = 5.0) -> None:
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        alive = [pid for pid, (_, state, owner) in _processes().items() if owner == user and state not in "ZX"]
+        if not alive:
+            return
+        _end(alive)
+
+
+def written_bytes(folder: Path) -> int:
+    """Return the disk usage in bytes of everything below ``folder``, at least 1 KiB per file or folder."""
+    total = 0
+    pending = [str(folder)]
+    while pending:
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as listing:
+            for entry in listing:
+                with contextlib.suppress(OSError):
+                    total += max(1024, entry.stat(follow_symlinks=False).st_blocks * 512)
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+    return total

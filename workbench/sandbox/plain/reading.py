@@ -1,27 +1,48 @@
-"""Statements of a body that are more than their parts: imports, inner functions, patterns."""
+"""The nodes of a body that are more than their parts: calls, comparisons, imports, inner functions, patterns."""
 
 from __future__ import annotations
 
 import ast
 import string
 
-from workbench.sandbox import allowed
-from workbench.sandbox.allowed import OPENS
-from workbench.sandbox.plain_context import Function, chain
-from workbench.sandbox.plain_names import JUDGED, ONLY_CALLED, ONLY_WITH, SHOWS, Found, Names
+from workbench.sandbox.plain import allowed
+from workbench.sandbox.plain.allowed import Function, chain
+from workbench.sandbox.plain.names import ONLY_WITH, Found, Names
+
+SHOWS = frozenset({"str", "repr", "print", "format", "id", "hash", "len", "bool"})
+#: Judged with their arguments; the latter are nothing else.
+JUDGED = frozenset({"isinstance", "issubclass", "hasattr"})
+ONLY_CALLED = frozenset({"getattr", "setattr", "delattr", "open", "type", "vars", "super", "locals"})
 
 
-class Calls(Names):
-    """Judges calls."""
+class Reading(Names):
+    """One reading of one function, until something is found."""
+
+    def visit(self, node: ast.AST) -> None:
+        method = getattr(self, f"_visit_{type(node).__name__}", None)
+        if method is not None:
+            method(node)
+        elif isinstance(node, _HARMLESS_NODES):
+            for child in ast.iter_child_nodes(node):
+                self.visit(child)
+        else:
+            raise Found(f"it uses the construct {type(node).__name__}")
+
+    def _visit_Constant(self, node: ast.Constant) -> None: ...
+
+    def _visit_Load(self, node: ast.AST) -> None: ...
+
+    _visit_Store = _visit_Del = _visit_Load
+
+    # -- calls
 
     def _visit_Call(self, node: ast.Call) -> None:
         called = node.func
+        starred = any(isinstance(part, ast.Starred) for part in node.args)
         if isinstance(called, ast.Name) and called.id not in self.local and called.id not in self.inner:
-            special = getattr(self, f"_call_{called.id}", None) if called.id in ONLY_CALLED | JUDGED else None
+            special = getattr(self, f"_call_{called.id}") if called.id in ONLY_CALLED | JUDGED else None
             if special is not None and not self.context.binds(called.id):
-                if any(isinstance(part, ast.Starred) for part in node.args) or any(
-                    word.arg is None for word in node.keywords
-                ):
+                if starred or any(word.arg is None for word in node.keywords):
                     raise Found(f"it calls {called.id} with arguments that are not written there")
                 special(node)
                 return
@@ -33,11 +54,7 @@ class Calls(Names):
         last = chain(called).rpartition(".")[2]
         base = called.value if isinstance(called, ast.Attribute) else called
         if last in ONLY_WITH and (base is called or self._is_module(base)):
-            if (
-                len(node.args) != ONLY_WITH[last]
-                or node.keywords
-                or any(isinstance(part, ast.Starred) for part in node.args)
-            ):
+            if len(node.args) != ONLY_WITH[last] or node.keywords or starred:
                 raise Found(f"it calls {last} with further arguments")
             self._called = called
         if isinstance(called, ast.Attribute) and self._call_attribute(node, called):
@@ -63,14 +80,13 @@ class Calls(Names):
         return isinstance(node, ast.Name) and node.id in self.context.modules.keys() | self.own.modules.keys()
 
     def _call_attribute(self, node: ast.Call, called: ast.Attribute) -> bool:
-        if called.attr not in ("format", "format_map"):
-            if called.attr in OPENS:
+        if called.attr not in allowed.FORMATS:
+            if called.attr in allowed.OPENS:
                 self.opens = True
                 self._called = called
             # Into another object it would set attributes of any name.
-            if called.attr.startswith("parse_") and (
-                len(node.args) > 1 or any(word.arg == "namespace" for word in node.keywords)
-            ):
+            filled = len(node.args) > 1 or any(word.arg == "namespace" for word in node.keywords)
+            if called.attr.startswith("parse_") and filled:
                 raise Found(f"it calls {called.attr} with another object to fill")
             return False
         if isinstance(called.value, ast.Constant):
@@ -97,25 +113,20 @@ class Calls(Names):
         return name not in self.local and name not in self.inner and not self.context.binds(name)
 
     def _shown(self, node: ast.expr) -> None:
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == "type"
-            and self._is_builtin("type")
-        ):
-            if len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
-                self._shown(node.args[0])
-                return
-        elif isinstance(node, ast.Attribute) and node.attr == "__class__":
-            self._shown(node.value)
-            return
-        elif isinstance(node, ast.Name) and node.id == "type" and self._is_builtin("type"):
-            return
-        elif isinstance(node, (ast.Tuple, ast.List)):
-            for part in node.elts:
+        match node:
+            case ast.Call(func=ast.Name(id="type"), args=[ast.Starred()]):
+                self.visit(node)
+            case ast.Call(func=ast.Name(id="type"), args=[part], keywords=[]) if self._is_builtin("type"):
                 self._shown(part)
-            return
-        self.visit(node)
+            case ast.Attribute(attr="__class__", value=value):
+                self._shown(value)
+            case ast.Name(id="type") if self._is_builtin("type"):
+                pass
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                for part in parts:
+                    self._shown(part)
+            case _:
+                self.visit(node)
 
     def _compared(self, node: ast.expr) -> None:
         """Judge a class with which something is compared: nothing comes of it but yes or no."""
@@ -163,15 +174,8 @@ class Calls(Names):
         self._all([*node.args, *node.keywords])
 
     def _call_getattr(self, node: ast.Call) -> None:
-        self._by_name(node, "get", ast.Load())
-
-    def _call_setattr(self, node: ast.Call) -> None:
-        self._by_name(node, "set", ast.Store())
-
-    def _call_delattr(self, node: ast.Call) -> None:
-        self._by_name(node, "delete", ast.Store())
-
-    def _by_name(self, node: ast.Call, check: str, context: ast.expr_context) -> None:
+        """Judge ``getattr`` and its like: as the attribute whose name is written there, or by a run."""
+        check = {"getattr": "get", "setattr": "set", "delattr": "delete"}[node.func.id]  # type: ignore[attr-defined]
         name = node.args[1] if len(node.args) > 1 else None
         if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
             what = "uses" if check == "get" else "sets"
@@ -179,21 +183,15 @@ class Calls(Names):
             self._all(node.args[:1])
         else:
             before = len(self.checks)
+            context = ast.Load() if check == "get" else ast.Store()
             self._visit_Attribute(ast.Attribute(node.args[0], name.value, context))
             if len(self.checks) > before:
                 self._check(node.func, check, self.doubt)
         self._all([*node.args[1:], *node.keywords])
 
+    _call_setattr = _call_delattr = _call_getattr
 
-def _fields(text: object) -> list[tuple[str, str | None, str | None, str | None]]:
-    try:
-        return list(string.Formatter().parse(text)) if isinstance(text, str) else []
-    except ValueError:
-        return []
-
-
-class Reading(Calls):
-    """One reading of one function, until something is found."""
+    # -- statements that are more than their parts
 
     def _visit_Compare(self, node: ast.Compare) -> None:
         for part in (node.left, *node.comparators):
@@ -229,10 +227,10 @@ class Reading(Calls):
     def _visit_FunctionDef(self, node: Function) -> None:
         if node.name.startswith("__") and node.name.endswith("__"):
             raise Found(f"it defines {node.name}")
-        for annotation in _annotations(node):
-            self._annotation(annotation)
-        arguments = node.args
-        self._all([*node.decorator_list, *arguments.defaults, *arguments.kw_defaults, *node.body])
+        for annotation in (*(one.annotation for one in allowed.arguments_of(node.args)), node.returns):
+            if annotation is not None:
+                self._annotation(annotation)
+        self._all([*node.decorator_list, *node.args.defaults, *node.args.kw_defaults, *node.body])
 
     _visit_AsyncFunctionDef = _visit_FunctionDef
 
@@ -242,12 +240,8 @@ class Reading(Calls):
     def _annotation(self, node: ast.expr) -> None:
         """Judge an annotation, which somebody may evaluate: names and what is in brackets, no calls."""
         for part in ast.walk(node):
-            text = (
-                isinstance(part, ast.Constant)
-                and isinstance(part.value, str)
-                and not set(part.value) <= _OF_ANNOTATIONS
-            )
-            if text or not isinstance(part, _IN_ANNOTATIONS):
+            text = part.value if isinstance(part, ast.Constant) else ""
+            if (isinstance(text, str) and not set(text) <= _OF_ANNOTATIONS) or not isinstance(part, _IN_ANNOTATIONS):
                 raise Found("it has an annotation that is more than a type")
 
     def _visit_Import(self, node: ast.Import) -> None:
@@ -260,12 +254,8 @@ class Reading(Calls):
         for alias in node.names:
             if (node.level, module, alias.name) in self.context.imports and alias.name != "*":
                 continue
-            submodule = allowed.public(f"{module}.{alias.name}") is not None
-            if (
-                node.level
-                or not (submodule or allowed.usable(module, alias.name))
-                or not allowed.of_standard_library(module)
-            ):
+            known = allowed.public(f"{module}.{alias.name}") is not None or allowed.usable(module, alias.name)
+            if node.level or not known or not allowed.of_standard_library(module):
                 raise Found(f"it imports {alias.name} from {'.' * node.level}{module}")
 
     def _visit_Global(self, node: ast.Global) -> None:
@@ -280,21 +270,24 @@ class Reading(Calls):
         self._all([*node.patterns, *node.kwd_patterns])
 
 
-def _annotations(node: Function) -> list[ast.expr]:
-    several = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
-    found = [one.annotation for one in several if one is not None and one.annotation is not None]
-    return [*found, *([node.returns] if node.returns is not None else [])]
+def _fields(text: object) -> list[tuple[str, str | None, str | None, str | None]]:
+    try:
+        return list(string.Formatter().parse(text)) if isinstance(text, str) else []
+    except ValueError:
+        return []
 
+
+#: Nodes that do nothing but what their parts do.
+_HARMLESS_NODES = (
+    ast.Return, ast.Delete, ast.Assign, ast.AugAssign, ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Raise,
+    ast.Try, ast.TryStar, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Nonlocal, ast.BoolOp, ast.NamedExpr,
+    ast.UnaryOp, ast.IfExp, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await, ast.Yield,
+    ast.YieldFrom, ast.JoinedStr, ast.Subscript, ast.Starred, ast.List, ast.Tuple, ast.Slice, ast.comprehension, ast.keyword, ast.withitem, ast.Match,
+    ast.match_case, ast.MatchValue, ast.MatchSingleton, ast.MatchSequence, ast.MatchMapping, ast.MatchStar, ast.MatchAs, ast.MatchOr,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
+)  # fmt: skip
 
 _OF_ANNOTATIONS = frozenset(string.ascii_letters + string.digits + "_.[], |")
 _IN_ANNOTATIONS = (
-    ast.Name,
-    ast.Attribute,
-    ast.Subscript,
-    ast.Tuple,
-    ast.List,
-    ast.BinOp,
-    ast.BitOr,
-    ast.Constant,
-    ast.expr_context,
-)
+    ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.BinOp, ast.BitOr, ast.Constant, ast.expr_context,
+)  # fmt: skip

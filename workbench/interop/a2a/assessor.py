@@ -1,10 +1,15 @@
-"""``serve-assessor``: the green agent of AEO-Bench as an A2A server, on the ordinary engine and sessions."""
+"""``serve-assessor``: the green agent of AEO-Bench as an A2A server, on the ordinary engine and sessions.
+
+It is asked for agents by address and cases by id, written as JSON or as AEO-Bench's tags.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,12 +23,14 @@ from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Value
 from starlette.types import ASGIApp
 
+from workbench.agents.names import PREFIX, agent_info, current_name
 from workbench.base import paths
-from workbench.base.errors import WorkbenchError
-from workbench.base.text import one_line
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.json_answers import objects_in
+from workbench.base.text import one_line, plural
+from workbench.catalog import find_case, load_cases
+from workbench.interop.a2a.listening import Place, app_for, card_for
 from workbench.interop.a2a.replies import text_of
-from workbench.interop.serving.listening import Place, app_for, card_for
-from workbench.interop.serving.requests import Assessment, read_assessment
 from workbench.orders import launching, running
 from workbench.orders.launching import enqueue
 from workbench.orders.run import plan_document
@@ -36,29 +43,126 @@ from workbench.session.rows import TrialRow
 
 _LOOK_SECONDS = 0.3
 _GOING = frozenset({"queued", "running"})
+MOST_AGENTS, MOST_REPEATS, MOST_TRIALS = 16, 20, 500
+_TAG = r"<{0}>\s*(.*?)\s*</{0}>"
+_TAGS = (("white_agent_url", "agents"), ("test_config", ""), ("env_config", ""), ("json", ""), ("cases", "cases"))
+_SHAPE = (
+    'Name agents by address and cases by id, as JSON: {"agents": ["http://127.0.0.1:9002"], "cases": ["word_counter"]}; '
+    '"cases" may be "all", and "repeats" a number.'
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """An agent that could not be assessed, and why."""
+class Assessment:
+    """What was asked for: names of agents (``a2a:URL``), ids of cases, trials per case."""
 
-    agent: str
-    problem: str
+    agents: tuple[str, ...]
+    cases: tuple[str, ...]
+    repeats: int = 1
+
+    def words(self) -> str:
+        """Return ``2 agents × 3 cases × 5 repeats``."""
+        counted = [plural(len(self.agents), "agent"), plural(len(self.cases), "case")]
+        return " × ".join(counted + ([f"{self.repeats} repeats"] if self.repeats > 1 else []))
+
+
+def read_assessment(message: str) -> Assessment:
+    """Return what a message asks for; raises UsageError, which says what is taken, for what is not there or too much."""
+    given = _values(message)
+    config = given.get("config")
+    values = {**(config if isinstance(config, Mapping) else {}), **given}
+    named = values.get("agents", values.get("participants"))
+    agents = [current_name(one if one.startswith(PREFIX) else PREFIX + one) for one in _texts(named)]
+    cases = (
+        _numbered(values["test_ids"]) if "test_ids" in values else _texts(values.get("cases", values.get("case_ids")))
+    )
+    repeats = values.get("repeats", 1)
+    if not agents or not cases:
+        raise UsageError(_SHAPE)
+    if "all" in cases:
+        cases = _bundled()
+    repeats = int(repeats) if isinstance(repeats, float) and repeats.is_integer() else repeats
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
+        raise UsageError(f'"repeats" must be a number from 1 to {MOST_REPEATS}.')
+    # Only by id: a path or an address in a request would let others read what is on this machine.
+    found = Assessment(tuple(dict.fromkeys(agents)), tuple(find_case(one).id for one in dict.fromkeys(cases)), repeats)
+    for agent in found.agents:
+        agent_info(agent)
+    trials = len(found.agents) * len(found.cases) * repeats
+    if len(found.agents) > MOST_AGENTS or trials > MOST_TRIALS:
+        raise UsageError(
+            f"{found.words()} are too many; at most {MOST_AGENTS} agents and {MOST_TRIALS} trials are assessed."
+        )
+    return found
+
+
+def _values(message: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for tag, key in _TAGS:
+        texts = re.findall(_TAG.format(tag), message, re.S)
+        for text in texts:
+            decoded = _decoded(text)
+            if key:
+                found[key] = [*_texts(found.get(key)), *(_texts(decoded) if decoded is not None else [text])]
+            elif isinstance(decoded, dict):
+                found |= decoded
+    if found:
+        return found
+    objects = [one.value for one in objects_in(message)]
+    if not objects:
+        raise UsageError(_SHAPE)
+    return next((one for one in reversed(objects) if {"agents", "participants"} & set(one)), objects[-1])
+
+
+def _bundled() -> list[str]:
+    return [case.id for case in load_cases()[0] if case.kind != "own"]
+
+
+def _numbered(test_ids: object) -> list[str]:
+    """Return the cases that AEO-Bench counts from 0 in the order of their names; None stands for all."""
+    cases = sorted(_bundled())
+    if test_ids is None:
+        return cases
+    asked: list[Any] = test_ids if isinstance(test_ids, list) else [test_ids]
+    places = [int(one) for one in asked if type(one) in (int, float) and one in range(len(cases))]
+    if len(places) != len(asked):
+        raise UsageError(f'"test_ids" count the cases from 0 to {len(cases) - 1}: {", ".join(cases)}.')
+    return [cases[place] for place in places]
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.JSONDecoder().raw_decode(text.strip())[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _texts(given: object) -> list[str]:
+    if isinstance(given, str):
+        return [part.strip() for part in given.split(",") if part.strip()]
+    items: Iterable[object] = given.values() if isinstance(given, Mapping) else given if isinstance(given, list) else ()
+    texts = [one.get("url", one.get("endpoint")) if isinstance(one, Mapping) else one for one in items]
+    if not all(isinstance(one, str) for one in texts):
+        raise UsageError(_SHAPE)
+    return [str(one).strip() for one in texts]
+
+
+# -- an assessment under way
 
 
 @dataclass(slots=True)
 class Assessed:
-    """An assessment under way: its session, a run for each agent that could be planned, and the others with why."""
+    """An assessment under way: its session, a run for each agent that could be planned, and why for each of the others."""
 
     session: Path
     runs: list[str] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
     _told: dict[str, str] = field(default_factory=dict)
 
     async def progress(self) -> AsyncIterator[str]:
         """Yield a line for each step and each change of a trial, until every run is over."""
-        for one in self.refused:
-            yield f"{one.agent}: {one.problem}"
+        for agent, problem in self.refused.items():
+            yield f"{agent}: {problem}"
         while True:
             lines, over = await asyncio.to_thread(self._look)
             for line in lines:
@@ -82,7 +186,7 @@ class Assessed:
                 "trials": [
                     {**records.trial_values(one), **records.trial_details(reader, one)} for one in contents.trials
                 ],
-                "refused": [{"agent": one.agent, "problem": one.problem} for one in self.refused],
+                "refused": [{"agent": agent, "problem": problem} for agent, problem in self.refused.items()],
             }
 
     def markdown(self) -> str:
@@ -123,14 +227,14 @@ def begin(assessment: Assessment, judge: str) -> Assessed:
         try:
             run = plan_document(assessed.session, plan)
         except WorkbenchError as error:
-            assessed.refused.append(Refused(agent, str(error)))
+            assessed.refused[agent] = str(error)
             continue
         if assessed.runs:
             enqueue(assessed.session, run)
         assessed.runs.append(run)
         launching.launch(assessed.session, run)
     if not assessed.runs:
-        raise WorkbenchError(" ".join(dict.fromkeys(one.problem for one in assessed.refused)))
+        raise WorkbenchError(" ".join(dict.fromkeys(assessed.refused.values())))
     return assessed
 
 
@@ -172,9 +276,9 @@ class Assessor(AgentExecutor):  # type: ignore[misc]
             if self._places.locked():
                 await tell("Another assessment is under way; this one waits for it.")
             async with self._places:
-                await self._assess(
-                    task, assessment.words(), await asyncio.to_thread(begin, assessment, self._judge), updater, tell
-                )
+                assessed = await asyncio.to_thread(begin, assessment, self._judge)
+                await tell(f"{assessment.words()}, in the session {assessed.session.stem}.")
+                await self._assess(task, assessed, updater, tell)
         except WorkbenchError as error:
             await updater.failed(updater.new_agent_message([Part(text=str(error))]))
 
@@ -185,11 +289,11 @@ class Assessor(AgentExecutor):  # type: ignore[misc]
             await asyncio.to_thread(assessed.cancel)
         await TaskUpdater(event_queue, task, group).cancel()
 
-    async def _assess(self, task: str, words: str, assessed: Assessed, updater: TaskUpdater, tell: object) -> None:
-        assert callable(tell)
+    async def _assess(
+        self, task: str, assessed: Assessed, updater: TaskUpdater, tell: Callable[[str], Awaitable[None]]
+    ) -> None:
         self._going[task] = assessed
         try:
-            await tell(f"{words}, in the session {assessed.session.stem}.")
             async for line in assessed.progress():
                 await tell(line)
             result = await asyncio.to_thread(assessed.result)

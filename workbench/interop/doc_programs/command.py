@@ -13,11 +13,14 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line
-from workbench.documenters.programs.adapter import COPY, Place, Start, Written, read_edited, seen_of
+from workbench.documenters.kept import COPY, Written, read_edited
+from workbench.documenters.names import DocsName
+from workbench.interop.doc_programs.program import DocProgram, Place, Start, seen_of
 
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.*)", re.ASCII | re.DOTALL)
 _MODEL = re.compile(r"\{model=(?P<name>[^{}]+)\}")
@@ -30,7 +33,7 @@ _LARGEST = 5_000_000  # bytes of a script whose content is looked at
 class Command:
     """A command: the words after ``command:``; see the module."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, version: str = "") -> None:
         self._variables, self._words = _read(text)
         self.name = f"command:{text}"
         self.title = f"The command {one_line(Path(self._words[0]).name, 40)}"
@@ -62,6 +65,18 @@ class Command:
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
         return read_edited(pristine, area / COPY, paths)
+
+    @classmethod
+    def written_out(cls, docs: DocsName, default_model: str) -> tuple[DocsName, str]:
+        """Return the command with paths and model, and the model ("" for none)."""
+        text = command_written_out(docs.rest, default_model)
+        return replace(docs, rest=text), cls(text).model
+
+
+class CommandDocs(DocProgram):
+    """``command:PROGRAM…``."""
+
+    adapter = Command
 
 
 def command_written_out(text: str, default_model: str) -> str:

@@ -6,14 +6,10 @@ import ast
 import builtins
 from collections.abc import Iterable
 
-from workbench.sandbox import allowed
-from workbench.sandbox.plain_context import FileContext, Function, Place, add_import, is_foreign, parameters
+from workbench.sandbox.plain import allowed
+from workbench.sandbox.plain.allowed import FUNCTIONS, FileContext, Function, Place, chain
 
 NAME_OF_A_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
-SHOWS = frozenset({"str", "repr", "print", "format", "id", "hash", "len", "bool"})
-#: Judged with their arguments; the latter are nothing else.
-JUDGED = frozenset({"isinstance", "issubclass", "hasattr"})
-ONLY_CALLED = frozenset({"getattr", "setattr", "delattr", "open", "type", "vars", "super", "locals"})
 #: By further arguments these copy attributes of any name, or run texts; here is how many they are called with.
 ONLY_WITH = {"wraps": 1, "update_wrapper": 2, "signature": 1}
 NAMES = frozenset({"__name__", "__file__", "__doc__", "__debug__"})
@@ -49,19 +45,19 @@ class Names:
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         for outer in place.around:
             self._bind(outer, self.local)
-            self.local.update(parameters(outer.args))
+            self.local.update(allowed.parameters(outer.args))
         declared: set[str] = set()
-        self.local.update(parameters(node.args))
+        self.local.update(allowed.parameters(node.args))
         self._bind(node, self.local, declared)
         self.local -= declared
         first = [*node.args.posonlyargs, *node.args.args][:1]
         if place.method and first and not rebinds(node, first[0].arg):
             self.self_name = first[0].arg
-            self.own_stored = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)
-                               and isinstance(part.ctx, ast.Store) and isinstance(part.value, ast.Name)
-                               and part.value.id == self.self_name}  # fmt: skip
-        for statement in node.body:
-            self.visit(statement)
+            named = (
+                one for one in ast.walk(node) if isinstance(one, ast.Attribute) and chain(one.value) == self.self_name
+            )
+            self.own_stored = {one.attr for one in named if isinstance(one.ctx, ast.Store)}
+        self._all(node.body)
 
     def read_value(self) -> None:
         """Read an expression at module level; raises :class:`Found`."""
@@ -82,7 +78,17 @@ class Names:
         self.whole = True
         self.doubt = self.doubt or doubt
 
-    # -- names
+    def visit(self, node: ast.AST) -> None:
+        raise NotImplementedError  # by what reads nodes
+
+    def _shown(self, node: ast.expr) -> None:
+        """Judge an expression that is only shown or compared: a class is allowed, of whatever it is the class."""
+        raise NotImplementedError
+
+    def _all(self, nodes: Iterable[ast.AST | None]) -> None:
+        for node in nodes:
+            if node is not None:
+                self.visit(node)
 
     def _bind(self, scope: ast.AST, names: set[str], declared: set[str] | None = None) -> None:
         """Collect what a function binds: ``names`` in its own scope, ``self.inner`` in those inside it."""
@@ -100,14 +106,11 @@ class Names:
             elif isinstance(node, ast.arg):
                 if into is self.inner:
                     into.add(node.arg)
-            elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-                if node.name:
-                    into.add(node.name)
-            elif isinstance(node, ast.MatchMapping):
-                if node.rest:
-                    into.add(node.rest)
+            elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)):
+                if name := node.rest if isinstance(node, ast.MatchMapping) else node.name:
+                    into.add(name)
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                add_import(self.own, node)
+                allowed.add_import(self.own, node)
             elif isinstance(node, ast.Global) and declared is not None:
                 declared.update(node.names)
             pending += [(child, into) for child in ast.iter_child_nodes(node)]
@@ -131,7 +134,9 @@ class Names:
                 raise Found(f"it uses {name}")
         elif name not in self.inner:  # where nobody binds a name, it can only be an error
             for module in context.stars:
-                if not (allowed.usable(module, name) if allowed.of_standard_library(module) else is_foreign(module)):
+                if not (
+                    allowed.usable(module, name) if allowed.of_standard_library(module) else allowed.is_foreign(module)
+                ):
                     raise Found(f"it uses {name}, perhaps of {module}")
 
     def _bound(self, name: str) -> None:
@@ -165,7 +170,7 @@ class Names:
             if allowed.of_standard_library(module):
                 if not allowed.usable(module, there):
                     raise Found(f"it uses {there} of {module}")
-            elif not is_foreign(module):
+            elif not allowed.is_foreign(module):
                 raise Found(f"it uses {module}")
             elif text != name and text not in self.context.chains and not name[:1].isupper():
                 for node in nodes:
@@ -175,7 +180,7 @@ class Names:
         longest = 0
         for module in modules:
             used = 0
-            if not is_foreign(module):
+            if not allowed.is_foreign(module):
                 known = module
                 while used + 1 < len(parts) and allowed.public(f"{known}.{parts[used]}") is not None:
                     known, used = f"{known}.{parts[used]}", used + 1
@@ -187,10 +192,6 @@ class Names:
                     used += 1
             longest = max(longest, used)
         return longest
-
-    def _shown(self, node: ast.expr) -> None:
-        """Judge an expression that is only shown or compared: a class is allowed, of whatever it is the class."""
-        raise NotImplementedError  # by what reads calls
 
     def _attribute(self, name: str, node: ast.Attribute | None, *, stored: bool = False) -> None:
         """Judge an attribute of something that is no module; ``node`` is None where no expression has it."""
@@ -237,29 +238,6 @@ class Names:
             return True
         return isinstance(base, ast.Name) and (base.id in self.context.defined or base.id in allowed.BUILTINS)
 
-    # -- nodes
-
-    def visit(self, node: ast.AST) -> None:
-        method = getattr(self, f"_visit_{type(node).__name__}", None)
-        if method is not None:
-            method(node)
-        elif isinstance(node, _HARMLESS_NODES):
-            for child in ast.iter_child_nodes(node):
-                self.visit(child)
-        else:
-            raise Found(f"it uses the construct {type(node).__name__}")
-
-    def _all(self, nodes: Iterable[ast.AST | None]) -> None:
-        for node in nodes:
-            if node is not None:
-                self.visit(node)
-
-    def _visit_Constant(self, node: ast.Constant) -> None: ...
-
-    def _visit_Load(self, node: ast.AST) -> None: ...
-
-    _visit_Store = _visit_Del = _visit_Load
-
     def _visit_Name(self, node: ast.Name) -> None:
         if node.id in ONLY_WITH and node.id not in self.local and node is not self._called:
             raise Found(f"it uses {node.id} without calling it")
@@ -283,7 +261,7 @@ class Names:
             self._attribute(part.attr, part, stored=stored and part is node)
         if done and names[-1] in ONLY_WITH and node is not self._called:
             raise Found(f"it uses {names[-1]} without calling it")
-        if names[-1] in allowed.OPENS | {"format", "format_map"} and done < len(nodes) and node is not self._called:
+        if names[-1] in allowed.OPENS.union(allowed.FORMATS) and done < len(nodes) and node is not self._called:
             raise Found(f"it uses the attribute {names[-1]} without calling it")
         if names[-1] == "__class__":
             self._check(node, "value", "it uses a class that it found by __class__")
@@ -307,7 +285,7 @@ class Names:
                     raise Found(f"it sets {text}")
                 used = self._module(modules, names)
                 # Of another package only what the file itself uses: anything else of it may be a module or lead to one.
-                if any(map(is_foreign, modules)) and text not in self.context.chains:
+                if any(map(allowed.is_foreign, modules)) and text not in self.context.chains:
                     for node in nodes[:used]:
                         self._check(node, "value", f"it uses {text}, as the file does not")
                 if imports is self.context and name in self.context.values:
@@ -315,7 +293,9 @@ class Names:
                 return used
             if name in imports.imported:
                 origins = imports.imported[name]
-                self._imported(name, origins, text if any(is_foreign(module) for module, _ in origins) else name, nodes)
+                self._imported(
+                    name, origins, text if any(allowed.is_foreign(module) for module, _ in origins) else name, nodes
+                )
                 if imports is self.context:
                     self._bound(name)
                 return 0
@@ -327,25 +307,10 @@ def rebinds(node: Function, name: str) -> bool:
     for part in ast.walk(node):
         if isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load):
             return True
-        if (
-            isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-            and part is not node
-            and name in parameters(part.args)
-        ):
+        if isinstance(part, (*FUNCTIONS, ast.Lambda)) and part is not node and name in allowed.parameters(part.args):
             return True
         if isinstance(part, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)) and part.name == name:
             return True
         if isinstance(part, ast.alias) and (part.asname or part.name) == name:
             return True
     return False
-
-
-#: Nodes that do nothing but what their parts do.
-_HARMLESS_NODES = (
-    ast.Return, ast.Delete, ast.Assign, ast.AugAssign, ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Raise,
-    ast.Try, ast.TryStar, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Nonlocal, ast.BoolOp, ast.NamedExpr,
-    ast.UnaryOp, ast.IfExp, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await, ast.Yield,
-    ast.YieldFrom, ast.JoinedStr, ast.Subscript, ast.Starred, ast.List, ast.Tuple, ast.Slice, ast.comprehension, ast.keyword, ast.withitem, ast.Match,
-    ast.match_case, ast.MatchValue, ast.MatchSingleton, ast.MatchSequence, ast.MatchMapping, ast.MatchStar, ast.MatchAs, ast.MatchOr,
-    ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
-)  # fmt: skip

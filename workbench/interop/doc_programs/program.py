@@ -1,4 +1,7 @@
-"""Another program as a doc system: run once on a copy, with only a ``ChatEndpoint`` as network, and cached."""
+"""Another program as a doc system: run once on a copy, with only a ``ChatEndpoint`` as network, and cached.
+
+What differs between programs is an adapter: how they start, where they leave their docstrings.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,19 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from workbench.base.disks import says_full
-from workbench.base.errors import UsageError
 from workbench.base.reasons import last_words
+from workbench.documenters.kept import COPY, KINDS, Documented, WorkFolder, Written, described, read_documented
 from workbench.documenters.names import DocsName
-from workbench.documenters.programs import osa, repoagent
-from workbench.documenters.programs.adapter import COPY, Adapter, Place, Start, Written, seen_of
-from workbench.documenters.programs.command import Command, command_written_out
-from workbench.documenters.programs.installing import Installable, interpreter
-from workbench.documenters.programs.work_folder import KEPT, Documented, WorkFolder, read_documented
 from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.types import Asker
 from workbench.repository import Snapshot
-from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
+from workbench.repository.functions import DefinitionKey, DefinitionKind, find_definitions
 from workbench.sandbox import program as sandboxed
 from workbench.sandbox.program import Ended, Program, ProgramLimits
 
@@ -35,7 +33,63 @@ if TYPE_CHECKING:
 
 _INSIDE = "/documented"
 _REPORT_SECONDS = 0.5
-_KINDS = {"function": "functions", "class": "classes", "module": "modules"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a program works, as it sees it."""
+
+    folder: str  # the copy to document; a git repository with one commit
+    beside: str  # holds the copy; it may leave other files here
+    base_url: str  # ``http://127.0.0.1:PORT``; chat completions are answered below any path
+    model: str
+    key: str
+    area: Path  # ``beside`` on this machine, for files that it needs beforehand
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a program is started."""
+
+    command: Sequence[str]
+    python: Path  # an interpreter that it sees
+    variables: Mapping[str, str] = field(default_factory=dict)
+    mounts: Sequence[Path] = ()  # visible read-only, at the same path
+    scratch: Sequence[Path] = ()  # existing folders below those in which it may write; discarded afterwards
+
+
+class Adapter(Protocol):
+    """One program.
+
+    Attributes:
+        name: As in identities: program, version, model and whatever else changes its output.
+        title: For sentences, ``RepoAgent 0.2.0``.
+        model: The model that answers its requests; "" if it asks none.
+        basis: What else its docstrings rest on, such as the digest of a script; a change makes it document anew.
+    """
+
+    name: str
+    title: str
+    model: str
+    basis: str
+
+    def start(self, place: Place) -> Start: ...
+
+    def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
+        """Return its docstrings for the Python files ``paths`` of the folder ``pristine``.
+
+        ``area`` holds the documented copy ``COPY`` and whatever the program left beside it. DocumentationFailed:
+        nothing is readable.
+        """
+
+
+def seen_of(python: Path) -> tuple[Path, ...]:
+    """Return the folders outside ``/usr`` that an interpreter needs to run: its environment, and what that rests on."""
+    environment, real = python.parent.parent, python.resolve().parent.parent
+    folders = [environment] if (environment / "pyvenv.cfg").is_file() else []
+    if python == Path(sys.executable):
+        real = Path(sys.base_prefix).resolve()
+    return tuple(each for each in (*folders, real) if not each.is_relative_to("/usr"))
 
 
 class DocProgram:
@@ -44,6 +98,10 @@ class DocProgram:
     ``sampled_as`` is the model whose answers are replayed, for their token limit; ``summary`` says how much it
     documented and what that took, once :meth:`prepare` is through.
     """
+
+    needs_model = True
+    adapter: ClassVar[Any]
+    """The class of its adapter, where the name of a doc system leads to it: ``NAME:REST``, ``NAME-VERSION:REST``."""
 
     def __init__(
         self,
@@ -64,6 +122,12 @@ class DocProgram:
         self._is_local = is_local(sampled_as or adapter.model)
         self._documented: Documented | None = None
 
+    @classmethod
+    def named(cls, docs: DocsName, asker: Asker | None, seconds: float, confined: bool, sampled_as: str) -> DocProgram:
+        """Return the doc system of a name; whether its program is installed is checked when it runs."""
+        limits = ProgramLimits(seconds=seconds) if seconds else ProgramLimits()
+        return cls(cls.adapter(docs.rest, docs.version), asker, limits, confined=confined, sampled_as=sampled_as)
+
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
         """Run the program, unless its output for these files is cached.
 
@@ -83,7 +147,7 @@ class DocProgram:
                 self._full(work) if says_full(error) else f"{self._adapter.title} could not be run: {error}."
             ) from error
         self._documented = documented
-        self.summary = told(documented)
+        self.summary = described(documented)
         report(Progress(note=self.summary))
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
@@ -91,9 +155,8 @@ class DocProgram:
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
         assert self._documented is not None
-        written = Written(self._documented.texts, self._documented.refused, self._documented.edited)
         key = DefinitionKey(kind, qualified_name, occurrence)
-        return written.docstring(path, key, f"{self._adapter.title} wrote nothing here")
+        return self._documented.docstring(path, key, f"{self._adapter.title} wrote nothing here")
 
     async def _made(self, snapshot: Snapshot, work: WorkFolder, report: Callable[[Progress], None]) -> Documented:
         title = self._adapter.title
@@ -129,7 +192,7 @@ class DocProgram:
         counts |= {"requests": counted.requests, "failed_requests": len(endpoint.errors), "seconds": ended.seconds,
                    "prompt_tokens": counted.prompt_tokens, "completion_tokens": counted.completion_tokens,
                    "cost_usd": counted.cost_usd}  # fmt: skip
-        return Documented(dict(written.texts), dict(written.refused), counts, edited=dict(written.edited))
+        return Documented(written.texts, written.refused, written.edited, counts)
 
     async def _run(self, endpoint: ChatEndpoint, work: WorkFolder, report: Callable[[Progress], None]) -> Ended:
         newest = ""
@@ -223,7 +286,7 @@ def _program(start: Start, folder: Path, inside: str, socket: Path, *, home: str
 
 def _counts(snapshot: Snapshot, files: Sequence[str], written: Written) -> dict[str, float]:
     """Return how many functions, classes and modules there are, have a docstring now, and have an unchanged one."""
-    counts: dict[str, float] = {kind + part: 0 for kind in _KINDS for part in ("", "_documented", "_unchanged")}
+    counts: dict[str, float] = {kind + part: 0 for kind in KINDS for part in ("", "_documented", "_unchanged")}
     counts |= {"written": 0, "refused": len(written.refused), "edited": len(written.edited)}
     for path in files:
         for one in find_definitions((snapshot.root / path).read_bytes(), path):
@@ -245,67 +308,3 @@ def _why_nothing(written: Written, endpoint: ChatEndpoint, ended: Ended, counts:
     return "ended without having written a docstring" + (
         f"; the last it said: {said}." if said else " and said nothing."
     )
-
-
-def told(documented: Documented) -> str:
-    counts = documented.counts
-    parts = [
-        f"{counts[f'{kind}_documented']:,.0f} of {counts[kind]:,.0f} {plural}"
-        for kind, plural in _KINDS.items()
-        if counts[kind] and (kind == "function" or counts[f"{kind}_documented"])
-    ]
-    parts[-1:] = [f"{parts[-1]} documented"] if parts else []
-    if unchanged := sum(counts.get(f"{kind}_unchanged", 0) for kind in _KINDS):
-        # Not written by it: the repository's own docstrings, which it left as they were.
-        parts.append(f"{unchanged:,.0f} of these unchanged")
-    for what, noun in (("refused", "file"), ("edited", "definition")):
-        if count := counts.get(what, 0):
-            parts.append(
-                f"{count:,.0f} {noun}{'' if count == 1 else 's'} left out, {'its' if count == 1 else 'their'} code was edited"
-            )
-    parts.append(f"{counts['requests']:,.0f} requests")
-    if counts["failed_requests"]:
-        parts.append(f"{counts['failed_requests']:.0f} failed")
-    tokens = counts["prompt_tokens"] + counts["completion_tokens"]
-    parts += [f"{tokens:,.0f} tokens"] if tokens else []
-    parts += [f"${counts['cost_usd']:.2f}"] if counts["cost_usd"] else []
-    parts.append(f"{counts['seconds']:.0f} s")
-    return " · ".join(parts)
-
-
-INSTALLABLE: Mapping[str, Installable] = {one.name: one for one in (repoagent.INSTALLABLE, osa.INSTALLABLE)}
-
-
-def doc_program(
-    docs: DocsName, asker: Asker | None, *, seconds: float = 0.0, confined: bool = True, sampled_as: str = ""
-) -> DocProgram:
-    """Return the doc system for one of these programs; whether it is installed is checked when it runs."""
-    limits = ProgramLimits(seconds=seconds) if seconds else ProgramLimits()
-    return DocProgram(_adapter(docs), asker, limits, confined=confined, sampled_as=sampled_as)
-
-
-def kept_place(docs: DocsName, snapshot: Snapshot) -> Path:
-    adapter = _adapter(docs)
-    return WorkFolder(snapshot, adapter.name, adapter.basis).folder / KEPT
-
-
-def _adapter(docs: DocsName) -> Adapter:
-    match docs.kind:
-        case "repoagent":
-            return repoagent.RepoAgent(docs.rest, docs.version or repoagent.INSTALLABLE.version)
-        case "osa":
-            return osa.Osa(docs.rest, docs.version or osa.INSTALLABLE.version)
-        case "command":
-            return Command(docs.rest)
-    raise UsageError(f"{docs.text} is no program that documents repositories.")
-
-
-def written_out(docs: DocsName, default_model: str) -> tuple[DocsName, str]:
-    """Return a program's name with its version, or its command with paths and model, and the model ("" for none)."""
-    if docs.kind == "command":
-        text = command_written_out(docs.rest, default_model)
-        return replace(docs, rest=text), Command(text).model
-    program = INSTALLABLE[docs.kind]
-    version = docs.version or program.version
-    interpreter(program, version)
-    return replace(docs, version=version), docs.rest
