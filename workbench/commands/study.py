@@ -16,8 +16,8 @@ from workbench.commands.output import print_json, print_page, say, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, position
 from workbench.commands.regeneration_watching import TerminalShow as Bars
 from workbench.commands.watching import TerminalShow, follow, stop
-from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
+from workbench.metrics.texts import needed
 from workbench.orders.launching import wait_for_others
 from workbench.orders.session_names import resolve_session
 from workbench.orders.study import (

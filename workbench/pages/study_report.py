@@ -10,8 +10,8 @@ from typing import Any
 import workbench
 from workbench.base.errors import UsageError
 from workbench.base.text import json_text
-from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
+from workbench.metrics.texts import needed
 from workbench.pages import STUDY_FORMATS
 from workbench.pages.composing import rendered
 from workbench.pages.page import Facts, Note, Points, Section, Table
