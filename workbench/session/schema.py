@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from workbench.base.text import one_line
-from workbench.session.verdict_counts import COUNTING
+from workbench.session.sample_counts import COUNTING
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
 SCHEMA_VERSION = 9

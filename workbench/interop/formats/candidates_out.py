@@ -19,7 +19,7 @@ from workbench.interop.formats.problems import without
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.rows import CandidateRow, TaskRow
-from workbench.session.verdict_counts import is_counted
+from workbench.session.sample_counts import is_counted
 
 if TYPE_CHECKING:
     from workbench.repository.functions import Function
