@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -120,6 +121,17 @@ def sample_counts(
 ) -> list[SampleCount]:
     """Return the samples of a run's tasks, alike ones together; ``since``: two times, the later first."""
     task = "tasks.id" if by_task else "''"
+    return _counts(reader, task, "tasks.run_id = ?3", f"{task} || {_ALIKE}", (*since, run_id))
+
+
+def counts_of(reader: SessionReader, candidates: Iterable[CandidateRow]) -> list[SampleCount]:
+    """Return a count of one for each candidate."""
+    ids = json.dumps([row.id for row in candidates])
+    where = "candidates.id IN (SELECT value FROM json_each(?3))"
+    return _counts(reader, "tasks.id", where, "candidates.id", (1e18, 1e18, ids))
+
+
+def _counts(reader: SessionReader, task: str, where: str, alike: str, arguments: Sequence[object]) -> list[SampleCount]:
     rows = reader.query(
         "SELECT docs, evaluator, prompt, context, settings, docs_scope, control, "
         f"{task}, tasks.state = 'excluded', sample = 0, candidates.state, coalesce(verdict, ''), {DOUBTFUL}, "
@@ -127,9 +139,8 @@ def sample_counts(
         "sum(cost_usd), min(at - coalesce(asked_s, 0) - coalesce(tested_s, 0)), max(at), count(recheck), total(agrees = 0), "
         "group_concat(DISTINCT backend), total(at >= ?1), total(at >= ?2), min(CASE WHEN at >= ?2 THEN at END), "
         f"coalesce(max(candidates.rowid), 0), coalesce(repairs, 0) > 0, {CUT} "
-        "FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ?3 "
-        f"GROUP BY {task} || {_ALIKE}",
-        (*since, run_id),
+        f"FROM tasks JOIN candidates ON task_id = tasks.id WHERE {where} GROUP BY {alike}",
+        arguments,
     )
     return [
         SampleCount(
@@ -140,43 +151,6 @@ def sample_counts(
         )
         for row in rows
     ]  # fmt: skip
-
-
-def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> list[SampleCount]:
-    """Return a count of one for each candidate of ``tasks`` (by id); others are left out."""
-    found = []
-    cut = {
-        call
-        for (call,) in reader.query("SELECT id FROM calls WHERE finish_reason = 'length' AND purpose = 'evaluator'")
-    }
-    for row in rows:
-        task = tasks.get(row.task_id)
-        if task is None:
-            continue
-        took = (row.asked_s or 0.0) + (row.tested_s or 0.0)
-        found.append(
-            SampleCount(
-                group=group_of(row, task),
-                control=bool(row.control),
-                task=task.id,
-                excluded=task.state == "excluded",
-                first=row.sample == 0,
-                state=row.state,
-                verdict=row.verdict or "",
-                doubtful=row.doubtful is not None,
-                route=row.route or "",
-                tokens=(row.prompt_tokens or 0) + (row.completion_tokens or 0),
-                cost_usd=row.cost_usd,
-                began=None if row.at is None else row.at - took,
-                ended=row.at,
-                rechecked=int(row.recheck is not None),
-                disagreeing=int(row.agrees == 0),
-                backends=(row.backend,) if row.backend else (),
-                repaired=bool(row.repairs),
-                cut=row.call_id in cut,
-            )
-        )
-    return found
 
 
 def group_of(row: CandidateRow, task: TaskRow) -> Group:
