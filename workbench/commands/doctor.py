@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from rich.table import Table
-
 from workbench import __version__
 from workbench.base import paths, settings
 from workbench.base.errors import WorkbenchError
@@ -29,6 +27,7 @@ from workbench.base.glyphs import VERDICTS, WAITING
 from workbench.base.text import one_line
 from workbench.commands.output import print_json, sign
 from workbench.commands.terminal import Terminal
+from workbench.pages.page import Heading, Note, Part, Shown
 
 Status = Literal["ok", "note", "warning", "missing"]
 _OLDEST_SQLITE = (3, 24, 0)  # older ones lack what the session file's statements use
@@ -351,7 +350,6 @@ MARKS = {
     "warning": f"{VERDICTS['crashed']} attention",
     "missing": f"{VERDICTS['failed']} missing",
 }
-_STYLES = {"ok": "green", "note": "dim", "warning": "yellow", "missing": "red"}
 
 
 ARGUMENTS = {
@@ -369,39 +367,35 @@ def run(arguments: argparse.Namespace) -> int:
         attention = sum(check.status == "warning" for check in found)
         print_json({"type": "summary", "ok": not missing, "missing": len(missing), "warnings": attention})
         return 1 if missing else 0
-    _print(found)
+    Terminal().parts(findings(found))
     return 1 if missing else 0
 
 
-def _print(found: Sequence[Check]) -> None:
-    console = Terminal(piped_width=160)
+def findings(found: Sequence[Check]) -> Iterator[Part]:
     for group in dict.fromkeys(check.group for check in found):
-        console.print(group, style="bold")
-        table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column(min_width=13, no_wrap=True)
-        table.add_column(min_width=20, max_width=28, overflow="fold")
-        table.add_column(overflow="fold")
-        for check in (check for check in found if check.group == group):
-            said = console.literal(check.detail, "dim" if check.status == "note" else "")
-            for line in check.lines:
-                said.append_text(console.literal(f"\n{line}", "dim"))
-            if check.advice:
-                said.append_text(console.literal(f"\n→ {check.advice}", _STYLES[check.status]))
-            table.add_row(console.literal(f"  {MARKS[check.status]}", _STYLES[check.status]), check.name, said)
-        console.print(table)
-        console.print()
-    mark, word, sentence, style = closing(found)
-    console.print(f"{sign(mark, word)} {sentence}", style=style)
+        yield Heading(group)
+        rows = (
+            (
+                MARKS[one.status],
+                one.name,
+                "\n".join((one.detail, *one.lines, *([f"→ {one.advice}"] if one.advice else ()))),
+            )
+            for one in found
+            if one.group == group
+        )
+        yield Shown(("", "", ""), tuple(rows), frozenset())
+    mark, word, sentence = closing(found)
+    yield from (Note(""), Note(f"{sign(mark, word)} {sentence}", "problem"))
 
 
-def closing(found: Sequence[Check]) -> tuple[str, str, str, str]:
-    """Return what the findings come to: a sign, the word that stands for it, a sentence, and its colour."""
+def closing(found: Sequence[Check]) -> tuple[str, str, str]:
+    """Return what the findings come to: a sign, the word that stands for it, and a sentence."""
     missing = [check.name for check in found if check.status == "missing"]
     attention = [check.name for check in found if check.status == "warning"]
     if missing:
         also = f" Look also at: {', '.join(attention)}." if attention else ""
-        return VERDICTS["failed"], "missing:", f"{len(missing)} needed: {', '.join(missing)}.{also}", "red"
+        return VERDICTS["failed"], "missing:", f"{len(missing)} needed: {', '.join(missing)}.{also}"
     if attention:
         sentence = f"What cannot be done without is here; {len(attention)} to look at: {', '.join(attention)}."
-        return VERDICTS["crashed"], "attention:", sentence, "yellow"
-    return VERDICTS["passed"], "ok:", "Everything needed is here.", "green"
+        return VERDICTS["crashed"], "attention:", sentence
+    return VERDICTS["passed"], "ok:", "Everything needed is here."

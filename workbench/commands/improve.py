@@ -26,6 +26,7 @@ from workbench.orders import improvement_client
 from workbench.orders.improvement_client import Improved, attempts_of, improved
 from workbench.orders.plan import ImprovementPlan, RegenerationPlan
 from workbench.orders.study_estimate import estimate_improvement
+from workbench.pages.page import Shown
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
@@ -230,7 +231,6 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
 
 
 def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> None:
-    console = Terminal(piped_width=120)
     last = {attempt.task.id: attempt for attempt in improved.attempts}
     second = result["second_evaluator"]
     tasks = [one for one in improved.standings if one.task is not None]
@@ -242,7 +242,8 @@ def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> No
         passed = one.seen.words if one.seen.counted else "–"
         rows.append((one.name, str(one.kind), passed, held_out, _became(attempt) if attempt else one.why))
     heading = f"held out ({second})" if second else "held out"
-    console.table(("function", "documented", "passed", heading, "new docstring"), rows, whole={1, 2, 3})
+    heads = ("function", "documented", "passed", heading, "new docstring")
+    Terminal().parts([Shown(heads, tuple(rows), frozenset())])
     if len(tasks) > _MOST_ROWS:
         say(f"… and {len(tasks) - _MOST_ROWS} more functions")
     reasons = Counter(one.why for one in improved.standings if one.task is None)

@@ -44,7 +44,8 @@ class Facts:
 class Shown:
     """A table; ``right`` are the columns with numbers.
 
-    ``links`` has the item that each row leads to ("" for none), ``anchor`` what stands before it in the page's ids.
+    ``links`` has the item that each row leads to ("" for none), ``anchor`` what stands before it in the page's ids. The last
+    ``closing`` rows are about those before.
     """
 
     headings: tuple[str, ...]
@@ -52,6 +53,7 @@ class Shown:
     right: frozenset[int]
     links: tuple[str, ...] = ()
     anchor: str = ""
+    closing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
