@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from workbench.base import typed_json
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
-from workbench.rubric.works import Works, counting
+from workbench.results.works import Works, counting
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -187,66 +188,29 @@ def shown_lines(block: BlockResult, most: int) -> list[str]:
 
 #: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
 RULES = 3
-_OF_COLUMNS = {
-    Verdict.WORKS: "works", Verdict.FAILS: "fails", Verdict.DIFFERS: "differs", Verdict.NOT_RUN: "not_run",
-    Truth.TRUE: "claims_true", Truth.UNTRUE: "claims_untrue", Truth.UNKNOWN: "claims_unknown",
-}  # fmt: skip
-
-_TYPES: dict[str, Any] = {"str": str, "int": int, "float": (int, float)}
-_TYPES |= {"tuple[str, ...]": tuple, "tuple[int, ...]": tuple}
 
 
 class CheckDamaged(WorkbenchError):
     """A recorded check cannot be read."""
 
 
-def columns(checked: Checked) -> dict[str, int]:
-    blocks = counts([one.verdict for one in checked.blocks], Verdict)
-    claims = counts([one.truth for one in checked.claims], Truth)
-    return {
-        column: (blocks if isinstance(word, Verdict) else claims)[str(word)] for word, column in _OF_COLUMNS.items()
-    }
-
-
 def works(checked: Checked) -> Works:
-    return Works.of(columns(checked))
+    blocks = counts([one.verdict for one in checked.blocks], Verdict)
+    return Works(*blocks.values(), *counts([one.truth for one in checked.claims], Truth).values())
 
 
 def to_json(checked: Checked) -> str:
-    return json.dumps(asdict(checked), ensure_ascii=False, default=str)
+    return json.dumps(asdict(checked), ensure_ascii=False)
 
 
 def from_json(text: str) -> Checked:
-    """Read a check; fields that a newer program added are ignored."""
     try:
-        values = json.loads(text)
-        blocks = tuple(_block(one) for one in values.pop("blocks"))
-        claims = tuple(_made(ClaimResult, {**one, "truth": Truth(one["truth"])}) for one in values.pop("claims"))
-        made: Checked = _made(Checked, {**values, "blocks": blocks, "claims": claims})
-        if not {one.path for one in (*blocks, *claims)} <= set(made.pages):
-            raise ValueError("a page that was not checked")
-        return made
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise CheckDamaged("The recorded check is damaged; check the README again.") from None
-
-
-def _block(values: dict[str, Any]) -> BlockResult:
-    parts = tuple(_made(Part, {**one, "verdict": Verdict(one["verdict"])}) for one in values.get("parts", ()))
-    made: BlockResult = _made(BlockResult, {**values, "parts": parts, "verdict": Verdict(values["verdict"])})
-    return made
-
-
-def _made(kind: type[Any], values: dict[str, Any]) -> Any:
-    fields = kind.__dataclass_fields__
-    known = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    made = kind(**{name: value for name, value in known.items() if name in fields})
-    for name, one in fields.items():
-        value = getattr(made, name)
-        if not isinstance(value, _TYPES.get(one.type, object)):
-            raise TypeError(name)
-        if one.type == "tuple[str, ...]" and not all(isinstance(text, str) for text in value):
-            raise TypeError(name)
-    return made
+        made = typed_json.decode(Checked, text)
+        if {one.path for one in made.blocks} | {one.path for one in made.claims} <= set(made.pages):
+            return made
+    except typed_json.WrongForm:
+        pass
+    raise CheckDamaged("The recorded check is damaged; check the README again.")
 
 
 def checked_of(reader: SessionReader, trial: str) -> Checked | None:

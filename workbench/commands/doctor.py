@@ -36,7 +36,7 @@ _LITTLE_TERMINAL = (80, 24)
 _DOCKER_SECONDS = 2.0
 _NEEDED = (
     "textual", "rich", "litellm", "GitPython", "docker", "tree-sitter", "tree-sitter-python", "platformdirs", "PyYAML",
-    "jsonschema", "markdown-it-py",
+    "jsonschema", "msgspec", "markdown-it-py",
 )  # fmt: skip
 
 

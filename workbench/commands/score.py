@@ -21,7 +21,7 @@ from workbench.pages import wording
 from workbench.pages.page import Page
 from workbench.pages.session_page import criteria
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session.json_forms import picked
 from workbench.session.judges import with_limit
 

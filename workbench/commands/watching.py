@@ -22,7 +22,7 @@ from workbench.pages import wording
 from workbench.pages.page import Note, Part, table_of
 from workbench.results.reasons import Reason, counted
 from workbench.results.scores import card_of
-from workbench.rubric.spread import Total
+from workbench.results.spread import Total
 from workbench.session import SessionError, SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as

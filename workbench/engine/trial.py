@@ -26,7 +26,7 @@ from workbench.orders.trial_contents import ContentChanged, content_for
 from workbench.repository import View
 from workbench.rubric import make_judge, score
 from workbench.rubric.judging import Kept
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
 from workbench.session.pending_work import judge_problem

@@ -79,6 +79,7 @@ def _protocol(kind: str) -> Any:
         "sandbox": ("workbench.sandbox", "Backend"),
         "report format": ("workbench.session.importer", "ReportFormat"),
         "importer": ("workbench.session.importer", "Importer"),
+        "exporter": ("workbench.interop.formats.exporting", "Exporter"),
     }.get(kind, ("workbench.documenters", "DocSystem"))
     return getattr(importlib.import_module(module), name)
 

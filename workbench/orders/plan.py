@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
+from workbench.base import typed_json
 from workbench.base.errors import WorkbenchError
 from workbench.session.json_forms import picked
 
@@ -46,7 +47,7 @@ class DocumentPlan:
     import_folders: tuple[str, ...] = ()  # Where classes named by dotted path are imported from first
     fork_of: str = ""  # The trial of which this run is a fork, "" for trials of their own
     fork_step: int = 0
-    answer_tokens: int = 0  # Tokens that an answer of the agent's model may have; 0 = 4,096, as in all older sessions
+    answer_tokens: int = 0  # Tokens that an answer of the agent's model may have; 0 = 4,096
     card: str = ""  # What an agent that is reached over A2A said of itself when the run was planned, one line
     check: str = ""  # How the READMEs of `trials` are checked: `run` with their blocks, `claims` without, "" not at all
     check_only: bool = False  # Whether nothing else is done with them: they are trials that other runs recorded
@@ -61,9 +62,8 @@ class DocumentPlan:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: str | Mapping[str, Any]) -> DocumentPlan:
-        """Return the plan encoded by :meth:`to_json` (or as its JSON text); unknown keys are ignored."""
-        return _made(cls, _decoded(values))
+    def from_json(cls, text: str) -> DocumentPlan:
+        return _read(cls, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,7 @@ class RegenerationPlan:
     engine: str = ""  # Where candidates are tested: `dask://HOST:PORT`; empty = on this machine
     import_folders: tuple[str, ...] = ()  # Where classes named by dotted path are imported from first
     lasting: bool = False  # Whether the run failed in a way that a resume cannot mend: only another order can
-    # Where its docstrings stand, see `workbench.documenters.SCOPES`; runs of older versions have none written down and
-    # are `target`
+    # Where its docstrings stand, see `workbench.documenters.SCOPES`
     docs_scope: str = "repository"
     # By which rule functions become tasks, see `workbench.regeneration.selections`; with `published` there is no stub
     # filter, and no control `stub`
@@ -163,10 +162,8 @@ class RegenerationPlan:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: str | Mapping[str, Any]) -> RegenerationPlan:
-        """Return the plan encoded by :meth:`to_json` (or as its JSON text); unknown keys are ignored."""
-        # Before there were scopes, only the docstring of the function itself was replaced.
-        return _made(cls, {"docs_scope": "target", **_decoded(values)})
+    def from_json(cls, text: str) -> RegenerationPlan:
+        return _read(cls, text)
 
     def acceptance(self, ask: Ask) -> Acceptance | None:
         return next((one for one in self.acceptances if one.answers(ask)), None)
@@ -176,47 +173,14 @@ class RegenerationPlan:
         return tuple(ask for ask in self.asks if self.acceptance(ask) is None)
 
 
-def _decoded(values: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    decoded: object = values
-    if isinstance(values, str):
-        try:
-            decoded = json.loads(values)
-        except (ValueError, RecursionError):
-            decoded = None
-    if not isinstance(decoded, Mapping):
-        raise _damaged("all of it")
-    return decoded
-
-
-def _made(kind: type[Plan], decoded: object) -> Plan:
-    if not isinstance(decoded, Mapping):
-        raise _damaged(kind.__name__)
-    known: dict[str, Any] = {}
-    for item in fields(kind):  # type: ignore[arg-type]
-        if item.name in decoded:
-            known[item.name] = _read(str(item.type), decoded[item.name], item.name)
-        elif item.default is MISSING:
-            raise _damaged(item.name)
-    return kind(**known)
-
-
-def _read(declared: str, value: object, name: str) -> Any:
-    if (kind := {"Ask": Ask, "Acceptance": Acceptance, "RegenerationPlan": RegenerationPlan}.get(declared)) is not None:
-        return _made(kind, value)
-    if declared.startswith("tuple[") and isinstance(value, list | tuple):
-        return tuple(_read(declared[6:].partition(",")[0], one, name) for one in value)
-    number = isinstance(value, int) and not isinstance(value, bool)
-    fits = {"str": isinstance(value, str), "int": number, "float": number or isinstance(value, float)}
-    if not fits.get(declared, declared == "bool" and isinstance(value, bool)):
-        raise _damaged(name)
-    return value
-
-
-def _damaged(what: str) -> PlanDamaged:
-    return PlanDamaged(
-        f"The plan of a run in this session is damaged ({what}), so it cannot go on; what it did can be shown. "
-        "Start it anew."
-    )
+def _read(kind: type[Plan], text: str) -> Plan:
+    try:
+        return typed_json.decode(kind, text)
+    except typed_json.WrongForm as error:
+        raise PlanDamaged(
+            f"The plan of a run in this session is damaged ({error.place or 'all of it'}), so it cannot go on; what it did can be "
+            "shown. Start it anew."
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +218,7 @@ class ImprovementPlan:
 
     @classmethod
     def from_json(cls, text: str) -> ImprovementPlan:
-        """Return the plan encoded by :meth:`to_json`; unknown keys are ignored. Raises PlanDamaged: it is none."""
         try:
-            return _made(cls, _decoded(text))
+            return _read(cls, text)
         except PlanDamaged:
             raise PlanDamaged("An order to improve docstrings in this session is damaged; order it anew.") from None

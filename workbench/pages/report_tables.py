@@ -12,14 +12,14 @@ from workbench.pages import wording
 from workbench.pages.contents import Contents, Run, Trial, tier_points
 from workbench.pages.page import Shown, table_of
 from workbench.pages.regenerated import Line, Regenerated, estimate_words, verdict_words
-from workbench.rubric.spread import words as spread_words
+from workbench.results.spread import words as spread_words
 from workbench.session.forks import fork_words
 
 if TYPE_CHECKING:
     from workbench.regeneration.failure_groups import FailureGroup
     from workbench.regeneration.outcome import GroupOutcome
     from workbench.results.scores import ImportedScore
-    from workbench.rubric.spread import Agreement, Spread
+    from workbench.results.spread import Agreement, Spread
     from workbench.session.rows import StageRow
 
 IMPORTED = "imported scores"

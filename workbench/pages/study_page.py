@@ -9,7 +9,7 @@ from workbench.base.text import plural
 from workbench.pages.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
 from workbench.pages.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.pages.study_pairs import difference_sections, published_section, ranking_section
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.analysis import Analysis
 from workbench.studies.cells import POINTS, Cell, brief

@@ -8,12 +8,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import glyphs
-from workbench.rubric.spread import own_points
+from workbench.results.spread import own_points
 from workbench.session import json_forms
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Evidence
-    from workbench.rubric.spread import Total
+    from workbench.results.spread import Total
 
 NOTHING = "–"
 CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."

@@ -10,6 +10,7 @@ import contextlib
 import re
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 from workbench.base.text import one_line
@@ -296,8 +297,51 @@ def prune_changes(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM changes WHERE seq <= ?", (last - KEPT_CHANGES,))
 
 
+_REFERS = {
+    "run_id": "runs", "now_run": "runs", "trial_id": "trials", "parent": "trials", "task_id": "tasks", "candidate_id": "candidates",
+    "call_id": "calls", "study": "studies", "improvement_id": "improvements",
+}  # fmt: skip
+_ALLOWED = re.compile(r"CHECK \((\w+) IN \(([^)]*)\)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table, as the table declares it; ``allowed`` are its values in SQL, "" for any."""
+
+    name: str
+    kind: str
+    required: bool
+    default: str | None
+    key: bool
+    allowed: str
+    refers_to: str | None  # the table whose row it names; a key of one column names a row of its own table
+
+
 @cache
-def _own_schema() -> frozenset[tuple[str, str, str | None]]:
+def tables() -> dict[str, tuple[Column, ...]]:
+    """Return the columns of every table."""
+    found = {}
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        rows = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        )
+        for table, sql in rows.fetchall():
+            columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+            allowed = dict(_ALLOWED.findall(sql))
+            own = table if sum(bool(column[5]) for column in columns) == 1 else None
+            found[table] = tuple(
+                Column(
+                    name, kind, bool(required), default, bool(key), allowed.get(name, ""),
+                    _REFERS.get(name, own if key else None),
+                )
+                for _, name, kind, required, default, key in columns
+            )  # fmt: skip
+    return found
+
+
+@cache
+def own_schema() -> frozenset[tuple[str, str, str | None]]:
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(f"{TABLES} {TRIGGERS} {VIEWS}")
         found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
@@ -314,7 +358,7 @@ def foreign_part(connection: sqlite3.Connection) -> str:
         "index": _INDEX.fullmatch,
         "trigger": _FEEDING.fullmatch,
     }
-    own = _own_schema()
+    own = own_schema()
     for kind, name, sql in connection.execute("SELECT type, name, sql FROM main.sqlite_master").fetchall():
         if (kind, name, sql) in own or (sql is None and kind == "index"):
             continue

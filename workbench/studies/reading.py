@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench.results.scores import scores_of, totals_of
+from workbench.results.spread import Total
 from workbench.results.studies import Counts, GroupCounts, group_counts, made_under, step_settings
 from workbench.results.tasks import task_names, task_states
 from workbench.results.trials import trials_named, trials_on
-from workbench.rubric.spread import Total
-from workbench.rubric.works import works_by_trial
+from workbench.results.works import works_by_trial
 from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
@@ -354,7 +354,10 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
             row.cost_usd,
             row.seconds or 0.0,
             scores=scores.get(row.id, {}),
-            checks={"works": (check.works, check.run, check.blocks), "claims": (check.true, check.said, check.claims)}
+            checks={
+                "works": (check.works, check.run, check.blocks),
+                "claims": (check.claims_true, check.said, check.claims),
+            }
             if check is not None
             else {},
             cut=row.id in cut,

@@ -24,7 +24,7 @@ from workbench.checking.verdicts import (
     shown_lines,
     works,
 )
-from workbench.rubric.works import counting
+from workbench.results.works import counting
 
 if TYPE_CHECKING:
     from workbench.app.trajectory.loading import TrialState

@@ -10,14 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
 from workbench.base.text import one_line
+from workbench.interop.formats.values import ForeignProblem, misfit, patched
 
 Extra = Mapping[str, Any]
 OWN = "workbench"
 """The key of ``extra`` under which the workbench keeps what only it knows: scores, remarks, the case."""
+CHANGED = "difference"
+"""The key beside it of what a format could not say of a trajectory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,9 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One turn of ``source`` (system, user, agent). None is always "the file does not say"."""
+    """One turn. None is always "the file does not say"."""
 
-    source: str
+    source: Annotated[str, ("system", "user", "agent")]
     text: str
     reasoning: str | None = None  # before the message
     calls: Sequence[ToolCall] = ()
@@ -114,9 +118,7 @@ class Trajectory:
     @property
     def digest(self) -> str:
         """SHA-256 of the content in hex; what people and judges add is no part of it."""
-        values = to_json(self)
-        values["extra"] = {key: value for key, value in values["extra"].items() if key != OWN}
-        text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        text = json.dumps(without_own(to_json(self)), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -140,6 +142,29 @@ def with_own(extra: Extra, values: Mapping[str, Any]) -> dict[str, Any]:
     return {**extra, OWN: {**own_of(extra), **values}}
 
 
+def without_own(values: dict[str, Any]) -> dict[str, Any]:
+    return {**values, "extra": {key: value for key, value in values["extra"].items() if key != OWN}}
+
+
+def unix(text: str | None) -> float | None:
+    """Return an ISO 8601 time in unix seconds, None if it is invalid; without a zone it is UTC."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def iso(moment: float) -> str:
+    """Return unix seconds as ISO 8601 in UTC, to the microsecond."""
+    return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
+
+
+# -- as JSON
+
+
 def _fields(value: ToolCall | Result | Step | Totals | Trajectory) -> dict[str, Any]:
     values = {name: getattr(value, name) for name in value.__dataclass_fields__}
     return {name: dict(one) if isinstance(one, Mapping) else one for name, one in values.items()}
@@ -151,14 +176,9 @@ def step_to_json(step: Step) -> dict[str, Any]:
 
 
 def step_from_json(values: Mapping[str, Any]) -> Step:
-    results = values["results"]
-    return Step(
-        **{
-            **values,
-            "calls": tuple(ToolCall(**one) for one in values["calls"]),
-            "results": None if results is None else tuple(Result(**one) for one in results),
-        }
-    )
+    calls, results = tuple(ToolCall(**one) for one in values["calls"]), values["results"]
+    told = None if results is None else tuple(Result(**one) for one in results)
+    return Step(**{**values, "calls": calls, "results": told})
 
 
 def head_to_json(trajectory: Trajectory) -> dict[str, Any]:
@@ -173,3 +193,17 @@ def to_json(trajectory: Trajectory) -> dict[str, Any]:
 
 def from_head(head: Mapping[str, Any], steps: Sequence[Step]) -> Trajectory:
     return Trajectory(**{**head, "totals": Totals(**head["totals"]), "steps": tuple(steps)})
+
+
+def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
+    """Return the trajectory that the workbench wrote, from a format's content and the difference beside it."""
+    own = {key: value for key, value in ours.items() if key != CHANGED}
+    try:
+        values = patched(without_own(to_json(plain)), ours.get(CHANGED))
+        found = from_head(values, [step_from_json(one) for one in values.pop("steps")])
+        sound = not misfit(found, Trajectory)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        sound = False
+    if not sound:
+        raise ForeignProblem("holds notes of the workbench that do not fit it")
+    return replace(found, extra={**found.extra, **({OWN: own} if own else {})})

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session.rows import ScoreRow, TrialRow
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Scorecard
 
-NO_FACTS_POINTS = 15.0
-"""What the original gives tier 3 of a case that has no facts (``without_facts`` of ``workbench.rubric.score``)."""
 FORMAT_SHARE = 0.1
 """A format that gave more than this share of the points is told apart: the model's own points come first."""
 
