@@ -29,8 +29,8 @@ from workbench.engine.task_building import Prepared, dropped_by_stage, prepare
 from workbench.orders import client, launching
 from workbench.orders.plan import RegenerationPlan
 from workbench.orders.regeneration_client import plan_regeneration
-from workbench.pages.page import Facts, Note, Page, Part, Section, Shown
-from workbench.pages.page_markdown import page_markdown
+from workbench.pages.composing import rendered
+from workbench.pages.page import Facts, Note, Page, Part, Section, Table
 from workbench.regeneration.tasks import is_skipped
 from workbench.repository.functions import find_functions
 from workbench.sandbox import choose_backend
@@ -53,7 +53,7 @@ def _check(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     entries = [find_repository(name) for name in arguments.names]
     if arguments.markdown:
-        print_page(page_markdown(page()))
+        print_page("".join(rendered(page(), "md")))
     elif arguments.json:
         for line in as_json(entries):
             print_json(line)
@@ -109,7 +109,7 @@ def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[P
         _row(f"{len(found)} repositories", "", published, None, ""),
         _row(f"{len(built)} built here", "", ours, here),
     ]
-    table = Shown(HEADINGS, tuple(rows), frozenset(range(2, len(HEADINGS))), closing=2)
+    table = Table(HEADINGS, tuple(rows), frozenset(range(2, len(HEADINGS))), closing=2)
     total = f"Table 2's tasks sum to {published.tasks:,}; the paper's text says {TASKS_IN_THE_TEXT:,}."
     return table, Note(f"{NOTE} {total}")
 
@@ -120,7 +120,7 @@ def page(record: Callable[[Repository], Record | None] = bundled_record) -> Page
     return Page("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
 
 
-def _scores(entry: Repository) -> Shown:
+def _scores(entry: Repository) -> Table:
     """Return the published pass@k: a column for each evaluator and k, a line for each doc system."""
     scores = published_scores(entry.repository)
     columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
@@ -131,7 +131,7 @@ def _scores(entry: Repository) -> Shown:
         for system in systems
     )
     heads = ("published pass@k", *(f"{evaluator} pass@{k}" for evaluator, k in columns))
-    return Shown(heads, rows, frozenset(range(1, len(heads))))
+    return Table(heads, rows, frozenset(range(1, len(heads))))
 
 
 def _facts(entry: Repository, record: Record | None) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ from workbench.commands.terminal import Terminal
 from workbench.documenters.names import INSTALLED
 from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
 from workbench.documenters.programs.program import told
-from workbench.pages.page import Shown
+from workbench.pages.page import Table
 from workbench.session.json_forms import picked
 
 DEFAULT_TAKES_WORDS = False
@@ -44,7 +44,7 @@ def run_list(arguments: argparse.Namespace) -> int:
             print_json({"type": "doc_system", "name": name, "title": what, "installed": True})
         rows.append((f"  {name}", what))
     if not arguments.json:
-        Terminal().parts([Shown(("", ""), tuple(rows), frozenset())])
+        Terminal().parts([Table(("", ""), tuple(rows))])
     return 0
 
 

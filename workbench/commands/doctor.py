@@ -27,7 +27,7 @@ from workbench.base.glyphs import VERDICTS, WAITING
 from workbench.base.text import one_line
 from workbench.commands.output import print_json, sign
 from workbench.commands.terminal import Terminal
-from workbench.pages.page import Heading, Note, Part, Shown
+from workbench.pages.page import Heading, Note, Part, Table
 
 Status = Literal["ok", "note", "warning", "missing"]
 _OLDEST_SQLITE = (3, 24, 0)  # older ones lack what the session file's statements use
@@ -383,7 +383,7 @@ def findings(found: Sequence[Check]) -> Iterator[Part]:
             for one in found
             if one.group == group
         )
-        yield Shown(("", "", ""), tuple(rows), frozenset())
+        yield Table(("", "", ""), tuple(rows))
     mark, word, sentence = closing(found)
     yield from (Note(""), Note(f"{sign(mark, word)} {sentence}", "problem"))
 

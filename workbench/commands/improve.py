@@ -26,7 +26,7 @@ from workbench.orders import improvement_client
 from workbench.orders.improvement_client import Improved, attempts_of, improved
 from workbench.orders.plan import ImprovementPlan, RegenerationPlan
 from workbench.orders.study_estimate import estimate_improvement
-from workbench.pages.page import Shown
+from workbench.pages.page import Table
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
@@ -243,7 +243,7 @@ def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> No
         rows.append((one.name, str(one.kind), passed, held_out, _became(attempt) if attempt else one.why))
     heading = f"held out ({second})" if second else "held out"
     heads = ("function", "documented", "passed", heading, "new docstring")
-    Terminal().parts([Shown(heads, tuple(rows), frozenset())])
+    Terminal().parts([Table(heads, tuple(rows))])
     if len(tasks) > _MOST_ROWS:
         say(f"… and {len(tasks) - _MOST_ROWS} more functions")
     reasons = Counter(one.why for one in improved.standings if one.task is None)

@@ -19,7 +19,7 @@ from workbench.metrics.packages import needed
 from workbench.metrics.tasks import USUAL, GroupMetrics, docs_of, measure_run, to_json
 from workbench.models.names import check_model
 from workbench.orders.session_names import resolve_session, working_copy
-from workbench.pages.page import Note, Part, Shown
+from workbench.pages.page import Note, Part, Table
 from workbench.pages.wording import NOTHING
 from workbench.session import SessionReader, SessionWriter
 
@@ -123,7 +123,7 @@ def _parts(group: GroupMetrics) -> Iterator[Part]:
             rows.append((*first, f"pass@{k}", *(value for value, _, _ in said)))
             first = ("", "", "", "")
     heads = ("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall")
-    yield Shown(heads, tuple(rows), frozenset({2, 3}))
+    yield Table(heads, tuple(rows), frozenset({2, 3}))
     if units:
         over = f"Intervals over {', '.join(units)}; too few of them, or values that do not vary, give none."
         yield Note(over, "said")

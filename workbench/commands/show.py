@@ -20,7 +20,7 @@ from workbench.orders.session_names import resolve_session
 from workbench.pages import records, report_tables, session_page, wording
 from workbench.pages.contents import Contents, Trial, read_contents
 from workbench.pages.excerpts import Excerpts
-from workbench.pages.page import Facts, Heading, Literal, Note, Page, Part, Points, Shown, table_of
+from workbench.pages.page import Facts, Heading, Literal, Note, Page, Part, Points, Table, table_of
 from workbench.pages.regenerated import stands_words
 from workbench.pages.writing import encoded
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
@@ -146,7 +146,7 @@ def _candidates(reader: SessionReader, contents: Contents, candidates: list[Cand
         )
         for one in candidates
     )
-    yield Shown(("id", "evaluator", "sample", "verdict", "s", "why"), rows, frozenset({2, 4}))
+    yield Table(("id", "evaluator", "sample", "verdict", "s", "why"), rows, frozenset({2, 4}))
 
 
 def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, texts: Excerpts) -> Iterator[Part]:
@@ -207,7 +207,7 @@ def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
     return 1 if problems else 0
 
 
-def costs_table(rows: Sequence[ModelCost]) -> Shown:
+def costs_table(rows: Sequence[ModelCost]) -> Table:
     columns: dict[str, Callable[[ModelCost], str]] = {
         "model": lambda one: one_line(one.model, 80) or "?",
         "runs": lambda one: one.kind or "-",

@@ -26,7 +26,7 @@ from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, 
 from workbench.engine.task_rows import identity, located
 from workbench.orders.plan import Ask, chosen
 from workbench.orders.plan_checks import check_descriptors
-from workbench.pages.page import Heading, Note, Part, Shown
+from workbench.pages.page import Heading, Note, Part, Table
 from workbench.pages.wording import NOTHING
 from workbench.regeneration.dataset import parse_formats, read_dataset
 from workbench.regeneration.dataset_rows import Row
@@ -149,7 +149,7 @@ def print_counts(summary: Mapping[str, Any]) -> None:
     )
     heads = ("repository", *(heading for heading, _ in _COLUMNS), "dropped")
     numbers = frozenset(range(1, len(_COLUMNS) + 1))
-    table = Shown(heads, tuple(rows), numbers, closing=len(every) - len(entries))
+    table = Table(heads, tuple(rows), numbers, closing=len(every) - len(entries))
     problems = (Note(f"{one['repo']}: {one['error']}", "said") for one in entries if one.get("error"))
     Terminal().parts((table, *problems))
 
@@ -176,7 +176,7 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task | Row, int]]) -> Shown:
+def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task | Row, int]]) -> Table:
     """Return a table of tasks, each with what names it and the number of its tests."""
     rows = tuple(
         (
@@ -189,7 +189,7 @@ def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task |
         for called, one, tests in tasks
     )
     heads = (*names, "tests", "cover", "branches", "s")
-    return Shown(heads, rows, frozenset(range(len(names), len(heads))))
+    return Table(heads, rows, frozenset(range(len(names), len(heads))))
 
 
 _SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION"
@@ -307,7 +307,7 @@ def _parts(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> Iterator
         ("Not used", unused),
     ):
         if reasons:
-            yield from (Heading(title, f"{len(reasons):,}"), Shown(("", "", ""), tuple(reasons), frozenset()))
+            yield from (Heading(title, f"{len(reasons):,}"), Table(("", "", ""), tuple(reasons)))
     tests = f"{built.stable} stable tests" + (f", {built.quarantined}" if built.quarantined else "")
     functions = len(built.tasks) + len(built.dropped)
     left = "" if len(shown) == len(built.tasks) else f" ({len(built.tasks)} in all)"

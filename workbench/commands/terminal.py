@@ -84,14 +84,13 @@ class Terminal(Console):
             case page.Facts():
                 said = tuple((label, value) for label, value in part.pairs if value not in ("", "–"))
                 if any(len(value) > _LONG for _, value in said):
-                    self._table(page.Shown(("", ""), said, frozenset()))
+                    self._table(page.Table(("", ""), said))
                 else:
                     self._line(" · ".join(f"{label} {value}" for label, value in said), "dim")
-            case page.Shown():
+            case page.Table():
+                if part.caption:
+                    self._line(part.caption)
                 self._table(part)
-            case page.Grid():
-                right = frozenset(range(len(part.headings))) - part.texts
-                self._table(page.Shown(part.headings, part.rows, right, closing=part.closing))
             case page.Heading():
                 self._heading(part.title, part.small)
             case page.Literal():
@@ -124,7 +123,7 @@ class Terminal(Console):
             self._line()
         self._line(f"{title}  {small}" if small else title, "bold")
 
-    def _table(self, shown: page.Shown) -> None:
+    def _table(self, shown: page.Table) -> None:
         self._begun = True
         shown = narrowed(shown, self.width)
         widths = _widths((shown.headings, *shown.rows))
@@ -155,7 +154,7 @@ def _widths(rows: Iterable[Sequence[str]]) -> list[int]:
     return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)]
 
 
-def narrowed(shown: page.Shown, width: int) -> page.Shown:
+def narrowed(shown: page.Table, width: int) -> page.Table:
     """Return a table that fits ``width`` columns as far as it can: with broken headings, then without what one can do without."""
     widths = _widths((shown.headings, *shown.rows))
     if sum(widths) + _BETWEEN * (len(widths) - 1) > width:
@@ -168,12 +167,7 @@ def narrowed(shown: page.Shown, width: int) -> page.Shown:
         if sum(widths[place] for place in kept) + _BETWEEN * (len(kept) - 1) <= width:
             break
         kept = [place for place in kept if shown.headings[place].replace("\n", " ") != name]
-    return replace(
-        shown,
-        headings=tuple(shown.headings[place] for place in kept),
-        rows=tuple(tuple(row[place] for place in kept) for row in shown.rows),
-        right=frozenset(new for new, place in enumerate(kept) if place in shown.right),
-    )
+    return shown.with_columns(kept)
 
 
 def _style(text: str) -> str:

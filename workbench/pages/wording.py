@@ -12,8 +12,8 @@ from workbench.results.spread import own_points
 from workbench.session import json_forms
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Evidence
     from workbench.results.spread import Total
+    from workbench.rubric.scorecard import Evidence
 
 NOTHING = "–"
 CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."

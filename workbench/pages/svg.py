@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from html import escape
 
-from workbench.base.text import one_line, shortened
-from workbench.pages.html_frame import e
-from workbench.pages.page import Bar, Forest, Heat, Histograms, Strips
+from workbench.base.text import clean, one_line, shortened
+from workbench.pages.page import Bar, Figure, Forest, Heat, Histograms, Strips
 from workbench.statistics.histogram import round_step
 
 LETTER = 7.7
@@ -28,6 +28,22 @@ MOST_COLUMNS = 300
 _STRIP_WIDE, _WIDEST = 600.0, 14.0
 _PLOT_WIDE = 480.0
 _HIGH, _GAP = 44.0, 22.0
+
+
+def drawn(figure: Figure) -> str:
+    match figure:
+        case Heat():
+            return heat(figure)
+        case Forest():
+            return forest(figure)
+        case Strips():
+            return strips(figure)
+        case Histograms():
+            return histograms(figure)
+
+
+def e(value: object) -> str:
+    return escape(clean(str(value)))
 
 
 def heat(figure: Heat) -> str:

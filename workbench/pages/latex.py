@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from workbench.base.text import one_line, shortened
-from workbench.pages.figures import scale_of
-from workbench.pages.page import Bar, Facts, Forest, Grid, Heat, Note, Page, Part, Points
+from workbench.pages.fitting import divided
+from workbench.pages.page import Bar, Facts, Folded, Forest, Heading, Heat, Note, Page, Part, Points, Table
+from workbench.pages.svg import scale_of
 
 _HEAD = r"""% Written by workbench report. Read this file with \input; the preamble needs \usepackage{booktabs}, and for figures, which
 % are left out without it, \usepackage{pgfplots}\pgfplotsset{compat=1.17}.
@@ -28,8 +29,10 @@ _FLOATS = 12
 """After so many tables and figures of a section a new page begins: LaTeX keeps no more than 52 that wait for a place."""
 
 
-def page_latex(page: Page) -> str:
-    return _HEAD + "\n".join(filter(None, _blocks(page)))
+def render(page: Page) -> Iterator[str]:
+    yield _HEAD
+    for number, block in enumerate(filter(None, _blocks(page))):
+        yield f"\n{block}" if number else block
 
 
 def _blocks(page: Page) -> Iterator[str]:
@@ -57,8 +60,17 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
             return [_items(f"  \\item {{}}{latex(item, 4_000)}\n" for item in part.items)]
         case Facts():
             return [_items(f"  \\item {latex(label)}: {latex(value, 4_000)}\n" for label, value in part.pairs if value)]
-        case Grid():
-            return [_table(one, _label(one.caption or section, labels)) for one in _divided(part) if one.rows]
+        case Table():
+            return [
+                _table(one, _label(one.caption, labels))
+                for one in _divided(replace(part, caption=part.caption or f"{section}."))
+                if one.rows
+            ]
+        case Heading():
+            return [rf"\subsubsection*{{{latex(part.title)}}}" + "\n"]
+        case Folded():
+            inside = (block for one in part.parts for block in _part(one, part.title, labels))
+            return [rf"\subsubsection*{{{latex(part.title)}}}" + "\n", *inside]
         case Heat():
             return [_heat(part, _label(part.caption, labels))] if part.rows else []
         case Forest(folded=False):
@@ -67,35 +79,14 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
             return []
 
 
-def _divided(grid: Grid) -> list[Grid]:
-    """Return a table, or several where it is wider or longer than a page: its leading columns are in each, its last rows in the last."""
-    widths = [max(map(len, column)) + 2 for column in zip(grid.headings, *grid.rows, strict=True)]
-    first = max(grid.texts, default=-1) + 1
-    room = _LETTERS - sum(min(width, _LONG + 2) for width in widths[:first])
-    columns: list[list[int]] = [[]]
-    for place in range(first, len(widths)):
-        if columns[-1] and sum(widths[one] for one in columns[-1]) + widths[place] > room:
-            columns.append([])
-        columns[-1].append(place)
+def _divided(table: Table) -> list[Table]:
+    """Return a table, or several where it is wider or longer than a page."""
+    widths = [max(map(len, column)) + 2 for column in zip(table.headings, *table.rows, strict=True)]
+    texts = [place for place in range(len(widths)) if place not in table.right]
     # Cells that wrap have two lines.
-    most = _ROWS // 2 if any(widths[place] > _LONG + 2 for place in grid.texts) else _ROWS
-    starts = range(0, max(1, len(grid.rows)), most)
-    found = [
-        replace(
-            grid,
-            headings=tuple(grid.headings[one] for one in chosen),
-            rows=tuple(tuple(row[place] for place in chosen) for row in grid.rows[start : start + most]),
-            closing=grid.closing if start == starts[-1] else 0,
-        )
-        for places in columns
-        for chosen in [(*range(first), *places)]
-        for start in starts
-    ]
-    if len(found) == 1:
-        return [grid]
-    return [
-        replace(one, caption=f"{grid.caption} Part {number} of {len(found)}.") for number, one in enumerate(found, 1)
-    ]
+    most = _ROWS // 2 if any(widths[place] > _LONG + 2 for place in texts) else _ROWS
+    capped = [min(width, _LONG + 2) if place in texts else width for place, width in enumerate(widths)]
+    return divided(table, capped, _LETTERS, most)
 
 
 def _items(lines: Iterator[str]) -> str:
@@ -104,11 +95,11 @@ def _items(lines: Iterator[str]) -> str:
     return f"\\begin{{itemize}}\n{inside}\\end{{itemize}}\n" if inside else ""
 
 
-def _table(grid: Grid, label: str) -> str:
+def _table(grid: Table, label: str) -> str:
     long = [max(map(len, column)) > _LONG for column in zip(grid.headings, *grid.rows, strict=True)]
     wrapped = f"p{{{0.36 if sum(long) < 2 else 0.28}\\linewidth}}"
     columns = "".join(
-        "r" if place not in grid.texts else wrapped if long[place] else "l" for place in range(len(grid.headings))
+        "r" if place in grid.right else wrapped if long[place] else "l" for place in range(len(grid.headings))
     )
     body = [_row(row) for row in grid.rows]
     if grid.closing and grid.closing < len(body):

@@ -1,4 +1,4 @@
-"""A page, or a session, as Markdown; foreign text is escaped or fenced and can change nothing around it.
+"""A page as Markdown; foreign text is escaped or fenced and can change nothing around it.
 
 Figures are left out: the tables beside them have their numbers.
 """
@@ -6,16 +6,11 @@ Figures are left out: the tables beside them have their numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from workbench.base.text import clean
 from workbench.pages import page
-
-if TYPE_CHECKING:
-    from workbench.pages.contents import Contents
-    from workbench.session.reader import SessionReader
 
 # An underscore inside a word is no emphasis; what only means something at the start of a line is escaped only there.
 _PUNCTUATION = re.compile(r"([\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|^[#+=>-]|#(?=#*$))")
@@ -44,41 +39,26 @@ def fence(text: str, language: str = "") -> str:
     return f"{ticks}{language}\n{body}{ticks}\n"
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> str:
-    numbers = set(right)
-    rule = ["---:" if place in numbers else "---" for place in range(len(headings))]
-    lines = [headings, rule, *([inline(cell) for cell in row] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def page_markdown(whole: page.Page) -> str:
-    blocks = [
-        f"# {inline(whole.title)}\n",
-        *map(_part, whole.lead),
-        *chain.from_iterable(map(_section, whole.sections)),
-    ]
-    return "\n".join(filter(None, blocks))
-
-
-def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
-    from workbench.pages import report_tables
-    from workbench.pages.excerpts import Excerpts
-    from workbench.pages.session_page import items, overview, remarks, session_facts
-    from workbench.session.labels import SESSION
-
-    advice = (page.Note(one, "advice") for one in report_tables.state_advice(contents, contents.file))
-    yield f"# Session {inline(contents.name)}\n"
-    lead: tuple[page.Part, ...] = (session_facts(contents), *remarks(contents, SESSION), *advice)
-    for part in lead:
-        yield f"\n{_part(part)}"
-    for section in chain(overview(contents), items(reader, contents, Excerpts(reader))):
-        for block in _section(section):
-            yield f"\n{block}" if block else ""
+def render(whole: page.Page) -> Iterator[str]:
+    yield f"# {inline(whole.title)}\n"
+    blocks = map(_part, whole.lead)
+    for block in chain(blocks, chain.from_iterable(map(_section, chain(whole.sections, whole.items)))):
+        yield f"\n{block}" if block else ""
 
 
 def _section(section: page.Section) -> Iterator[str]:
-    yield f"## {inline(section.title)}{f' in {inline(section.small)}' if section.small else ''}\n"
-    yield from map(_part, section.parts)
+    if blocks := list(filter(None, map(_part, section.parts))):
+        yield f"## {inline(section.title)}{f' in {inline(section.small)}' if section.small else ''}\n"
+        yield from blocks
+
+
+def _table(shown: page.Table) -> str:
+    if shown.caption and not shown.rows:
+        return ""
+    rule = ["---:" if place in shown.right else "---" for place in range(len(shown.headings))]
+    lines = [map(inline, shown.headings), rule, *([_line(cell) for cell in row] for row in shown.rows)]
+    said = f"{_line(shown.caption)}\n\n" if shown.caption else ""
+    return said + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _part(part: page.Part) -> str:
@@ -93,14 +73,8 @@ def _part(part: page.Part) -> str:
             return "".join(f"- {_line(item)}\n" for item in part.items)
         case page.Facts():
             return "".join(f"- {inline(label)}: {_line(value)}\n" for label, value in part.pairs if value)
-        case page.Shown():
-            return table([inline(heading) for heading in part.headings], part.rows, part.right)
-        case page.Grid():
-            right = [place for place in range(len(part.headings)) if place not in part.texts]
-            # The marks of escapes are taken out of numbers only after the table has escaped its cells.
-            written = table([inline(one) for one in part.headings], part.rows, right)
-            bare = "\n".join(" | ".join(_bare(cell) for cell in line.split(" | ")) for line in written.split("\n"))
-            return f"{_line(part.caption)}\n\n{bare}" if part.rows else ""
+        case page.Table():
+            return _table(part)
         case page.Heading():
             return _heading(part.title, part.small)
         case page.Literal():
@@ -145,8 +119,4 @@ def _hidden(title: str, small: str, text: page.Literal) -> str:
 
 
 def _line(text: str) -> str:
-    return _bare(inline(text))
-
-
-def _bare(text: str) -> str:
-    return _PLUS.sub("+", _INTERVAL.sub(r"[\1]", text))
+    return _PLUS.sub("+", _INTERVAL.sub(r"[\1]", inline(text)))
