@@ -14,10 +14,10 @@ from planted import write_project
 
 from workbench.checking import executing, installs, running
 from workbench.checking.environment import environment_for
-from workbench.checking.page import Page, parse_page
-from workbench.checking.project import Project
 from workbench.checking.steps import plan_of
 from workbench.checking.verdicts import BlockResult
+from workbench.claims.page import Page, parse_page
+from workbench.claims.project import ProjectIndex
 
 STATEFUL = """
 
@@ -102,7 +102,7 @@ def drawn(seed: int, count: int = 7) -> Page:
 
 async def run(root: Path, page: Page, *, beside: int, seconds: float = 10.0, on_known: Any = None) -> Any:
     """Run a page with so many sandboxes beside its own."""
-    project = Project(root)
+    project = ProjectIndex(root)
     extras, others = installs.wanted([page], project)
     environment = await environment_for(project.root, project.declared, extras, others)
     room = asyncio.Semaphore(beside) if beside else None

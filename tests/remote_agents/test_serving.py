@@ -30,7 +30,7 @@ from workbench.interop.serving.listening import TOKEN, _Server
 from workbench.interop.serving.requests import read_assessment
 from workbench.interop.serving.white import Conversation, assignment_in, check_servable, observation_of, result_in
 from workbench.models.types import Answer, ModelError, ModelUnavailable, Request, Usage
-from workbench.orders.plan import DocumentPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.session import SessionReader
 

@@ -22,9 +22,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
 from workbench.checking.chains import Chain, chains_of, imports_of
 from workbench.checking.environment import Environment, copy_tree, run_in_sandbox
-from workbench.checking.page import Page
-from workbench.checking.project import Project
 from workbench.checking.steps import Plan
+from workbench.claims.page import Page
+from workbench.claims.project import ProjectIndex
 from workbench.sandbox import NoIsolation
 from workbench.sandbox.program import Ended
 
@@ -68,7 +68,7 @@ class _Execution:
     skip.
     """
 
-    project: Project
+    project: ProjectIndex
     environment: Environment
     way: Way
     orders: list[dict[str, Any]]
@@ -104,11 +104,11 @@ class _Execution:
     def _between(self, chain: Chain) -> set[int]:
         return {at for at in self.steps if chain.steps[0] <= at <= chain.steps[-1]}
 
-    async def start(self, program: str, folder: Path, *words: str) -> Ended:
+    async def start(self, folder: Path, *words: str) -> Ended:
         python = self.environment.python
         given = ["/checked/steps.json", "/checked/results.jsonl", str(self.way.seconds), *words]
         return await run_in_sandbox(
-            [str(python), "-I", "-B", f"{_INSIDE}/{program}", *given],
+            [str(python), "-I", "-B", f"{_INSIDE}/page_runner.py", *given],
             folder=folder,
             inside="/checked",
             cwd="/checked/repo",
@@ -153,7 +153,7 @@ class _Execution:
     async def _one_apart(self, chains: Sequence[Chain]) -> None:
         with _folder() as folder:
             await _prepare(folder, self.project, {"steps": self.orders, "chains": [chain.steps for chain in chains]})
-            running = self.start("apart_runner.py", folder, "/checked/passed.json")
+            running = self.start(folder, "/checked/passed.json")
             await _with_others(running, [self._take_over(folder)])
             self._taken(folder / "results.jsonl")
 
@@ -181,7 +181,7 @@ class _Execution:
 
 
 async def executed(
-    page: Page, plan: Plan, project: Project, environment: Environment, way: Way
+    page: Page, plan: Plan, project: ProjectIndex, environment: Environment, way: Way
 ) -> tuple[dict[int, Mapping[str, Any]], bool]:
     """Run a page; return how each step ended, and whether any ran apart."""
     chains = chains_of(plan) if way.room is not None and len(project.files) <= _MOST_FILES else ()
@@ -189,9 +189,9 @@ async def executed(
         chains = ()
     orders = _orders(page, plan, project, chains, way.seconds)
     with _folder() as folder:
-        await _prepare(folder, project, orders)
+        await _prepare(folder, project, {"steps": orders})
         run = _Execution(project, environment, way, orders, list(chains), folder / "apart.json")
-        running = run.start("page_runner.py", folder, *(["/checked/apart.json"] if chains else []))
+        running = run.start(folder, *(["/checked/apart.json"] if chains else []))
         count = max(1, min(_MOST_APART, (os.cpu_count() or 1) - 1)) if chains else 0
         helpers = [run.run_apart((at, count)) for at in range(count)]
         ended = await _with_others(running, [run.follow(folder / "results.jsonl"), *helpers])
@@ -203,7 +203,9 @@ async def executed(
     return found, left_out
 
 
-def _orders(page: Page, plan: Plan, project: Project, chains: Sequence[Chain], seconds: float) -> list[dict[str, Any]]:
+def _orders(
+    page: Page, plan: Plan, project: ProjectIndex, chains: Sequence[Chain], seconds: float
+) -> list[dict[str, Any]]:
     chain_of = {at: chain for chain in chains for at in chain.steps}
     found = []
     for index, step in enumerate(plan.steps):
@@ -262,7 +264,7 @@ def _folder() -> Any:
         yield Path(name)
 
 
-async def _prepare(folder: Path, project: Project, asked: Any) -> None:
+async def _prepare(folder: Path, project: ProjectIndex, asked: Any) -> None:
     await asyncio.to_thread(copy_tree, project.root, folder / "repo")
     (folder / "repo").mkdir(exist_ok=True)
     (folder / "steps.json").write_text(json.dumps(asked))

@@ -15,11 +15,11 @@ from workbench.checking.environment import Environment
 from workbench.checking.executing import Way, executed
 from workbench.checking.judging import judge_parts, set_apart, went_well
 from workbench.checking.judging_commands import Context, part
-from workbench.checking.kinds import names_bound, python_of
-from workbench.checking.page import Page
-from workbench.checking.project import Project
 from workbench.checking.steps import Plan, only, up_to, without
 from workbench.checking.verdicts import ALARMS, BlockResult, Part, Verdict
+from workbench.claims.page import Page
+from workbench.claims.project import ProjectIndex
+from workbench.claims.python import names_bound, python_of
 
 _SHOWS = re.compile(
     r"\b(?:outputs?|prints?|printed|results?|gives?|shows?|displays?|returns?|yields?|see|like this|following)\b", re.I
@@ -40,7 +40,7 @@ Known = Callable[[Sequence[BlockResult], Sequence[int]], None]
 async def run_page(
     page: Page,
     plan: Plan,
-    project: Project,
+    project: ProjectIndex,
     environment: Environment,
     seconds: float = STEP_SECONDS,
     on_known: Known | None = None,
@@ -120,7 +120,7 @@ def _confirmed(one: Part, other: Part | None) -> Part:
 @dataclass(frozen=True, slots=True)
 class _Run:
     page: Page
-    project: Project
+    project: ProjectIndex
     environment: Environment
     seconds: float
 
@@ -155,7 +155,11 @@ class _Run:
 
 
 def _judged(
-    page: Page, plan: Plan, project: Project, environment: Environment | None, ended: Mapping[int, Mapping[str, Any]]
+    page: Page,
+    plan: Plan,
+    project: ProjectIndex,
+    environment: Environment | None,
+    ended: Mapping[int, Mapping[str, Any]],
 ) -> tuple[BlockResult, ...]:
     imported = frozenset(_imported(page))
     not_shell = [
@@ -211,7 +215,7 @@ def _judged(
     return tuple(_with_output(page, plan, results, ended))
 
 
-def settled(page: Page, plan: Plan, project: Project, reason: str = "") -> tuple[BlockResult, ...]:
+def settled(page: Page, plan: Plan, project: ProjectIndex, reason: str = "") -> tuple[BlockResult, ...]:
     """Verdicts on a page that is not run; ``reason`` is for blocks that could have been."""
     # An installation that would work has not been tried either; one that cannot work is told all the same.
     steps = [

@@ -8,15 +8,17 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
+from packaging.utils import canonicalize_name
+
 from workbench.checking import needs
-from workbench.checking.environment import Environment, plain
-from workbench.checking.installs import install_verdict
-from workbench.checking.kinds import Kind, commands_of, is_install, kind_of, simple_commands
+from workbench.checking.environment import Environment
+from workbench.checking.kinds import Kind, kind_of
 from workbench.checking.needs import syntax_fault
-from workbench.checking.page import Code, Page, Span
-from workbench.checking.project import Project
-from workbench.checking.project_facts import needed_python
-from workbench.grounding import known
+from workbench.checking.packages import install_verdict
+from workbench.claims import known
+from workbench.claims.page import Code, Page, Span
+from workbench.claims.project import ProjectIndex
+from workbench.claims.shell import commands_of, is_install, simple_commands
 
 #: What a file that a reader would bring along holds where the page does not say it.
 _STAND_INS = {
@@ -62,7 +64,7 @@ class Plan:
     steps: list[Step] = field(default_factory=list)
 
 
-def plan_of(page: Page, project: Project, environment: Environment | None, broken: str = "") -> Plan:
+def plan_of(page: Page, project: ProjectIndex, environment: Environment | None, broken: str = "") -> Plan:
     """Plan a page. Without an environment the project does not install, for the reason ``broken``."""
     commands = environment.commands if environment else frozenset(project.declared.scripts)
     modules = project.modules
@@ -99,12 +101,14 @@ def without(plan: Plan, places: Set[int]) -> Plan:
 
 class _Planner:
     def __init__(
-        self, page: Page, project: Project, environment: Environment | None, commands: Set[str], broken: str
+        self, page: Page, project: ProjectIndex, environment: Environment | None, commands: Set[str], broken: str
     ) -> None:
         self.plan = Plan()
         self._page, self._project, self._environment, self._broken = page, project, environment, broken
-        self._commands, self._oldest = commands, needed_python(project)
-        self._own = frozenset({*project.modules, plain(project.declared.name), project.declared.name}) - {""}
+        self._commands, self._oldest = commands, project.needed_python
+        self._own = frozenset({*project.modules, canonicalize_name(project.declared.name), project.declared.name}) - {
+            ""
+        }
         self._named: dict[str, str] = {}  # files that the page tells its reader to write
         self._clones = {
             PurePosixPath(url.rstrip("/")).name.removesuffix(".git")
@@ -239,7 +243,7 @@ SECONDS = 3.0
 _INTERPRETER = re.compile(r"python[\d.]*|py")
 
 
-def with_commands(page: Page, project: Project) -> Page:
+def with_commands(page: Page, project: ProjectIndex) -> Page:
     """The page with the project's commands in running text as further blocks, each once, unless a block has it."""
     known = {command.text.strip() for code in page.codes for command in commands_of(code.code)}
     found: list[Code] = []
@@ -248,10 +252,10 @@ def with_commands(page: Page, project: Project) -> Page:
         if text not in known and _is_command(text, project) and len(found) < MOST:
             known.add(text)
             found.append(_block(page, span, text))
-    return replace(page, codes=(*page.codes, *found)) if found else page
+    return replace(page, codes=[*page.codes, *found]) if found else page
 
 
-def _is_command(text: str, project: Project) -> bool:
+def _is_command(text: str, project: ProjectIndex) -> bool:
     commands = simple_commands(text) if " " in text and len(text) < 200 else None
     if commands is None or len(commands) != 1:
         return False
@@ -264,5 +268,5 @@ def _is_command(text: str, project: Project) -> bool:
 def _block(page: Page, span: Span, text: str) -> Code:
     before = [code for code in page.codes if code.line <= span.line]
     section = before[-1].section if before else 0
-    elsewhen = next((said for first, last, said in page.another_time if first <= span.line <= last), "")
-    return Code(span.line, text, "", span.around, section=section, another_time=elsewhen, inline=True)
+    another_time = page.another_time_at(span.line)
+    return Code(span.line, text, "", span.around, section=section, another_time=another_time, inline=True)

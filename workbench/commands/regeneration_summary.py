@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.orders.orders import Order, OrderedWork, is_finished, last_order, ordered_work, refusal
-from workbench.orders.plan import RegenerationPlan
+from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.breakdown import pass_by
 from workbench.regeneration.outcome import (
     PassFigures,

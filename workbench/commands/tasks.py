@@ -24,10 +24,10 @@ from workbench.documenters import Docstring, DocumentedFile, document_file, make
 from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
 from workbench.engine.task_rows import identity, located
-from workbench.orders.plan import Ask, chosen
 from workbench.orders.plan_checks import check_descriptors
 from workbench.pages.page import Heading, Note, Part, Table
 from workbench.pages.wording import NOTHING
+from workbench.plans.plan import Ask, chosen
 from workbench.regeneration.dataset import parse_formats, read_dataset
 from workbench.regeneration.dataset_rows import Row
 from workbench.regeneration.selections import parse_selection
@@ -159,7 +159,7 @@ def show(arguments: argparse.Namespace) -> int:
     own = paths.data_dir() / "datasets" / path
     dataset = read_dataset(own if not Path(path).exists() and own.is_dir() else path)
     named = [(row.task_id, "", row) for row in dataset.rows]
-    rows = chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)
+    rows = chosen(Ask("", 0, tasks=tuple(arguments.task), limit=arguments.limit), named)
     if not rows and arguments.task:
         raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
     if arguments.json:
@@ -213,7 +213,7 @@ def _list(arguments: argparse.Namespace) -> int:
             Terminal().parts(_parts(nothing.built, []))
         raise
     named = [(task.id, key, (task, key, docs)) for task, key, docs in documented]
-    shown = chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)
+    shown = chosen(Ask("", 0, tasks=tuple(arguments.task), limit=arguments.limit), named)
     if not shown:
         raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
     if arguments.json:

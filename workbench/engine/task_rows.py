@@ -24,7 +24,7 @@ from workbench.documenters import (
 )
 from workbench.engine.stages import StageProgress
 from workbench.models.types import ModelError
-from workbench.orders.plan import Ask, chosen
+from workbench.plans.plan import Ask, chosen
 from workbench.regeneration import build_prompt, measure_leakage
 from workbench.regeneration.tasks import Dropped, Task
 from workbench.repository import Snapshot

@@ -179,7 +179,7 @@ CREATE TABLE study_cells (
     pointer TEXT NOT NULL DEFAULT '{}', problem TEXT, PRIMARY KEY (study, row_name, column_name)
 ) WITHOUT ROWID;
 
--- Orders to improve docstrings: plan is JSON of workbench.orders.plan.ImprovementPlan, run_id the run with the original
+-- Orders to improve docstrings: plan is JSON of workbench.plans.plan.ImprovementPlan, run_id the run with the original
 -- docs, now_run the one that is under way; spent_before is what run_id had cost when it was ordered.
 CREATE TABLE improvements (
     id TEXT PRIMARY KEY, run_id TEXT, plan TEXT NOT NULL,

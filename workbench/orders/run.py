@@ -1,13 +1,9 @@
-"""Request work: write plans of runs into a session file, cancel, resume and repeat them.
-
-Cheap to import. Calls access the disk for some milliseconds, so the app makes them in a thread.
-"""
+"""Order a run of an agent on test cases: its plan with this machine's defaults, and the trials that it asks for. Cheap to import."""
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,22 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
 from workbench.agents.remote_names import address_of, is_peer, is_remote
-from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.errors import UsageError
 from workbench.base.extensions import is_dotted
 from workbench.base.plugins import path_of
 from workbench.base.settings import load
+from workbench.base.text import plural
 from workbench.orders import defaults
+from workbench.orders.estimate import Estimate, estimate_trials
 from workbench.orders.extension_check import import_folders
-from workbench.orders.launching import WarmEngine, enqueue, launch
-from workbench.orders.orders import all_orders, is_finished, ordered_work, refusal
-from workbench.orders.plan import DocumentPlan, RegenerationPlan, as_text
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder
 from workbench.orders.plan_checks import check_document, check_place
 from workbench.orders.session_names import resolve_session
-from workbench.results.runs import waiting_runs
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
-from workbench.session.pending_work import unfinished
-from workbench.session.rows import RunRow, TrialRow
 
 if TYPE_CHECKING:
     from workbench.orders.trial_contents import OrderedCase
@@ -218,165 +213,41 @@ def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
     return "missing"
 
 
-def cancel(session: Path, run: str) -> None:
-    """Ask the engine of a run to stop; a run that no engine executes is marked cancelled at once."""
-    with SessionReader(session) as reader:
-        held = reader.holder(run)
-    with SessionWriter(session) as writer, writer.transaction() as connection:
-        if held is not None:
-            writer.request(run, "cancel")
-            return
-        writer.set_run(run, state="cancelled")
-        mark_cancelled(connection, run)
+class RunOrder(WorkOrder):
+    """Run an agent on test cases."""
 
+    def __init__(self, session: Path, plan: DocumentPlan) -> None:
+        super().__init__(session)
+        self.plan = plan
 
-def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
-    """Mark the unfinished work items of a run as cancelled, within a transaction; former verdicts are restored."""
-    connection.execute(
-        "UPDATE trials SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'running')", (run,)
-    )
-    # A candidate queued for another test still has its former verdict, so it is done.
-    connection.execute(
-        "UPDATE candidates SET state = CASE WHEN verdict IS NULL THEN 'cancelled' ELSE 'done' END "
-        "WHERE run_id = ? AND state != 'done'",
-        (run,),
-    )
-    # What a former check said counts again, and nothing of the one that was cut off.
-    connection.execute(
-        "UPDATE checks SET state = CASE WHEN result_blob IS NULL THEN 'cancelled' ELSE 'done' END, again = NULL, problem = NULL, "
-        "partial = CASE WHEN result_blob IS NULL THEN partial ELSE '' END WHERE run_id = ? AND state IN ('queued', 'running')",
-        (run,),
-    )
-    _recount_stages(connection, run)
+    def resolve(self) -> None:
+        self.plan = with_card(self.plan)
+        if self.plan.card:
+            self.remarks.append(f"The agent at {address_of(self.plan.agent)}: {self.plan.card}")
 
+    @property
+    def what(self) -> str:
+        repeats = f"{self.plan.repeats} repeats × " if self.plan.repeats > 1 else ""
+        return f"{plural(len(self.plan.cases), 'case')} × {repeats}{self.plan.agent}"
 
-def _let_go(reader: SessionReader, run: str | None) -> None:
-    """Wait for engines that have finished their run and are about to exit, so that a resume right after the end works."""
-    pause = threading.Event()
-    for row in reader.runs():
-        if run in (None, row.id) and _is_over(reader, row):
-            for _ in range(100):
-                if reader.holder(row.id) is None:
-                    break
-                pause.wait(0.1)
+    def estimate(self, measured: Measured) -> Estimate:
+        if self.plan.first_repeat:
+            plan, trials = meant_trials(self.session, self.plan)
+            cases = [trial.case for trial in trials if not trial.state]
+        else:  # all of them are new
+            plan, cases = self.plan, list(self.plan.cases) * self.plan.repeats
+        at_once = load().trials_at_once
+        return estimate_trials(measured, cases, plan.agent, plan.model, plan.asked_judges, repeats=1, at_once=at_once)
 
-
-def _is_over(reader: SessionReader, run: RunRow) -> bool:
-    """Return whether an engine has nothing left to do in a run: what was ordered is there before the run is marked as done."""
-    if run.kind != "regenerate" or run.state != "running":
-        return run.state not in {"queued", "running"}
-    orders = all_orders(run)
-    return all(refusal(reader, order) or is_finished(reader, order) for order in orders) and not any(
-        ordered_work(reader, order).others for order in orders
-    )
-
-
-# An explicit list: an item with a damaged state may be done already and must not be repeated.
-_OPEN = "('queued', 'running', 'failed', 'asking', 'testing', 'cancelled')"
-
-
-def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None) -> list[str]:
-    """Execute the unfinished work of a session, or of one run that nobody executes; return the ids of the resumed runs."""
-    with SessionReader(session) as reader:
-        if run is not None and reader.run(run) is None:
-            raise UsageError(f"{session.name} has no run {run!r}.")
-        _let_go(reader, run)
-        if run is not None:
-            held = reader.holder(run)
-            if held is not None:
-                raise WorkbenchError(f"Run {run} is being executed right now (process {held.pid} on {held.host}).")
-        # What waits in the queue has its engine already.
-        queued = {row.id for row in waiting_runs(reader)}
-        rows = [row for row in unfinished(reader) if run in (None, row.id) and row.id not in queued]
-    waiting = [row.id for row in rows]
-    ordered = {row.id for row in rows if row.kind == "regenerate" and RegenerationPlan.from_json(row.config).waiting}
-    if not waiting:
-        return []
-    for key in waiting:
-        engine_starts.announce(key)
-    with SessionWriter(session) as writer, writer.transaction() as connection:
-        for key in waiting:
-            writer.set_run(key, state="queued", finished_at=None, error=None)
-            kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
-            if kind == "regenerate":  # the next engine records its own acceptances
-                writer.set_run(
-                    key, config=as_text(replace(RegenerationPlan.from_json(text), acceptances=(), lasting=False))
-                )
-            connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
-            connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
-            # An order that no engine has taken up yet asks for no more than its own.
-            if key not in ordered:
-                connection.execute(
-                    f"UPDATE candidates SET state = 'queued' WHERE run_id = ? AND (state IN {_OPEN} OR verdict = 'error')",
-                    (key,),
-                )
-            connection.execute(f"UPDATE checks SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
-    if len(waiting) > 1:
-        with SessionReader(session) as reader:
-            of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
-        for key in filter(of_studies.__contains__, waiting):
-            enqueue(session, key)
-    for key in waiting:
-        launch(session, key, warm)
-    return waiting
-
-
-def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
-    """Return the trial with this identity, or the only one that begins so. Raises UsageError: there is none, or several."""
-    matches = [row for row in reader.trials() if row.id.startswith(trial)]
-    exact = [row for row in matches if row.id == trial]
-    if len(exact or matches) != 1:
-        what = "no trial" if not matches else f"{len(matches)} trials that begin with"
-        raise UsageError(f"{session.name} has {what} {trial!r}; `workbench show {session}` lists them.")
-    return (exact or matches)[0]
-
-
-def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngine | None = None) -> str:
-    """Run a trial again as the next repeat, with another model if one is named, and return its id; a fork is forked again."""
-    with SessionReader(session) as reader:
-        old = the_trial(session, reader, trial)
-        run = reader.run(old.run_id)
-        if run is None:
-            raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
-        chosen = model or old.model
-    if old.parent:
-        from workbench.orders.trial_orders import fork_again
-
-        again = fork_again(session, old, model=chosen)
-        launch(session, again.run, warm)
-        return again.trial
-    plan = replace(
-        DocumentPlan.from_json(run.config),
-        cases=(old.case_id,),
-        agent=old.agent,
-        model=chosen,
-        repeats=1,
-        first_repeat=0,
-        read_limit=0 if model else DocumentPlan.from_json(run.config).read_limit,
-    )
-    new_run = plan_document(session, plan)
-    launch(session, new_run, warm)
-    with SessionReader(session) as reader:
-        return reader.trials(new_run)[0].id
-
-
-def _recount_stages(connection: sqlite3.Connection, run: str) -> None:
-    """Recount the verdicts of an interrupted run, within a transaction, as a cancelled rerun keeps former verdicts."""
-    settled = (
-        "state = 'done' OR task_id IN (SELECT id FROM tasks WHERE run_id = candidates.run_id AND state = 'excluded')"
-    )
-    for name, counts in (
-        ("controls", f"control = 1 AND ({settled})"),
-        ("candidates", f"control = 0 AND ({settled})"),
-        ("rechecks", "recheck IS NOT NULL"),
-    ):
-        connection.execute(
-            f"UPDATE stages SET done = (SELECT count(*) FROM candidates WHERE candidates.run_id = stages.run_id AND {counts}) "
-            "WHERE run_id = ? AND name = ? AND total IS NOT NULL",
-            (run, name),
-        )
-        connection.execute(
-            "UPDATE stages SET state = CASE WHEN done >= total THEN 'done' ELSE 'failed' END "
-            "WHERE run_id = ? AND name = ? AND state IN ('done', 'failed')",
-            (run, name),
-        )
+    def write(self) -> None:
+        self.runs = [plan_document(self.session, self.plan)]
+        with SessionReader(self.session) as reader:
+            (run,) = filter(None, map(reader.run, self.runs))
+            plan = DocumentPlan.from_json(run.config)
+            rows = [row for row in map(reader.trial, plan.trials) if row is not None]
+        recorded = [row.id for row in rows if row.run_id != run.id]
+        if recorded:
+            self.remarks.append(
+                f"{len(recorded)} of {len(rows)} trials are in the session already: no agent is run for them, only scores that "
+                f"they lack are asked for. Once more from the start: workbench rerun {self.session} {recorded[0]}"
+            )

@@ -1,4 +1,4 @@
-"""Request regeneration runs: plan them, extend them, move them to another engine. Cheap to import."""
+"""Order a regeneration: a run of its own, or more of one that is there; and move runs to another engine. Cheap to import."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import is_dotted
 from workbench.base.files import expanded
 from workbench.base.settings import load
+from workbench.base.text import plural
 from workbench.documenters import parse_docs, parse_scope
 from workbench.orders import defaults
+from workbench.orders.docs_estimate import documentation
+from workbench.orders.estimate import Documentation, Estimate, building_first, estimate_ask, estimate_candidates
 from workbench.orders.extension_check import import_folders
-from workbench.orders.launching import WarmEngine, launch
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder
 from workbench.orders.orders import Order, check_samples, is_finished, is_same_work
-from workbench.orders.plan import Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.orders.plan_checks import check_place, check_regeneration, check_sandbox
 from workbench.orders.session_names import resolve_session
+from workbench.plans.plan import Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.groups import CONTROLS, canonical
 from workbench.session.identity import run_id
@@ -33,9 +37,88 @@ if TYPE_CHECKING:
 HERE = "local"
 
 
-def plan_regeneration(session: Path, plan: RegenerationPlan) -> str:
-    """Write a regeneration run into a session like :func:`order_regeneration`, and return the run's id."""
-    return order_regeneration(session, plan).run
+class RegenerateOrder(WorkOrder):
+    """Regenerate function bodies of a repository."""
+
+    order: Order  # Once it was submitted
+
+    def __init__(self, session: Path, plan: RegenerationPlan) -> None:
+        super().__init__(session)
+        self.plan = plan
+
+    @property
+    def what(self) -> str:
+        evaluator = self.plan.evaluator or defaults.evaluator(load())
+        samples = self.plan.samples or (1 if evaluator in CONTROLS else defaults.SAMPLES)
+        return f"{self.plan.source} × {evaluator} × {plural(samples, 'sample')}"
+
+    def estimate(self, measured: Measured) -> Estimate:
+        whole = resolved(self.plan)
+        told = estimate_ask(measured, whole.source, whole.asks[0], rebuild=whole.rebuild)
+        return replace(told, documentation=self.documentation(measured))
+
+    def documentation(self, measured: Measured) -> Documentation:
+        """Return what its doc system asks before candidates are written; it reads the source, so call it in a thread."""
+        whole = resolved(self.plan)
+        return documentation(measured, [(whole, is_documented(self.session, whole))])
+
+    def write(self) -> None:
+        self.order = order_regeneration(self.session, self.plan)
+        self.runs = [self.order.run]
+
+
+class MoreSamplesOrder(WorkOrder):
+    """Let a run have ``samples`` candidates per task for an evaluator, the latest unless named, as it was asked for with ``prompt`` and ``context``."""
+
+    def __init__(
+        self, session: Path, run: str, samples: int, evaluator: str = "", prompt: str = "", context: str = ""
+    ) -> None:
+        super().__init__(session)
+        self._run, self._samples, self._evaluator, self._asked = run, samples, evaluator, (prompt, context)
+
+    def estimate(self, measured: Measured) -> Estimate:
+        plan = self._grown()
+        ask = plan.asks[-1]
+        with SessionReader(self.session) as reader:
+            tasks = {task.id for task in reader.tasks(self._run) if task.state == "ready"}
+            had = sum(row.evaluator == ask.evaluator and row.task_id in tasks for row in reader.candidates(self._run))
+        told = estimate_candidates(
+            measured, plan.source, ask.evaluator, candidates=max(0, len(tasks) * ask.samples - had)
+        )
+        return building_first(told, measured, plan.source)
+
+    def _grown(self) -> RegenerationPlan:
+        row = _run(self.session, self._run)
+        old = RegenerationPlan.from_json(row.config)
+        check_regeneration(replace(old, samples=self._samples))
+        evaluator = self._evaluator or old.evaluator
+        mine = [ask for ask in old.asks if ask.evaluator == evaluator]
+        if not mine:
+            raise UsageError(f"The run was never asked for samples of {evaluator}.")
+        # Samples of older files may not say how they were asked for: then all are meant.
+        mine = [ask for ask in mine if (ask.prompt, ask.context) == self._asked] or mine
+        had = max(ask.samples for ask in mine)
+        if self._samples <= had:
+            raise UsageError(f"The run has {had} samples per task already; ask for more than that.")
+        asks = tuple(replace(ask, samples=self._samples) for ask in mine)
+        return replace(old, **repeating(asks[-1]), asks=asks)
+
+    def write(self) -> None:
+        grown = self._grown()
+        self.runs = [_run(self.session, self._run).id]
+        with SessionWriter(self.session) as writer, writer.transaction():
+            grow(writer, self.runs[0], grown)
+
+
+def is_documented(session: Path, plan: RegenerationPlan) -> bool:
+    """Return whether a session has what a doc system wrote for an order, all of it."""
+    if not session.exists():
+        return False
+    with SessionReader(session, surveyed=False) as reader:
+        run = next((run.id for run in reader.runs() if is_same_work(run, plan)), "")
+        return bool(
+            reader.query("SELECT 1 FROM stages WHERE run_id = ? AND name = 'documentation' AND state = 'done'", (run,))
+        )
 
 
 def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
@@ -131,7 +214,7 @@ def full_ask(plan: RegenerationPlan) -> Ask:
     from workbench.regeneration.prompts import PROMPT_VERSION
 
     evaluator = plan.evaluator or defaults.evaluator(load())
-    base = Ask(evaluator, plan.samples or defaults.SAMPLES, plan.tasks, plan.limit)
+    base = Ask(evaluator, plan.samples or defaults.SAMPLES, tasks=plan.tasks, limit=plan.limit)
     # Also where nobody is asked: a name that means nothing is a mistake.
     own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
     if plan.context and plan.context not in POLICIES:
@@ -314,37 +397,6 @@ def move(session: Path, engine: str, run: str = "") -> None:
             text = connection.execute("SELECT config FROM runs WHERE id = ?", (key,)).fetchone()[0]
             moved = replace(RegenerationPlan.from_json(text), engine=engine)
             writer.set_run(key, config=as_text(moved))
-
-
-def add_samples(
-    session: Path,
-    run: str,
-    samples: int,
-    *,
-    evaluator: str = "",
-    prompt: str = "",
-    context: str = "",
-    warm: WarmEngine | None = None,
-) -> str:
-    """Let a run have ``samples`` candidates per task for an evaluator: unless named the latest, in all wordings asked for."""
-    row = _run(session, run)
-    old = RegenerationPlan.from_json(row.config)
-    check_regeneration(replace(old, samples=samples))
-    evaluator = evaluator or old.evaluator
-    mine = [ask for ask in old.asks if ask.evaluator == evaluator]
-    if not mine:
-        raise UsageError(f"The run was never asked for samples of {evaluator}.")
-    # Samples of older files may not say how they were asked for: then all are meant.
-    mine = [ask for ask in mine if (ask.prompt, ask.context) == (prompt, context)] or mine
-    had = max(ask.samples for ask in mine)
-    if samples <= had:
-        raise UsageError(f"The run has {had} samples per task already; ask for more than that.")
-    asks = tuple(replace(ask, samples=samples) for ask in mine)
-    grown = replace(old, **repeating(asks[-1]), asks=asks)
-    with SessionWriter(session) as writer, writer.transaction():
-        grow(writer, row.id, grown)
-    launch(session, row.id, warm)
-    return row.id
 
 
 def _run(session: Path, run: str) -> RunRow:

@@ -1,4 +1,4 @@
-"""What a repository really has: modules, definitions, options, defaults, files, words.
+"""What a repository really has: modules, names, parameters, options, files, words, declarations.
 
 Sources are parsed, never imported, and only those that a claim asks about.
 """
@@ -6,16 +6,30 @@ Sources are parsed, never imported, and only those that a claim asks about.
 from __future__ import annotations
 
 import ast
+import contextlib
+import datetime
+import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from email.parser import HeaderParser
+from functools import cached_property, wraps
 from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
 
-from workbench.checking.declared_options import Option, literal_of, options_of
-from workbench.checking.environment import tree_files
-from workbench.checking.kinds import names_bound, python_of
-from workbench.checking.nearest import slip_of
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
+from packaging.utils import canonicalize_name
+
+from workbench.claims.nearest import slip_of
+from workbench.claims.python import (
+    Definition,
+    Option,
+    defaults_of,
+    names_bound_or_imported,
+    options_of,
+    parameters_of,
+    python_of,
+)
 from workbench.regeneration.declarations import Declarations, declarations
 from workbench.regeneration.project_layout import import_roots, own_modules
 
@@ -30,26 +44,26 @@ _SHARED = re.compile(rb"extend_path|declare_namespace")
 _OPTIONS = re.compile(rb"add_argument|add_option|[Oo]ption\(")
 _LARGEST = 2_000_000
 
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A function or class; ``parameters`` can be given as keywords, None where they are unknown (``**``, decorators, bases)."""
-
-    name: str
-    parameters: tuple[str, ...] | None
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-class Project:
+def _remembered(method: _Method) -> _Method:
+    @wraps(method)
+    def answer(self: Any, *args: object) -> Any:
+        key = (method.__name__, *args)
+        if key not in self._memory:
+            self._memory[key] = method(self, *args)
+        return self._memory[key]
+
+    return answer  # type: ignore[return-value]
+
+
+class ProjectIndex:
     """A repository; everything about it is computed once."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._occurring: dict[str, bool] = {}
-        self._hidden: dict[str, bool] = {}
-        self._defaults: dict[str, tuple[tuple[str, str], ...]] = {}
-        self._parsed: dict[str, ast.Module | None] = {}
-        self._members: dict[str, tuple[frozenset[str], bool] | None] = {}
-        self._meant: dict[str, str] = {}
+        self._memory: dict[tuple[object, ...], Any] = {}
 
     @cached_property
     def declared(self) -> Declarations:
@@ -92,6 +106,10 @@ class Project:
         return found
 
     @cached_property
+    def _own(self) -> dict[str, bytes]:
+        return {path: text for path, text in self.sources.items() if not is_test(path)}
+
+    @cached_property
     def code(self) -> bytes:
         """All Python and other declarations in one piece, to search for words."""
         others = [
@@ -107,26 +125,25 @@ class Project:
 
     @cached_property
     def defined(self) -> frozenset[str]:
-        own = b"\n".join(text for path, text in self.sources.items() if not is_test(path))
+        own = b"\n".join(self._own.values())
         return frozenset(
             name.decode() for name in re.findall(rb"^\s*(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)", own, re.M)
         )
 
+    @_remembered
     def meant(self, name: str) -> str:
         """The only function or class that a name is a slip of; "" if none."""
-        if name not in self._meant:
-            self._meant[name] = slip_of(name, self.defined)
-        return self._meant[name]
+        return slip_of(name, self.defined)
 
+    @_remembered
     def occurs(self, word: str) -> bool:
-        if word not in self._occurring:
-            self._occurring[word] = _whole_word(self.code, word.encode())
-        return self._occurring[word]
+        return _whole_word(self.code, word.encode())
 
     def words_like(self, name: str) -> frozenset[str]:
         shape = rb"(?<!\w)" + re.escape(name[:1].encode()) + rb"\w{%d,%d}(?!\w)" % (len(name) - 2, len(name))
-        own = (text for path, text in self.sources.items() if not is_test(path))
-        return frozenset(word.decode() for text in own for word in re.findall(shape, text) if word.isascii())
+        return frozenset(
+            word.decode() for text in self._own.values() for word in re.findall(shape, text) if word.isascii()
+        )
 
     # -- modules
 
@@ -143,10 +160,9 @@ class Project:
                 return ""  # an extension module, or something that makes one
         return None
 
+    @_remembered
     def parsed(self, path: str) -> ast.Module | None:
-        if path not in self._parsed:
-            self._parsed[path] = python_of(self.sources.get(path, b"").decode("utf-8", "replace"))
-        return self._parsed[path]
+        return python_of(self.sources.get(path, b"").decode("utf-8", "replace"))
 
     def names_of(self, path: str) -> frozenset[str] | None:
         """Words of a module; None where its names are made at run time."""
@@ -155,21 +171,21 @@ class Project:
             return None
         return frozenset(word.decode() for word in re.findall(rb"[A-Za-z_]\w*", text))
 
+    @_remembered
     def hidden(self, module: str) -> bool:
         """Whether a package rebinds the name of its own module, so that an import gives something else."""
-        if module not in self._hidden:
-            self._hidden[module] = self._is_hidden(module)
-        return self._hidden[module]
-
-    def _is_hidden(self, module: str) -> bool:
         package, _, name = module.rpartition(".")
         path = self.module_file(package) if package else None
         tree = self.parsed(path) if path else None
         return any(
-            (isinstance(node, ast.ImportFrom) and (node.module or "").endswith(name) and name in _bound_by(node))
+            (
+                isinstance(node, ast.ImportFrom)
+                and (node.module or "").endswith(name)
+                and name in names_bound_or_imported(node)
+            )
             or (
                 isinstance(node, ast.Assign | ast.AnnAssign | ast.FunctionDef | ast.ClassDef)
-                and name in _bound_by(node)
+                and name in names_bound_or_imported(node)
             )
             for node in (tree.body if tree is not None else ())
         )
@@ -202,24 +218,24 @@ class Project:
         others = (path.split("/") for path in self.files if not path.endswith((".py", ".pyi", ".md", ".rst", ".txt")))
         return frozenset(part for *folders, name in others for part in (*folders, name.split(".")[0]))
 
-    def definition(self, module: str, name: str, depth: int = 0) -> Definition | None:
-        """What a module defines or imports under a name; None where that cannot be followed."""
+    def parameters(self, module: str, name: str, depth: int = 0) -> tuple[str, ...] | None:
+        """Keywords of what a module defines or imports under a name; None where these cannot be told."""
         path = self.module_file(module)
         tree = self.parsed(path) if path else None
-        if tree is None or depth > 5:
+        if path is None or tree is None or depth > 5:
             return None
-        found: list[Definition | None] = []
+        found: list[tuple[str, ...] | None] = []
         for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
-                if any(ast.unparse(one).endswith("overload") for one in node.decorator_list):
-                    continue
-                found.append(Definition(name, parameters_of(node)))
+            if isinstance(node, Definition) and node.name == name:
+                if not any(ast.unparse(one).endswith("overload") for one in node.decorator_list):
+                    found.append(parameters_of(node))
             elif isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    if (alias.asname or alias.name) == name:
-                        source = _absolute(module, node, path.endswith("__init__.py") if path else False)
-                        found.append(self.definition(source, alias.name, depth + 1))
-            elif isinstance(node, ast.Assign | ast.AnnAssign | ast.If | ast.Try) and name in _bound_by(node):
+                source = _absolute(module, node, path.endswith("__init__.py"))
+                names = [one.name for one in node.names if (one.asname or one.name) == name]
+                found += [self.parameters(source, one, depth + 1) for one in names]
+            elif isinstance(node, ast.Assign | ast.AnnAssign | ast.If | ast.Try) and name in names_bound_or_imported(
+                node
+            ):
                 return None
         return found[0] if len(found) == 1 else None
 
@@ -228,16 +244,12 @@ class Project:
         found = [parameters_of(node) for node in self._definitions_with(owner) if node.name == owner]
         return found[0] if len(found) == 1 else None
 
+    @_remembered
     def members(self, name: str, depth: int = 0) -> tuple[frozenset[str], bool] | None:
         """Attributes of the classes of a name, and whether these are all; None without such a class.
 
         There may be more where a base is not in the project, or with a metaclass, a decorator or ``__getattr__``.
         """
-        if name not in self._members:
-            self._members[name] = self._members_of(name, depth)
-        return self._members[name]
-
-    def _members_of(self, name: str, depth: int) -> tuple[frozenset[str], bool] | None:
         there = self._definitions_with(name) if name in self.defined else ()
         classes = [one for one in there if isinstance(one, ast.ClassDef) and one.name == name]
         found: set[str] = set()
@@ -248,7 +260,8 @@ class Project:
                 for one in ast.walk(node)
                 if isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load)
             }
-            found |= {one for statement in node.body for one in _declared_by(statement)}
+            for one in node.body:
+                found |= {one.name} if isinstance(one, Definition) else names_bound_or_imported(one)
             makers = [
                 one for one in node.decorator_list if not re.match(r"(?:dataclasses\.)?dataclass\b", ast.unparse(one))
             ]
@@ -276,22 +289,22 @@ class Project:
             one.kwarg or keyword in {each.arg for each in (*one.args, *one.kwonlyargs)} for one in arguments
         )
 
+    @_remembered
     def defaults_of(self, parameter: str) -> tuple[tuple[str, str], ...]:
         """(owner, default) of each parameter of that name outside tests; a default is a Python literal or ""."""
-        if parameter not in self._defaults:
-            self._defaults[parameter] = tuple(
-                (owner, default)
-                for node in self._definitions_with(parameter)
-                for owner, default in _defaults(node, parameter)
-            )
-        return self._defaults[parameter]
+        return tuple(
+            (node.name, default)
+            for node in self._definitions_with(parameter)
+            if node.name != "__init__"
+            for default in defaults_of(node, parameter)
+        )
 
-    def _definitions_with(self, word: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-        for path, text in self.sources.items():
-            if word and not is_test(path) and _whole_word(text, word.encode()):
+    def _definitions_with(self, word: str) -> Iterator[Definition]:
+        for path, text in self._own.items() if word else ():
+            if _whole_word(text, word.encode()):
                 tree = self.parsed(path)
                 for node in ast.walk(tree) if tree is not None else ():
-                    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    if isinstance(node, Definition):
                         yield node
 
     # -- command lines
@@ -300,8 +313,8 @@ class Project:
     def options(self) -> tuple[Option, ...]:
         """Options declared to argparse, optparse, click or typer outside tests."""
         found: list[Option] = []
-        for path, text in self.sources.items():
-            if not is_test(path) and _OPTIONS.search(text) and (b'"-' in text or b"'-" in text):
+        for path, text in self._own.items():
+            if _OPTIONS.search(text) and (b'"-' in text or b"'-" in text):
                 tree = self.parsed(path)
                 found += options_of(tree) if tree is not None else ()
         return tuple(found)
@@ -309,9 +322,132 @@ class Project:
     @cached_property
     def flags(self) -> frozenset[str]:
         """Everything in the Python that is spelled as a long option, and what frameworks derive from it."""
-        own = b"\n".join(text for path, text in self.sources.items() if not is_test(path))
+        own = b"\n".join(self._own.values())
         found = {flag.decode() for flag in re.findall(rb"--[A-Za-z][\w-]*", own)}
         return frozenset(found | {f"--no-{flag[2:]}" for flag in found})
+
+    # -- declarations
+
+    def is_called(self, distribution: str) -> bool:
+        return canonicalize_name(distribution) == canonicalize_name(self.declared.name)
+
+    @cached_property
+    def dependencies(self) -> frozenset[str]:
+        """Distributions that the project declares, for whatever use, by their normal names."""
+        declared = self.declared
+        extras = (one for extra in declared.extras.values() for one in extra)
+        words = (*declared.requirements, *declared.test_requirements, *extras)
+        return frozenset(canonicalize_name(one.name) for word in words if (one := requirement_of(word)) is not None)
+
+    @cached_property
+    def extras(self) -> frozenset[str]:
+        """Declared extras, and those of built metadata: a build may add some."""
+        found = set(self.declared.extras)
+        for name in sorted(self.files):
+            if name == "PKG-INFO" or name.endswith((".egg-info/PKG-INFO", ".dist-info/METADATA")):
+                said = HeaderParser().parsestr((self.root / name).read_text("utf-8", "replace"))
+                found |= {str(one) for one in said.get_all("Provides-Extra", ())}
+        return frozenset(found)
+
+    @cached_property
+    def oldest_python(self) -> tuple[int, ...] | None:
+        """The oldest Python that is declared; None where none is that can be read."""
+        bounds = [
+            tuple(int(part) for part in one.version.split(".")[:2] if part.isdigit())
+            for one in self._pythons
+            if one.operator in (">=", "~=", "==")
+        ]
+        return max((bound for bound in bounds if len(bound) == 2), default=None)
+
+    @cached_property
+    def newest_python(self) -> tuple[int, ...]:
+        """The newest Python by a declared bound, else by classifiers, else the newest that may exist."""
+        with contextlib.suppress(ValueError):
+            for one in self._pythons:
+                numbers = tuple(int(part) for part in one.version.split(".")[:2])
+                if one.operator in ("<", "<=") and len(numbers) == 2 and numbers > (3, 0):
+                    return numbers if one.operator == "<=" else (numbers[0], numbers[1] - 1)
+        named = re.findall(r"Programming Language :: Python :: (\d)\.(\d+)", self._declarations)
+        today = datetime.datetime.now(datetime.UTC)
+        # One a year, in October; the next one can be tried before.
+        return max(((int(major), int(minor)) for major, minor in named), default=(3, today.year - 2010))
+
+    @cached_property
+    def needed_python(self) -> tuple[int, ...] | None:
+        """The oldest declared Python, or (3,) where classifiers name only Python 3; else None."""
+        named = set(re.findall(r"Programming Language :: Python :: (\d)", self._declarations))
+        return self.oldest_python or ((3,) if named == {"3"} else None)
+
+    @property
+    def _pythons(self) -> Iterable[Specifier]:
+        with contextlib.suppress(InvalidSpecifier):
+            return SpecifierSet(self.declared.python)
+        return ()
+
+    @cached_property
+    def _declarations(self) -> str:
+        names = [name for name in ("setup.py", "pyproject.toml", "setup.cfg", "PKG-INFO") if name in self.files]
+        return "\n".join((self.root / name).read_text("utf-8", "replace") for name in names)
+
+    @cached_property
+    def licences(self) -> frozenset[str]:
+        """Licence families that are declared or of which the text is there; several where these disagree."""
+        found = set(licence_families(self.declared.licence))
+        for name in self.licence_files:
+            head = " ".join((self.root / name).read_text("utf-8", "replace")[:1500].split())
+            # In its title: the text of the LGPL goes on to name the GPL.
+            titles = {family: match.start() for family, match in _families(head[:120])}
+            found |= {min(titles, key=lambda family: titles[family])} if titles else licence_families(head)
+        return frozenset(found)
+
+    @cached_property
+    def licence_files(self) -> list[str]:
+        """Licence files; a declaration alone may be about bindings."""
+        return [name for name in sorted(self.files) if re.fullmatch(r"(?:LICEN[SC]E|COPYING)(?:\.\w+)?", name, re.I)]
+
+
+def requirement_of(word: str) -> Requirement | None:
+    with contextlib.suppress(InvalidRequirement):
+        return Requirement(word)
+    return None
+
+
+_FAMILIES = (
+    ("LGPL", r"\bLGPL|(?i:GNU (?:Lesser|Library) General Public)"),
+    ("AGPL", r"\bAGPL|(?i:GNU Affero General Public)"),
+    ("GPL", r"(?<![AL])\bGPL|(?i:GNU General Public)"),
+    ("MIT", r"\bMIT\b(?![\s-]0)|Permission is hereby granted, free of charge"),
+    ("Apache-2.0", r"\bApache\b"),
+    ("BSD", r"\bBSD\b|Redistribution and use in source and binary forms"),
+    ("MPL-2.0", r"\bMPL(?:v?\d|\b)|Mozilla Public"),
+    ("ISC", r"\bISC\b"),
+    ("Unlicense", r"\bUnlicense\b"),
+    ("PSF", r"\bPSF\b|Python Software Foundation License"),
+)
+
+
+def _families(text: str) -> Iterator[tuple[str, re.Match[str]]]:
+    for name, pattern in _FAMILIES:
+        if match := re.search(pattern, text):
+            yield name, match
+
+
+def licence_families(text: str) -> frozenset[str]:
+    return frozenset(name for name, _ in _families(text))
+
+
+_FOLDERS = ".git .hg .svn __pycache__ .tox .nox .venv venv node_modules .mypy_cache .pytest_cache"
+_LEFT_OUT = frozenset(_FOLDERS.split())
+
+
+def tree_files(root: Path) -> Iterator[Path]:
+    """Regular files in order, without version control, environments and caches."""
+    for folder, names, files in os.walk(root):
+        names[:] = sorted(name for name in names if name not in _LEFT_OUT and not name.endswith(".egg-info"))
+        for name in sorted(files):
+            path = Path(folder, name)
+            if path.is_file() and not path.is_symlink():
+                yield path
 
 
 def _whole_word(text: bytes, word: bytes) -> bool:
@@ -330,57 +466,6 @@ def is_test(path: str) -> bool:
     return (
         bool({"test", "tests", "testing"} & set(parts)) or parts[-1].startswith("test_") or parts[-1] == "conftest.py"
     )
-
-
-def parameters_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tuple[str, ...] | None:
-    """Keywords that a call may use; None where decorators, bases or ``**`` leave that open."""
-    if isinstance(node, ast.ClassDef):
-        methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
-        makers = [one for one in methods if one.name == "__init__"]
-        if node.decorator_list or node.keywords or len(makers) != 1 or any(one.name == "__new__" for one in methods):
-            return None
-        found = parameters_of(makers[0])
-        return found[1:] if found else None
-    arguments = node.args
-    if arguments.kwarg or node.decorator_list:
-        return None
-    return tuple(one.arg for one in (*arguments.args, *arguments.kwonlyargs))
-
-
-def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, parameter: str) -> Iterator[tuple[str, str]]:
-    """Yield a definition's default of a parameter; for a class those of its constructor and declared fields."""
-    values: list[ast.expr] = []
-    if isinstance(node, ast.ClassDef):
-        for one in node.body:
-            if isinstance(one, ast.FunctionDef) and one.name == "__init__":
-                values += [value for name, value in _with_defaults(one) if name == parameter]
-            elif isinstance(one, ast.AnnAssign | ast.Assign) and one.value is not None and parameter in _bound_by(one):
-                values.append(one.value)
-    elif node.name != "__init__":
-        values = [value for name, value in _with_defaults(node) if name == parameter]
-    for value in values:
-        yield node.name, literal_of(value)
-
-
-def _declared_by(node: ast.stmt) -> frozenset[str]:
-    is_definition = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    return frozenset([node.name]) if is_definition else _bound_by(node)  # type: ignore[attr-defined]
-
-
-def _with_defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
-    named = node.args
-    positional = [*named.posonlyargs, *named.args]
-    yield from zip(
-        (one.arg for one in positional[len(positional) - len(named.defaults) :]), named.defaults, strict=True
-    )
-    for one, value in zip(named.kwonlyargs, named.kw_defaults, strict=True):
-        if value is not None:
-            yield one.arg, value
-
-
-def _bound_by(node: ast.AST) -> frozenset[str]:
-    imported = {one.asname or one.name for one in ast.walk(node) if isinstance(one, ast.alias)}
-    return frozenset(names_bound(node) | imported)
 
 
 def _absolute(module: str, node: ast.ImportFrom, package: bool) -> str:

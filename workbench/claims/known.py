@@ -14,8 +14,12 @@ import re
 import sys
 from functools import cache
 
-from workbench.rubric.commands import TOOLING
-
+#: Tools that any README may tell one to install without them being the project's dependencies.
+_TOOLING = (
+    "pip setuptools wheel build virtualenv venv pipx uv poetry pytest tox nox black ruff flake8 mypy pylint isort "
+    "pre-commit coverage pytest-cov twine hatch pipenv conda ipython jupyter notebook"
+)
+TOOLING = frozenset(_TOOLING.split())
 _PROGRAMS = (
     "ls cat cd cp mv rm mkdir rmdir touch echo printf pwd export source set unset alias grep sed awk sort uniq head tail "
     "wc find xargs tee cut tr chmod chown ln tar gzip gunzip zip unzip curl wget ssh scp rsync which env sudo su man less "

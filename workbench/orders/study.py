@@ -18,13 +18,18 @@ from workbench.agents.remote_names import is_remote
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.settings import load
+from workbench.base.text import plural
 from workbench.models.names import MissingKey, keys_unneeded
-from workbench.orders import client
-from workbench.orders.launching import engine_for
-from workbench.orders.plan import RUBRICS, DocumentPlan, RegenerationPlan, as_text
+from workbench.orders import running
+from workbench.orders.estimate import Estimate
+from workbench.orders.launching import WarmEngine, engine_for
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder
 from workbench.orders.plan_checks import check_place, check_sandbox
-from workbench.orders.regeneration_client import carried_out, full_ask, order_regeneration
-from workbench.orders.regeneration_client import resolved as resolved_regeneration
+from workbench.orders.regenerate import carried_out, full_ask, order_regeneration
+from workbench.orders.regenerate import resolved as resolved_regeneration
+from workbench.orders.run import MeantTrial, meant_trials, plan_document, resolved_judge, with_defaults
+from workbench.plans.plan import RUBRICS, DocumentPlan, RegenerationPlan, as_text
 from workbench.session import SessionReader, SessionWriter, ensure
 from workbench.session.groups import settings_of
 from workbench.session.json_forms import picked
@@ -57,9 +62,9 @@ def resolved_study(study: Study, session: Path | None = None) -> Study:
 def _check_models(study: Study, column: Column) -> None:
     if study.kind == AGENTS:
         if not is_remote(column.system):
-            client.with_defaults(document_plan(study, column))
+            with_defaults(document_plan(study, column))
         for judge in study.settings.judges:
-            client.resolved_judge(judge)
+            resolved_judge(judge)
     else:
         resolved_regeneration(regeneration_plan(study, study.rows[0], column))
 
@@ -68,7 +73,7 @@ def _is_complete(session: Path, study: Study, column: Column) -> bool:
     try:
         if study.kind != AGENTS:
             return all(carried_out(session, regeneration_plan(study, row, column)) for row in study.rows)
-        full, trials = client.meant_trials(session, document_plan(study, column))
+        full, trials = meant_trials(session, document_plan(study, column))
         return all(one.state == "done" for one in trials) and not _lacks(session, full, trials)
     except WorkbenchError:
         return False
@@ -82,7 +87,7 @@ def _written_out(study: Study) -> Study:
     study = check_study(study)
     study = replace(study, rows=written_out(study.rows))
     if study.kind == AGENTS:
-        judges = tuple(client.resolved_judge(judge) for judge in study.settings.judges or ("",))
+        judges = tuple(resolved_judge(judge) for judge in study.settings.judges or ("",))
         study = replace(study, settings=replace(study.settings, judges=judges))
         columns = [_resolved_column(study, one) for one in study.columns]
     else:
@@ -99,7 +104,7 @@ def _written_out(study: Study) -> Study:
 
 def _resolved_column(study: Study, column: Column) -> Column:
     try:
-        return replace(column, model=client.with_defaults(document_plan(study, column)).model)
+        return replace(column, model=with_defaults(document_plan(study, column)).model)
     except WorkbenchError as error:
         if not is_remote(column.system) or isinstance(error, UsageError):
             raise
@@ -181,13 +186,13 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
     found = []
     for place, column in enumerate(study.columns):
         run, problem = None, None
-        trials: list[client.MeantTrial] = []
+        trials: list[MeantTrial] = []
         try:
             plan = document_plan(study, column)
             with keys_unneeded():
-                full, trials = client.meant_trials(session, plan)
+                full, trials = meant_trials(session, plan)
             if not all(one.state for one in trials) or _lacks(session, full, trials):
-                run = client.plan_document(session, plan)
+                run = plan_document(session, plan)
         except WorkbenchError as error:
             trials, problem = [], str(error)
         for row in study.rows:
@@ -197,7 +202,7 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
     return found
 
 
-def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[client.MeantTrial]) -> bool:
+def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[MeantTrial]) -> bool:
     """Return whether trials that are done lack scores, or READMEs that were handed in a check, that a plan asks for."""
     wanted = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
     with SessionReader(session) as reader:
@@ -285,7 +290,7 @@ def each_run(session: Path, name: str) -> Iterator[str]:
                     writer.set_study(name, problem=problem)
                 return
             try:
-                if not client.resume(session, run):
+                if not running.resume(session, run):
                     continue
             except WorkbenchError:
                 # Another engine was faster: then that one is followed.
@@ -335,7 +340,42 @@ def execute_study(session: Path, name: str) -> int:
         return 1 if pending_runs(reader, name) else 0
 
 
-def launch_study(session: Path, name: str) -> subprocess.Popen[bytes]:
+def launch_study(session: Path, name: str, *, queue: bool = False) -> subprocess.Popen[bytes]:
     """Start a process that executes what a study lacks; it goes on when the caller exits, and ends with the study."""
     safe = "".join(sign if sign.isalnum() else "-" for sign in name)
-    return engine_for(session, "study", name, f"study-{safe}")
+    return engine_for(session, "study", name, f"study-{safe}", queue=queue)
+
+
+class StudyOrder(WorkOrder):
+    """Execute what a session lacks of a study; the session is made if there is none."""
+
+    def __init__(self, session: Path, study: Study) -> None:
+        super().__init__(session)
+        self.study = study
+
+    def resolve(self) -> None:
+        self.study = resolved_study(self.study, self.session)
+
+    @property
+    def what(self) -> str:
+        of = self.study
+        return f"{of.name}: {plural(len(of.rows), 'row')} × {plural(len(of.columns), 'column')}"
+
+    def estimate(self, measured: Measured) -> Estimate:
+        from workbench.orders.study_estimate import estimate_study
+
+        self.resolve()
+        return estimate_study(measured, self.session, self.study, load().trials_at_once)
+
+    def write(self) -> None:
+        self.study = order_study(self.session, self.study)
+        with SessionReader(self.session) as reader:
+            self.runs = pending_runs(reader, self.study.name)
+
+    def launch(self, *, queue: bool = False, warm: WarmEngine | None = None) -> None:
+        """Start a process that executes the runs one after the other, where there are any."""
+        if self.runs:
+            self.process = launch_study(self.session, self.study.name, queue=queue)
+
+    def resume(self, warm: WarmEngine | None = None) -> None:
+        self.begin(warm=warm)

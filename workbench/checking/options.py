@@ -6,18 +6,18 @@ import ast
 import math
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
+
+from packaging.utils import canonicalize_name
 
 from workbench.base import python_syntax
-from workbench.checking.declared_options import literal_of
-from workbench.checking.environment import plain
-from workbench.checking.installs import shell_lines
-from workbench.checking.kinds import python_of, simple_commands
-from workbench.checking.nearest import nearest, slip_of
-from workbench.checking.page import Page, Span
-from workbench.checking.project import Project
-from workbench.checking.verdicts import ClaimResult, Truth
-from workbench.grounding import known
+from workbench.checking.lookup import Lookup, shell_lines
+from workbench.checking.verdicts import ClaimResult
+from workbench.claims import known
+from workbench.claims.nearest import nearest, slip_of
+from workbench.claims.page import Page, Span
+from workbench.claims.project import ProjectIndex
+from workbench.claims.python import literal_of, python_of
+from workbench.claims.shell import simple_commands
 
 LONG_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*(?![\w…-])")
 _DERIVING = re.compile(
@@ -36,66 +36,66 @@ _PASSING = re.compile(
 )
 
 
-class OptionClaims:
+class OptionClaims(Lookup):
     """Claims of one page about commands and options."""
 
-    def __init__(self, page: Page, project: Project, helps: Mapping[str, str]) -> None:
-        self._page, self._project, self._helps = page, project, helps
-        self._claim = partial(ClaimResult, page.path)
+    def __init__(self, page: Page, project: ProjectIndex, helps: Mapping[str, str]) -> None:
+        super().__init__(page, project)
+        self._helps = helps
         self._commands = frozenset({*project.declared.scripts, *(name.split()[0] for name in helps)})
         self._told = frozenset(flag for text in helps.values() for flag in LONG_OPTION.findall(text))
         self._stated = frozenset(name for option in project.options for name in option.names)
         self._known = self._told | {name for name in self._stated if name.startswith("--")}
         # A page on how options are declared has some of its own.
-        self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self._page.text))
+        self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self.page.text))
 
     def all(self) -> Iterator[ClaimResult]:
-        for line, text in shell_lines(self._page, self._project, self._commands):
+        for line, text in shell_lines(self.page, self.project, self._commands):
             yield from self._command(text, line)
-        for span in self._page.spans:
+        for span in self.page.spans:
             yield from self._span(span)
 
     def _command(self, text: str, line: int) -> Iterator[ClaimResult]:
         for words in simple_commands(text) or ():
             here = line + text[: max(0, text.find(words[0]))].count("\n")
             if words[0] in self._commands:
-                yield self._claim(here, "command", words[0], Truth.TRUE)
+                yield self.true(here, "command", words[0])
                 yield from self._words(words[0], words[1:], text, line)
             elif (
                 words[0].startswith("python")
                 and len(words) > 2
                 and words[1] == "-m"
-                and words[2].split(".")[0] in self._project.modules
+                and words[2].split(".")[0] in self.project.modules
             ):
                 yield from self._words("", words[3:], text, line)
             else:
                 yield from self._dead(words[0], here)
 
     def _dead(self, name: str, line: int) -> Iterator[ClaimResult]:
-        names = (*self._commands, self._project.declared.name, *self._project.modules)
-        own = {plain(one) for one in names if len(one) > 2}
+        names = (*self._commands, self.project.declared.name, *self.project.modules)
+        own = {canonicalize_name(one) for one in names if len(one) > 2}
         name = name.removesuffix(".exe")
         if name in self._commands:
             return
         if not re.fullmatch(r"[a-z][\w.-]+", name) or name in known.PROGRAMS or known.FILE.fullmatch(name):
             return
         near = nearest(name, self._commands, 0.7)
-        begins = any(plain(name).startswith(f"{one}-") for one in own) and near[0]
-        if not (plain(name) in own or begins or slip_of(plain(name), own)):
+        begins = any(canonicalize_name(name).startswith(f"{one}-") for one in own) and near[0]
+        if not (canonicalize_name(name) in own or begins or slip_of(canonicalize_name(name), own)):
             return
-        made = rb"scripts" in self._project.sources.get("setup.py", b"") and not (
-            self._helps or self._project.declared.scripts
+        made = rb"scripts" in self.project.sources.get("setup.py", b"") and not (
+            self._helps or self.project.declared.scripts
         )
         if (
             not self._commands
             or made
-            or (plain(name) in own and not any(self._helps.values()))
-            or name in self._project.folders
+            or (canonicalize_name(name) in own and not any(self._helps.values()))
+            or name in self.project.folders
         ):
-            yield self._claim(line, "command", name, Truth.UNKNOWN, "the project's commands cannot be read")
+            yield self.unknown(line, "command", name, "the project's commands cannot be read")
             return
         near = near if near[0] else nearest(name, self._commands, 0.5)
-        yield self._claim(line, "command", name, Truth.UNTRUE, f"the project has no command {name}", *near)
+        yield self.untrue(line, "command", name, f"the project has no command {name}", *near)
 
     def _words(self, command: str, words: list[str], text: str, line: int) -> Iterator[ClaimResult]:
         helps = [said for name, said in self._helps.items() if not command or name.split()[0] == command]
@@ -116,29 +116,29 @@ class OptionClaims:
 
     def _subcommand(self, command: str, name: str, subcommands: set[str], line: int) -> Iterator[ClaimResult]:
         if name in subcommands or re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", self._helps.get(command, "")):
-            yield self._claim(line, "command", f"{command} {name}", Truth.TRUE)
+            yield self.true(line, "command", f"{command} {name}")
             return
         near = slip_of(name, subcommands)
-        if near and not self._project.occurs(name):
-            yield self._claim(line, "command", name, Truth.UNTRUE, f"{command} has no command {name}", near, True)
+        if near and not self.project.occurs(name):
+            yield self.untrue(line, "command", name, f"{command} has no command {name}", near, True)
         else:
-            yield self._claim(line, "command", f"{command} {name}", Truth.UNKNOWN, "it may be an argument")
+            yield self.unknown(line, "command", f"{command} {name}", "it may be an argument")
 
     def _option(self, flag: str, line: int, told: set[str], *, sure: bool) -> ClaimResult:
-        if flag in told or flag in ("--help", "--version") or flag in self._project.flags or flag in self._told:
-            return self._claim(line, "option", flag, Truth.TRUE)
+        if flag in told or flag in ("--help", "--version") or flag in self.project.flags or flag in self._told:
+            return self.true(line, "option", flag)
         if sum(one.startswith(flag) for one in self._known) == 1:
-            return self._claim(line, "option", flag, Truth.TRUE, "it is the beginning of one")
+            return self.true(line, "option", flag, "it is the beginning of one")
         near = nearest(flag, self._known, 0.75)
-        derived = not told and _DERIVING.search(self._project.code) is not None
+        derived = not told and _DERIVING.search(self.project.code) is not None
         if not self._known or derived:
-            return self._claim(line, "option", flag, Truth.UNKNOWN, "the options of the project cannot be read")
+            return self.unknown(line, "option", flag, "the options of the project cannot be read")
         meant = slip_of(flag, self._known)
-        if not meant and _PASSING.search(self._project.code):
-            return self._claim(line, "option", flag, Truth.UNKNOWN, "the project takes options that it does not name")
+        if not meant and _PASSING.search(self.project.code):
+            return self.unknown(line, "option", flag, "the project takes options that it does not name")
         if not (meant or sure or any(one.startswith(flag) for one in self._known)):
-            return self._claim(line, "option", flag, Truth.UNKNOWN, "it may be of another program")
-        return self._claim(line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", *near)
+            return self.unknown(line, "option", flag, "it may be of another program")
+        return self.untrue(line, "option", flag, f"there is no option {flag}", *near)
 
     # -- running text
 
@@ -152,25 +152,23 @@ class OptionClaims:
             return
         others = {word for word in re.findall(r"[\w-]+", span.around) if word in known.PROGRAMS and word not in _WORDS}
         for flag in LONG_OPTION.findall(text):
-            if flag in self._known or flag in self._project.flags:
-                yield self._claim(span.line, "option", flag, Truth.TRUE)
+            if flag in self._known or flag in self.project.flags:
+                yield self.true(span.line, "option", flag)
                 continue
             if flag in self._shown:
-                yield self._claim(span.line, "option", flag, Truth.UNKNOWN, "an example of the page declares it")
+                yield self.unknown(span.line, "option", flag, "an example of the page declares it")
                 continue
             near = nearest(flag, self._known)
             if any(one.startswith(flag) for one in self._known):
-                yield self._claim(
-                    span.line, "option", flag, Truth.UNKNOWN, f"it is the beginning of {near[0] or 'one'}"
-                )
+                yield self.unknown(span.line, "option", flag, f"it is the beginning of {near[0] or 'one'}")
             elif (
                 slip_of(flag, self._known)
                 and not others
-                and not (_DERIVING.search(self._project.code) and not self._told)
+                and not (_DERIVING.search(self.project.code) and not self._told)
             ):
-                yield self._claim(span.line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", *near)
+                yield self.untrue(span.line, "option", flag, f"there is no option {flag}", *near)
             else:
-                yield self._claim(span.line, "option", flag, Truth.UNKNOWN, "it may be of another program")
+                yield self.unknown(span.line, "option", flag, "it may be of another program")
 
 
 _DEFAULT = re.compile(
@@ -199,20 +197,17 @@ _IN_A_SENTENCE = re.compile(
 )
 
 
-class DefaultClaims:
+class DefaultClaims(Lookup):
     """Claims of one page about defaults."""
-
-    def __init__(self, page: Page, project: Project) -> None:
-        self._page, self._project = page, project
-        self._lines = page.text.splitlines()
 
     def all(self) -> Iterator[ClaimResult]:
         options: dict[str, set[str]] = {}
-        for option in self._project.options:
+        lines = self.page.text.splitlines()
+        for option in self.project.options:
             for name in option.names:
                 options.setdefault(name, set()).add(option.default)
-        for first, written in self._page.prose:
-            column = _default_column(self._lines, first)
+        for first, written in self.page.prose:
+            column = _default_column(lines, first)
             for offset, row in enumerate(written.split("\n")):
                 flags = set(LONG_OPTION.findall(row))
                 # What stands before an option is the default of another one.
@@ -225,7 +220,7 @@ class DefaultClaims:
                     name = found["name"]
                     if values := self._of_parameter(name):
                         yield self._compared(name, said, first + offset, values)
-        for span in self._page.spans:
+        for span in self.page.spans:
             # In the middle of a sentence it may be a call.
             if re.match(rf"\s*(?:#{{1,6}}\s+|[-*+]\s+|\|\s*)?\**`{re.escape(span.text)}`", span.around):
                 yield from self._signature(span.text.strip(), span.line)
@@ -234,8 +229,8 @@ class DefaultClaims:
         """Defaults of a parameter of what the page names; "" stands for one that cannot be read."""
         return {
             default
-            for owner, default in self._project.defaults_of(name)
-            if re.search(rf"(?<!\w){re.escape(owner)}(?!\w)", self._page.text)
+            for owner, default in self.project.defaults_of(name)
+            if re.search(rf"(?<!\w){re.escape(owner)}(?!\w)", self.page.text)
         }
 
     def _signature(self, text: str, line: int) -> Iterator[ClaimResult]:
@@ -246,28 +241,27 @@ class DefaultClaims:
             return
         owner = ast.unparse(call.func).split(".")[-1]
         names = [one.id if isinstance(one, ast.Name) else "" for one in call.args]
-        known = self._project.parameters_named(owner)
+        known = self.project.parameters_named(owner)
         if known is None or names != [one for one in known if one not in ("self", "cls")][: len(names)]:
             return
         for keyword in call.keywords:
-            values = {value for one, value in self._project.defaults_of(keyword.arg or "") if one == owner}
+            values = {value for one, value in self.project.defaults_of(keyword.arg or "") if one == owner}
             said = (literal_of(keyword.value) and ast.get_source_segment(text, keyword.value)) or ""
             # A call that turns a switch on looks the same.
             if said and values and (said not in ("True", "False") or len(call.keywords) > 1 or {said} == values):
                 yield self._compared(keyword.arg or "", said, line, values)
 
     def _compared(self, name: str, said: str, line: int, real: set[str]) -> ClaimResult:
-        claim = partial(ClaimResult, self._page.path, line, "default")
-        of_option = name.startswith("-")
+        of_option, both = name.startswith("-"), f"{name} {said}"
         if any(value and _same(said, value, of_option=of_option) for value in real):
-            return claim(f"{name} {said}", Truth.TRUE)
+            return self.true(line, "default", both)
         if len(real) != 1 or not (value := next(iter(real))):
-            return claim(f"{name} {said}", Truth.UNKNOWN, "its default cannot be read")
+            return self.unknown(line, "default", both, "its default cannot be read")
         # A text stands in quotes where the page has it so.
         shown = value if said.startswith(("'", '"')) else str(ast.literal_eval(value))
         if _same(said, value, of_option=of_option) is None:
-            return claim(f"{name} {said}", Truth.UNKNOWN, f"its default is written as {shown}")
-        return claim(said, Truth.UNTRUE, f"the default of {name} is {shown}", shown, True)
+            return self.unknown(line, "default", both, f"its default is written as {shown}")
+        return self.untrue(line, "default", said, f"the default of {name} is {shown}", shown, True)
 
 
 def _said(row: str, column: int | None) -> str:

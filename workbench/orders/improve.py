@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import threading
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.read_only import must_write
 from workbench.base.settings import load
-from workbench.improving.attempts import Attempt, Gain, Refusal, Share, Standing, standings
-from workbench.improving.changes import Change, commit_message
-from workbench.orders import client, defaults
-from workbench.orders.launching import engine_for
+from workbench.improving.attempts import Standing, standings
+from workbench.improving.changes import Change
+from workbench.improving.reading import Improved, attempts_of, spliced, task_source
+from workbench.orders import defaults, running
+from workbench.orders.estimate import (
+    Estimate,
+    added,
+    estimate_candidates,
+    is_free,
+    known_tasks,
+    seconds_of_request,
+    total,
+)
+from workbench.orders.launching import WarmEngine, engine_for
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder
 from workbench.orders.orders import Order, is_same_work, ordered_work
-from workbench.orders.plan import Ask, ImprovementPlan, PlanDamaged, RegenerationPlan, as_text, filled
 from workbench.orders.plan_checks import check_place, check_sandbox
-from workbench.orders.regeneration_client import absolute_source, content_of, resolved
-from workbench.repository.functions import Function, find_functions
-from workbench.results.kinds import BELOW
+from workbench.orders.regenerate import RegenerateOrder, absolute_source, carried_out, content_of, resolved
+from workbench.plans.arguments import PlanDamaged
+from workbench.plans.plan import Ask, ImprovementPlan, RegenerationPlan, as_text, chosen, filled, repeating
+from workbench.results.kinds import BELOW, Kind
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
-from workbench.session.rows import AttemptRow, ImprovementRow, TaskRow
+from workbench.session.rows import ImprovementRow
+from workbench.session.task_names import row_id
 
 HELD_OUT, ATTEMPTS = 5, 2
 """What an order takes that leaves them open."""
@@ -122,7 +133,7 @@ def order_improvement(session: Path, plan: ImprovementPlan) -> str:
         return key
 
 
-def launch_improvement(session: Path, improvement: str) -> subprocess.Popen[bytes] | None:
+def launch_improvement(session: Path, improvement: str, *, queue: bool = False) -> subprocess.Popen[bytes] | None:
     """Start a process that executes an order; it goes on when the caller exits. None where one is at it already."""
     must_write("start a run")
     with SessionReader(session) as reader:
@@ -134,7 +145,7 @@ def launch_improvement(session: Path, improvement: str) -> subprocess.Popen[byte
             return None
         engine_starts.announce(improvement)
         writer.set_improvement(improvement, state="queued", problem=None, finished_at=None)
-    process = engine_for(session, "improvement", improvement)
+    process = engine_for(session, "improvement", improvement, queue=queue)
     engine_starts.started(improvement, process.pid)
     return process
 
@@ -155,7 +166,7 @@ def cancel_improvement(session: Path, improvement: str) -> None:
         run = reader.run(row.now_run) if row.now_run else None
         under_way = run is not None and reader.run_state(run) in _OPEN
     if run is not None and under_way:
-        client.cancel(session, run.id)
+        running.cancel(session, run.id)
 
 
 def stop_improvement(session: Path, improvement: str) -> None:
@@ -166,31 +177,6 @@ def stop_improvement(session: Path, improvement: str) -> None:
 def state_of(row: ImprovementRow) -> str:
     """Return how an order stands: as it says itself, or ``interrupted`` where no process executes it any more."""
     return "interrupted" if row.state in _OPEN and not engine_starts.is_coming(row.id) else row.state
-
-
-@dataclass(frozen=True, slots=True)
-class Improved:
-    """What came of it."""
-
-    standings: tuple[Standing, ...]
-    attempts: tuple[Attempt, ...]
-    changes: tuple[Change, ...]
-    plan: ImprovementPlan
-    run: str
-
-    @property
-    def kept(self) -> tuple[Attempt, ...]:
-        """The attempts that passed every gate, at most one of each function."""
-        return tuple(attempt for attempt in self.attempts if attempt.is_kept)
-
-    @property
-    def message(self) -> str:
-        ks = tuple(k for k in self.plan.base.k if k <= self.plan.held_out)
-        return commit_message(self.attempts, ks, self.plan.held_out_by)
-
-    @property
-    def tried(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(attempt.task.id for attempt in self.attempts))
 
 
 def improved(session: Path, improvement: str) -> Improved:
@@ -210,50 +196,79 @@ def _standings(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan
     run, base = reader.run(row.run_id) if row.run_id else None, plan.base
     if run is None:
         return ()
-    asks = base.asks or (Ask(base.evaluator, base.samples, base.tasks, base.limit, base.prompt, base.context),)
+    asks = base.asks or (Ask(**repeating(base)),)
     work = ordered_work(reader, Order(run.id, asks[0], base.k))
     return standings(work.tasks, work.candidates, reader.dropped(run.id), below=plan.below, samples=base.samples)
 
 
-def attempts_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Attempt, ...]:
-    """Return the attempts of an order, by function, then number; those that lie beyond it are left out."""
-    rows = [(one, reader.task(one.task_id)) for one in reader.docstring_attempts(row.id) if one.number <= plan.attempts]
-    return tuple(_attempt(reader, one, task) for one, task in rows if task is not None)
+class ImproveOrder(WorkOrder):
+    """Improve docstrings; what a plan leaves open is as the session's last order of the same source has it."""
 
+    id = ""  # Once it was submitted, the order's
 
-def _attempt(reader: SessionReader, row: AttemptRow, task: TaskRow) -> Attempt:
-    before, after = _share(row.before), _share(row.after)
-    return Attempt(
-        task,
-        row.number,
-        reader.text(row.docstring_blob) if row.docstring_blob else "",
-        Refusal(row.gate, row.reason or "") if row.gate else None,
-        row.run_id or "",
-        _share(row.seen),
-        Gain(before, after) if before is not None and after is not None else None,
-        row.held_out_by,
-    )
+    def __init__(self, session: Path, plan: ImprovementPlan) -> None:
+        super().__init__(session)
+        self.plan, self._source = plan, plan.base.source
 
+    def resolve(self) -> None:
+        self.plan = resolved_improvement(self.session, as_before(self.session, self.plan))
 
-def _share(text: str | None) -> Share | None:
-    return Share(*json.loads(text)) if text else None
+    @property
+    def what(self) -> str:
+        plan = self.plan
+        second = f", held-out samples by {plan.second_evaluator}" if plan.second_evaluator else ""
+        return f"{self._source} × {plan.base.evaluator}, docstrings by {plan.writer}{second}"
 
+    def estimate(self, measured: Measured) -> Estimate:
+        """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time."""
+        plan = self.plan
+        base, tried = plan.base, None
+        if base.tasks and self.session.exists():
+            with SessionReader(self.session) as reader:
+                rows = [task for run in reader.runs() if is_same_work(run, base) for task in reader.tasks(run.id)]
+            if rows and not chosen(base.asks[0], [(row_id(task), task.id, task) for task in rows]):
+                raise UsageError(f"No task is called {', '.join(base.tasks)}; `workbench tasks` lists their ids.")
+        if (order := carried_out(self.session, base)) is not None:
+            with SessionReader(self.session) as reader:
+                work = ordered_work(reader, order)
+            found = standings(work.tasks, work.candidates, (), below=plan.below, samples=base.samples)
+            tried = sum(one.kind is Kind.BADLY for one in found)
+            first = estimate_candidates(measured, base.source, base.evaluator, candidates=0)
+        else:
+            first = RegenerateOrder(self.session, base).estimate(measured)
+            tasks = known_tasks(measured, base.source)
+            exact = bool(base.tasks) and not set("*?[") & set("".join(base.tasks))
+            tried = len(base.tasks) if exact else tasks
+        if tried is not None and plan.most:
+            tried = min(tried, plan.most)
+        if tried == 0:
+            return first
+        seen, held_out = plan.attempts * base.samples, (1 + plan.attempts) * plan.held_out
+        more = [
+            estimate_candidates(measured, base.source, model, candidates=None if tried is None else tried * each)
+            for model, each in ((base.evaluator, seen), (plan.held_out_by, held_out))
+        ]
+        told = replace(added((first, *more)), documentation=first.documentation, up_to=True)
+        if tried is None:
+            return told
+        written = tried * plan.attempts
+        near = seconds_of_request(measured, plan.writer)
+        return replace(
+            told,
+            requests=total((told.requests, written)),
+            seconds=total((told.seconds, near[0] * written if near else None)),
+            dollars=told.dollars if is_free(plan.writer) else None,
+        )
 
-def task_source(reader: SessionReader, task: TaskRow) -> tuple[bytes, Function]:
-    assert task.source_blob is not None
-    source = reader.data(task.source_blob)
-    names = (task.qualified_name, task.occurrence)
-    return source, next(
-        one for one in find_functions(source, task.path) if (one.qualified_name, one.occurrence) == names
-    )
+    def write(self) -> None:
+        self.id = order_improvement(self.session, self.plan)
 
+    def launch(self, *, queue: bool = False, warm: WarmEngine | None = None) -> None:
+        """Start a process that executes it, None where one is at it already."""
+        self.process = launch_improvement(self.session, self.id, queue=queue)
 
-def spliced(docstrings: Iterable[tuple[TaskRow, bytes, str]]) -> dict[str, tuple[bytes, bytes]]:
-    """Return files before and after, each with new docstrings; each of these comes with its task and the file of that."""
-    from workbench.regeneration.grafting import graft_file
+    def cancel(self) -> None:
+        stop_improvement(self.session, self.id)
 
-    files: dict[str, tuple[bytes, dict[tuple[str, str, int], str | None]]] = {}
-    for task, source, docstring in docstrings:
-        key = (task.path, task.qualified_name, task.occurrence)
-        files.setdefault(task.path, (source, {}))[1][key] = docstring
-    return {path: (source, graft_file(source, path, texts)) for path, (source, texts) in files.items()}
+    def resume(self, warm: WarmEngine | None = None) -> None:
+        self.launch()

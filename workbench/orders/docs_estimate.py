@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -18,98 +17,12 @@ from typing import TYPE_CHECKING
 from workbench import catalog
 from workbench.base.errors import WorkbenchError
 from workbench.documenters.names import DocsName, parse_docs
-from workbench.orders.estimate import (
-    DocsRate,
-    Documentation,
-    Estimate,
-    Measured,
-    added,
-    estimate_candidates,
-    estimate_tests,
-    is_free,
-    seconds_of_request,
-    times,
-    total,
-)  # fmt: skip
-from workbench.orders.measured import tasks_in_cache
-from workbench.orders.plan import Ask, RegenerationPlan
+from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
+from workbench.orders.measured import DocsRate, Measured, tasks_in_cache  # fmt: skip
+from workbench.plans.plan import RegenerationPlan
 
 if TYPE_CHECKING:
-    from workbench.orders.rerunning import Again
     from workbench.repository import Snapshot
-
-
-def known_tasks(measured: Measured, source: str, limit: int = 0) -> int | None:
-    """Return how many tasks a source has, at most ``limit`` if there is one; None where neither a session nor the cache has them."""
-    for name in (source, _as_path(source)):
-        built = tasks_in_cache(measured.builds.get(name))
-        known = measured.tasks.get(name, len(built) if built is not None else None)
-        if known is not None:
-            return min(known, limit) if limit else known
-    return None
-
-
-def _as_path(source: str) -> str:
-    return str(Path(source).expanduser().absolute())
-
-
-def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
-    """Return how many candidates an ask adds to the session; None where tasks were never built, or patterns name them."""
-    if ask.tasks:
-        return len(ask.tasks) * ask.samples if not set("*?[") & set("".join(ask.tasks)) else None
-    tasks = known_tasks(measured, source, ask.limit)
-    if tasks is None or not ask.samples:
-        return None
-    had = measured.had.get((source, ask.evaluator), ())
-    return sum(max(0, tasks - (had[sample] if sample < len(had) else 0)) for sample in range(ask.samples))
-
-
-def estimate_ask(measured: Measured, source: str, ask: Ask, *, rebuild: bool = False) -> Estimate:
-    """Return what an ask will take: its tasks are built where they are not yet, then its candidates are written and tested."""
-    told = estimate_candidates(measured, source, ask.evaluator, candidates=new_candidates(measured, source, ask))
-    return building_first(told, measured, source, rebuild=rebuild)
-
-
-def estimate_order(measured: Measured, plan: RegenerationPlan, into: Path | None) -> Estimate:
-    """Return what an order will take in a session, with what its doc system asks. Raises UsageError: it cannot be meant."""
-    from workbench.orders.regeneration_client import full_ask
-
-    told = estimate_ask(measured, plan.source, full_ask(plan), rebuild=plan.rebuild)
-    return replace(told, documentation=documentation_of(measured, plan, into))
-
-
-def documentation_of(measured: Measured, plan: RegenerationPlan, into: Path | None) -> Documentation:
-    """Return what the doc system of an order asks before candidates are written; it reads the source, so call it in a thread."""
-    from workbench.orders.regeneration_client import resolved
-    from workbench.orders.study_estimate import is_documented
-
-    whole = resolved(plan)
-    return documentation(measured, [(whole, into is not None and is_documented(into, whole))])
-
-
-def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:
-    """Return what parts of runs will take once more: see :func:`workbench.orders.rerunning.what_again`."""
-    told = added(
-        estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
-        if one.asked or not one.tested
-        else estimate_tests(measured, one.source, one.tested)
-        for one in again
-    )
-    for source in dict.fromkeys(one.source for one in again):
-        told = building_first(told, measured, source)
-    return told
-
-
-def building_first(told: Estimate, measured: Measured, source: str, *, rebuild: bool = False) -> Estimate:
-    """Add the time in which the tasks of a source are built first: what it took last, else the median of others; none if in the cache."""
-    known = measured.builds.get(source) or measured.builds.get(_as_path(source))
-    if known is not None and known.ready and not rebuild:
-        return told
-    took = [build.seconds for build in measured.builds.values() if build.seconds is not None]
-    own = known.seconds if known is not None and known.seconds is not None else median(took) if took else None
-    if own is None:
-        return replace(told, building=None)
-    return replace(told, seconds=total((told.seconds, own)), building=total((told.building, own)))
 
 
 _ASKING = ("llm", "repoagent", "osa", "command")
