@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import platform
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -18,7 +16,6 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from workbench import __version__
 from workbench.base import paths, settings
@@ -258,7 +255,7 @@ def _docker(env: Mapping[str, str]) -> Iterator[Finding]:
         return
     shown = endpoint.rpartition("@")[2] if "@" in endpoint else endpoint
     try:
-        version = _docker_version(endpoint)
+        version = _docker_version(shown)
     except (OSError, ValueError) as error:
         advice = "Start it (sudo systemctl start docker, or dockerd) and check that you may use its socket."
         yield ("engine", "warning", f"{shown} does not answer: {one_line(str(error), 120)}", advice)
@@ -267,33 +264,17 @@ def _docker(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _docker_version(endpoint: str) -> str:
-    """Ask an engine for its version over plain HTTP; the docker package would take a second to import."""
-    import http.client
-    import json
+    # Takes a second to import, and that only where an engine may answer.
+    import docker.errors
 
-    parts = urlsplit(endpoint)
-    if parts.scheme not in {"unix", "tcp", "http"}:
-        raise ValueError(f"{parts.scheme or 'this kind of'} addresses are not checked here")
-    host, port = ("localhost", 80) if parts.scheme == "unix" else (parts.hostname or "localhost", parts.port or 2375)
-    connection = http.client.HTTPConnection(host, port, timeout=_DOCKER_SECONDS)
-    if parts.scheme == "unix":
-        plug = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        plug.settimeout(_DOCKER_SECONDS)
-        with contextlib.ExitStack() as undo:
-            undo.callback(plug.close)
-            plug.connect(parts.path)
-            undo.pop_all()
-        connection.sock = plug
     try:
-        connection.request("GET", "/version")
-        answer = connection.getresponse()
-        if answer.status != 200:
-            raise ValueError(f"it answers {answer.status}")
-        told = json.loads(answer.read(1_000_000))
-    except http.client.HTTPException as error:
-        raise ValueError(f"it does not speak HTTP ({type(error).__name__})") from None
-    finally:
-        connection.close()
+        client = docker.APIClient(base_url=endpoint, version="1.41", timeout=_DOCKER_SECONDS)
+        try:
+            told = client.version(api_version=False)
+        finally:
+            client.close()
+    except docker.errors.DockerException as error:
+        raise ValueError(str(error)) from None
     return f"engine {told.get('Version', 'of unknown version')}"
 
 

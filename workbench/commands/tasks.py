@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -85,30 +86,21 @@ def _name(sources: Sequence[str]) -> str:
     return f"{first}-and-{len(sources) - 1}-{hashlib.sha256(chr(10).join(sources).encode()).hexdigest()[:8]}"
 
 
-class _Telling:
+class _Telling(ExitStack):
     """Tells of one source after the other: bars on standard error, or lines of JSON where a stage begins and ends."""
 
     def __init__(self, as_json: bool) -> None:
+        super().__init__()
         self._as_json = as_json
-        self._bars: StageBars | None = None
-
-    def __enter__(self) -> _Telling:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bars is not None:
-            self._bars.__exit__()
-            self._bars = None
 
     def progress(self, source: str) -> StageBars | _Lines:
-        self.__exit__()
+        self.close()
         if self._as_json:
             return _Lines(source)
-        self._bars = StageBars(Terminal(stderr=True), source, transient=True).__enter__()
-        return self._bars
+        return self.enter_context(StageBars(Terminal(stderr=True), source, transient=True))
 
     def outcome(self, outcome: Outcome) -> None:
-        self.__exit__()
+        self.close()
         if self._as_json:
             print_json({"type": "repository", **outcome.to_json()})
         elif outcome.error:
