@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workbench.base import typed_json
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import TooDeep, Unreadable, expanded, parse_json, read_text, require_ordinary, shown
 from workbench.regeneration.dataset_rows import SCHEMA_VERSION, Row, columns, numbered
@@ -120,7 +121,7 @@ def _row(file: Path, number: int, values: Any) -> Row:
             raise BadDataset(
                 f"{file} was written by a newer version of the workbench (columns {values['schema_version']})."
             )
-        return Row.from_json(values)
+        return typed_json.convert(Row, values)
     except BadDataset:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,6 @@ SCHEMA_VERSION = 1
 def _column(kind: str, meaning: str, *, default: Any = ...) -> Any:
     metadata = {"kind": kind, "meaning": meaning}
     return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
-
-
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    "int": int,
-    "float": (int, float),
-    "bool": bool,
-    "str": str,
-    "list[str]": (list, tuple),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +84,6 @@ class Row:
     def to_json(self) -> dict[str, Any]:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Row:
-        """Return a row; unknown columns are ignored. KeyError, TypeError: a column is wrong."""
-        for name, kind, _ in columns():
-            optional = kind.endswith("?")
-            if not (optional and data[name] is None) and not isinstance(data[name], _TYPES[kind.rstrip("?")]):
-                raise TypeError(f"the column {name} must hold {kind}")
-        values: dict[str, Any] = {each.name: data[each.name] for each in fields(cls)}
-        for name, value in values.items():
-            values[name] = tuple(value) if isinstance(value, list) else value
-        return cls(**values)
 
     @property
     def file(self) -> bytes:
