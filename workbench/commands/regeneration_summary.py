@@ -10,12 +10,12 @@ from typing import Any
 
 from workbench.orders.orders import Order, is_finished, last_order, ordered_work, refusal
 from workbench.plans.plan import RegenerationPlan
-from workbench.regeneration.breakdown import pass_by
 from workbench.regeneration.outcome import (
     GroupOutcome,
     PassFigures,
     TaskResult,
     group_outcomes,
+    pass_by,
     pass_figures,
     task_result,
     totals,

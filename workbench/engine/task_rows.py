@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.task_groups import task_group
@@ -26,9 +25,9 @@ from workbench.engine.stages import StageProgress
 from workbench.models.types import ModelError
 from workbench.plans.plan import Ask, chosen
 from workbench.regeneration import build_prompt, measure_leakage
-from workbench.regeneration.tasks import Dropped, Task
+from workbench.regeneration.tasks import Dropped, Task, located
 from workbench.repository import Snapshot
-from workbench.repository.functions import Function, find_functions
+from workbench.repository.functions import Function
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import task_id, tested_by
@@ -55,23 +54,6 @@ class TaskItem:
     docstring: str | None  # What the doc system says; None for nothing
     shown: bytes  # The file from which prompts are made: the documented one where the scope is the repository
     shown_function: Function  # The function in that file
-
-
-def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
-    """Return each task with its function and its file. Raises WorkbenchError: the tasks were built from other files."""
-    files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
-    found = []
-    for task in tasks:
-        if task.path not in files:
-            source = (root / task.path).read_bytes()
-            functions = {(f.qualified_name, f.occurrence): f for f in find_functions(source, task.path)}
-            files[task.path] = (source, functions)
-        source, functions = files[task.path]
-        function = functions.get((task.qualified_name, task.occurrence))
-        if function is None or hashlib.sha256(source).hexdigest() != task.source_sha256:
-            raise WorkbenchError(f"{task.path} has changed since its tasks were built; run again with --rebuild.")
-        found.append((task, function, source))
-    return found
 
 
 def identity(

@@ -267,7 +267,7 @@ def share_of(spread: Spread) -> float:
 def spread_among(lines: Sequence[TrialLine]) -> Spread:
     """Return the spread of scores; forks are left out, for a person took part in them."""
     own = [line for line in lines if not line.parent]
-    return spread_of([line.total for line in own], trials=len(own))
+    return spread_of([line.total for line in own], len(own))
 
 
 # -- cases against agents
