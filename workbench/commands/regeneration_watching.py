@@ -14,7 +14,7 @@ from rich.console import OverflowMethod
 from rich.table import Table
 
 from workbench.base import glyphs
-from workbench.base.text import one_line, plural
+from workbench.base.text import one_line, plural, share
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.regeneration_summary import read_outcome, self_check_line, summary
 from workbench.commands.terminal import StageBars, Terminal
@@ -22,7 +22,6 @@ from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.orders.orders import Order, belongs, is_finished, refusal
 from workbench.orders.plan import Ask
 from workbench.pages.regenerated import cell, estimate_words
-from workbench.pages.wording import share
 from workbench.regeneration.outcome import PassFigures
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader

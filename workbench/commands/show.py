@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from workbench.base import glyphs
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.text import json_text, one_line
+from workbench.base.text import NOTHING, fixed, json_text, one_line
 from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
@@ -106,7 +106,7 @@ class Printer:
                 for item in part.items:
                     self._line(f"  {item}")
             case Facts():
-                said = ((label, value) for label, value in part.pairs if value not in ("", wording.NOTHING))
+                said = ((label, value) for label, value in part.pairs if value not in ("", NOTHING))
                 self._line(" · ".join(f"{label} {value}" for label, value in said), "dim")
             case Table():
                 self._table(part)
@@ -207,8 +207,8 @@ def _step(reader: SessionReader, contents: Contents, step: StepRow, texts: Excer
         ("kind", step.kind),
         ("model", step.model or ""),
         ("tokens", wording.tokens(step.prompt_tokens, step.completion_tokens)),
-        ("cost $", wording.money(step.cost_usd)),
-        ("seconds", wording.seconds(step.seconds)),
+        ("cost $", fixed(step.cost_usd, 4)),
+        ("seconds", fixed(step.seconds, 1)),
         ("latency", f"{call.latency_s:.2f} s" if call and call.latency_s is not None else ""),
         ("answer", call.source if call else ""),
         ("settings", step.settings if step.settings != "{}" else ""),
@@ -241,7 +241,7 @@ def _candidates(reader: SessionReader, contents: Contents, candidates: list[Cand
             one.evaluator,
             str(one.sample),
             stands_words(one),
-            wording.seconds(one.tested_s),
+            fixed(one.tested_s, 1),
             "; ".join(filter(None, (one.verdict_reason, *(t.test_id for t in reader.failing_tests(one.id))))),
         )
         for one in candidates
@@ -254,8 +254,8 @@ def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, tex
     yield Facts((
         ("candidate", one.id),
         ("tokens", wording.tokens(one.prompt_tokens, one.completion_tokens)),
-        ("asked s", wording.seconds(one.asked_s)),
-        ("tested s", wording.seconds(one.tested_s)),
+        ("asked s", fixed(one.asked_s, 1)),
+        ("tested s", fixed(one.tested_s, 1)),
         ("notes", one.notes or ""),
     ))  # fmt: skip
     yield from session_page.remarks(contents, one.id)

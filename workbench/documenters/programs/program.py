@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from workbench.base.disks import says_full
 from workbench.base.errors import UsageError
 from workbench.base.reasons import last_words
+from workbench.base.text import plural
 from workbench.documenters.names import DocsName
 from workbench.documenters.programs import osa, repoagent
 from workbench.documenters.programs.adapter import COPY, Adapter, Place, Start, Written, seen_of
@@ -141,7 +142,7 @@ class DocProgram:
         async def keep_telling() -> None:
             while True:
                 asked = endpoint.counted.requests
-                said = f"{asked} request{'' if asked == 1 else 's'}"
+                said = f"{plural(asked, 'request')}"
                 report(Progress(note=" · ".join(filter(None, (said, newest)))))
                 await asyncio.sleep(_REPORT_SECONDS)
 
@@ -260,9 +261,7 @@ def told(documented: Documented) -> str:
         parts.append(f"{unchanged:,.0f} of these unchanged")
     for what, noun in (("refused", "file"), ("edited", "definition")):
         if count := counts.get(what, 0):
-            parts.append(
-                f"{count:,.0f} {noun}{'' if count == 1 else 's'} left out, {'its' if count == 1 else 'their'} code was edited"
-            )
+            parts.append(f"{plural(round(count), noun)} left out, {'its' if count == 1 else 'their'} code was edited")
     parts.append(f"{counts['requests']:,.0f} requests")
     if counts["failed_requests"]:
         parts.append(f"{counts['failed_requests']:.0f} failed")

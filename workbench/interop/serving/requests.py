@@ -12,6 +12,7 @@ from workbench.agents.names import agent_info, current_name
 from workbench.agents.remote_names import PREFIX
 from workbench.base.errors import UsageError
 from workbench.base.json_answers import objects_in
+from workbench.base.text import plural
 from workbench.catalog import find_case, load_cases
 
 MOST_AGENTS, MOST_REPEATS, MOST_TRIALS = 16, 20, 500
@@ -33,8 +34,8 @@ class Assessment:
 
     def words(self) -> str:
         """Return ``2 agents × 3 cases × 5 repeats``."""
-        counted = [f"{len(self.agents)} agent{'' if len(self.agents) == 1 else 's'}"]
-        counted.append(f"{len(self.cases)} case{'' if len(self.cases) == 1 else 's'}")
+        counted = [plural(len(self.agents), "agent")]
+        counted.append(plural(len(self.cases), "case"))
         return " × ".join(counted + ([f"{self.repeats} repeats"] if self.repeats > 1 else []))
 
 
