@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.claims.page import is_restructured, outline
 from workbench.repository import View
-from workbench.rubric.commands import Project
 from workbench.rubric.grounding import Grounding
-from workbench.rubric.markdown import is_restructured, outline
-from workbench.rubric.sources import sources_of
+from workbench.rubric.sources import OwnNames, sources_of
 from workbench.rubric.word_order import order, rank
 
 SENTENCE = "The function returns the number of words that stand in the given file."
@@ -81,13 +80,13 @@ def test_restructured_text_is_read_as_such() -> None:
     assert is_restructured(RST)
     page = outline(RST)
     assert [(h.level, h.text) for h in page.headings] == [(1, "Counter"), (2, "Install")]
-    assert [(f.language, f.code.strip()) for f in page.fences] == [
+    assert [(f.language, f.code.strip()) for f in page.codes] == [
         ("", "$ pip install counter"),
         ("python", 'from counter import count\ncount("a b")'),
     ]
     assert page.lists == 2
     assert page.tables == 1
-    for part in (*page.headings, *page.fences, *page.blocks):
+    for part in (*page.headings, *page.codes, *page.blocks):
         assert 0 <= part.start <= part.end <= len(RST)
     assert RST[page.headings[1].start : page.headings[1].end].startswith("Install")
     assert not any("no prose" in block.text for block in page.blocks)
@@ -123,7 +122,7 @@ def test_markdown_stays_markdown(text: str) -> None:
 )
 def test_any_restructured_text_is_read_to_its_end(lines: list[str]) -> None:
     page = outline("`a`_ ::\n" + "".join(lines))
-    for part in (*page.headings, *page.fences, *page.blocks):
+    for part in (*page.headings, *page.codes, *page.blocks):
         assert 0 <= part.start <= part.end <= len(page.text)
 
 
@@ -143,7 +142,7 @@ def view(tmp_path: Path) -> View:
 
 
 def grounding(readme: str, view: View) -> Grounding:
-    return Grounding(readme, outline(readme), Project.known_from(None, view), sources_of(view, None))
+    return Grounding(readme, outline(readme), OwnNames.of(None, view), sources_of(view, None))
 
 
 def test_sources_hold_names_and_signatures(view: View) -> None:

@@ -17,7 +17,7 @@ from workbench.base.text import NOTHING, fixed, json_text, one_line
 from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
-from workbench.orders.rerunning import find_items
+from workbench.orders.rerun import find_items
 from workbench.orders.session_names import resolve_session
 from workbench.pages import records, report_tables, session_page, wording
 from workbench.pages.contents import Contents, Trial, read_contents

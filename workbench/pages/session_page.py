@@ -11,7 +11,7 @@ from itertools import chain
 
 from workbench.base import glyphs
 from workbench.base.text import fixed, one_line, percent, plural, share, when
-from workbench.checking.verdicts import BlockResult, CheckDamaged, ClaimResult, alarm, checked_of, shown_lines
+from workbench.checking.verdicts import CheckDamaged, Checked, alarm, checked_of, shown_lines
 from workbench.comparison.texts import without_margin
 from workbench.grounding import read_trial
 from workbench.pages import page, report_tables, session_figures, wording
@@ -231,21 +231,17 @@ def criteria(card: Scorecard) -> page.Table:
 def _check(reader: SessionReader, trial: Trial) -> Iterator[page.Part]:
     if trial.works is None:
         return
-    alarms: list[BlockResult | ClaimResult] = []
     try:
         checked = checked_of(reader, trial.row.id)
     except CheckDamaged as error:
-        problems: tuple[str, ...] = (str(error),)
-    else:
-        if checked is None:
-            return
-        problems = checked.problems
-        for found in checked.alarms:
-            alarms += found.alarming if isinstance(found, BlockResult) else (found,)
-    inside: list[page.Part] = [page.Note(_NOT_IN_POINTS), *map(page.Note, problems)]
+        checked = Checked((), (), (), (str(error),))
+    if checked is None:
+        return
+    alarms = checked.alarms
+    inside: list[page.Part] = [page.Note(_NOT_IN_POINTS), *map(page.Note, checked.problems)]
     for one in alarms[:_MOST_LISTED]:
         inside.append(page.Note(f"line {one.line:,}: {one_line(alarm(one), 300)}", _PROBLEM))
-        if lines := shown_lines(one, _MOST_OUTPUT) if isinstance(one, BlockResult) else ():
+        if lines := shown_lines(one, _MOST_OUTPUT):
             inside.append(page.Literal("\n".join(lines), language="diff" if lines[0].startswith("@@") else ""))
     if len(alarms) > _MOST_LISTED:
         inside.append(page.Note(f"and {len(alarms) - _MOST_LISTED:,} more", _PROBLEM))

@@ -14,13 +14,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench.base import python_syntax
 from workbench.base.text import plural
-from workbench.rubric import spans, terms, word_order
-from workbench.rubric.commands import TOOLING, Project, package_name
-from workbench.rubric.markdown import PYTHON, SHELL, Fence, Outline
+from workbench.claims import known, shell, terms
+from workbench.claims.page import SHELL, Code, Page
+from workbench.claims.python import example_of, imports_of, is_python
+from workbench.rubric import spans, word_order
 from workbench.rubric.scorecard import Evidence
-from workbench.rubric.sources import COMMON, Sources
+from workbench.rubric.sources import COMMON, OwnNames, Sources
 
 ENOUGH = 3.0
 """Own names and own words at which half of a README's knowledge is shown."""
@@ -60,8 +60,8 @@ class Grounding:
     """A README beside its sources; every measure is computed on demand."""
 
     readme: str
-    outline: Outline
-    project: Project
+    outline: Page
+    project: OwnNames
     sources: Sources
 
     # -- names
@@ -88,14 +88,14 @@ class Grounding:
 
     def _excused(self, low: str) -> bool:
         """Return whether a name that the project does not define is legitimate in its README."""
-        known = self.sources.identifiers
+        there = self.sources.identifiers
         # ``--no-color`` is made from ``color`` by several option parsers.
-        made = low.startswith("--no-") and low.removeprefix("--no-").replace("-", "_") in known
-        return low in known or made or low in TOOLING or low in self._made_here or low.startswith("__")
+        made = low.startswith("--no-") and low.removeprefix("--no-").replace("-", "_") in there
+        return low in there or made or low in known.TOOLING or low in self._made_here or low.startswith("__")
 
     @cached_property
     def _made_here(self) -> frozenset[str]:
-        code = "\n".join(fence.code for fence in self.outline.fences)
+        code = "\n".join(fence.code for fence in self.outline.codes)
         found = re.findall(r"(?:def|class|as|for)\s+(\w+)|^\W*(\w+)\s*=", code, re.M)
         return frozenset(name.lower() for pair in found for name in pair if name)
 
@@ -107,7 +107,9 @@ class Grounding:
         named = {heading, *words, "_".join(words), "-".join(words)} if words else set(self.project.packages)
         named |= {re.sub(r"^(?:python|py)-|-(?:python|py)$", "", name) for name in named}
         plain = {name.replace("-", "_") for name in named}
-        return frozenset(named | plain | {f"{name}.py" for name in plain} | {package_name(name) for name in named})
+        return frozenset(
+            named | plain | {f"{name}.py" for name in plain} | {shell.package_name(name) for name in named}
+        )
 
     @cached_property
     def title_stems(self) -> frozenset[str]:
@@ -126,8 +128,8 @@ class Grounding:
                     yield Use(last, *place), _INLINE_WEIGHT * (alone and _SPELLED.search(part.group(1)) is not None)
             for match in _OPTION.finditer(text, block.start, block.end):
                 yield Use(match.group(), *match.span()), 0.6
-        for fence in self.outline.fences:
-            if fence.language in PYTHON or _is_python(fence):
+        for fence in self.outline.codes:
+            if is_python(fence):
                 yield from self._in_python(fence)
             elif not fence.language or fence.language in SHELL:
                 for match in _OPTION.finditer(text, fence.start, fence.end):
@@ -136,32 +138,25 @@ class Grounding:
                 if not match.group(1).startswith("--"):
                     yield Use(match.group(1).rsplit(".", 1)[-1], *match.span()), 0.0
 
-    def _own_line(self, at: int, fence: Fence) -> bool:
+    def _own_line(self, at: int, fence: Code) -> bool:
         text = self.outline.text
         line = text[text.rfind("\n", fence.start, at) + 1 : at].lower()
         return any(name and name in line for name in self.titles | {name.lower() for name in self.project.modules})
 
-    def _in_python(self, fence: Fence) -> Iterator[tuple[Use, float]]:
+    def _in_python(self, fence: Code) -> Iterator[tuple[Use, float]]:
         for called in self._from_project(fence):
             at = self.outline.text.find(called, fence.start, fence.end)
             if at >= 0:
                 yield Use(called, at, at + len(called)), 1.0
 
-    def _from_project(self, fence: Fence) -> Iterator[str]:
+    def _from_project(self, fence: Code) -> Iterator[str]:
         """Yield what a Python example imports from this project, and attributes of its modules."""
-        tree = _tree(fence)
+        tree = example_of(fence.code)
         if tree is None:
             return
-        modules: set[str] = set()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in self.project.modules:
-                yield from (alias.name for alias in node.names if alias.name != "*")
-            elif isinstance(node, ast.Import):
-                modules.update(
-                    alias.asname or alias.name.split(".")[0]
-                    for alias in node.names
-                    if alias.name.split(".")[0] in self.project.modules
-                )
+        imports = [one for one in imports_of(tree) if one.top in self.project.modules]
+        yield from (one.name for one in imports if one.name not in ("", "*"))
+        modules = {one.bound for one in imports if not one.name}
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
                 yield node.attr
@@ -169,13 +164,13 @@ class Grounding:
     # -- examples
 
     @cached_property
-    def examples(self) -> tuple[tuple[Fence, ...], tuple[tuple[str, Evidence], ...]]:
-        good: list[Fence] = []
+    def examples(self) -> tuple[tuple[Code, ...], tuple[tuple[str, Evidence], ...]]:
+        good: list[Code] = []
         wrong: list[tuple[str, Evidence]] = []
         starts = self.project.modules | self.project.packages
-        for fence in self.outline.fences:
-            tree = _tree(fence) if fence.language in PYTHON or _is_python(fence) else None
-            if tree is None:
+        for fence in self.outline.codes:
+            tree = example_of(fence.code) if is_python(fence) else None
+            if tree is None or not tree.body:
                 words = {*re.findall(r"--[\w-]+|[\w.-]+", fence.code)}
                 if any(self.sources.own(word) for word in words) and words & {
                     *starts,
@@ -309,19 +304,3 @@ class Grounding:
         if self.order.share < 0.8:
             said += f"; {self.order.share:.0%} in the order of sentences"
         return said
-
-
-def _is_python(fence: Fence) -> bool:
-    return not fence.language and re.search(r"^(?:>>> |import \w|from \w+ import )", fence.code, re.M) is not None
-
-
-def _tree(fence: Fence) -> ast.Module | None:
-    lines = fence.code[:20_000].splitlines()
-    if any(line.lstrip().startswith(">>>") for line in lines):
-        code = "\n".join(line.lstrip()[4:] for line in lines if line.lstrip().startswith((">>>", "...")))
-    else:
-        code = "\n".join(lines)
-    try:
-        return python_syntax.parse(code)
-    except python_syntax.UNREADABLE:
-        return None

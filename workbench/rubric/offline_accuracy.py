@@ -12,10 +12,11 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from workbench.base import python_syntax
-from workbench.rubric import commands, spans, terms, word_order
+from workbench.claims import known, shell, terms
+from workbench.claims.page import PYTHON
+from workbench.claims.python import example_of, imports_of, python_of
+from workbench.rubric import spans, word_order
 from workbench.rubric.judging import Question
-from workbench.rubric.markdown import PYTHON
 from workbench.rubric.offline_reading import Reading, verdict
 from workbench.rubric.scorecard import Criterion, Evidence
 
@@ -76,10 +77,10 @@ def ramp(share: float) -> float:
 
 def run_command(question: Question, facts: Facts, reading: Reading) -> Criterion:
     """Score the run command: the same (all), the same program with other arguments, the right file, or a mention."""
-    wanted = commands.normal(commands.split(facts.run_command))
+    wanted = shell.normal(shell.words_in(facts.run_command))
     if not wanted:
         return verdict(question, None, "the facts state no run command")
-    start_of = commands.head(wanted)
+    start_of = shell.head(wanted)
     share, said, place = 0.0, f"no command starts {' '.join(start_of)}", None
     for command in reading.commands:
         value, what = _alike(command, wanted, start_of, facts.main_file)
@@ -107,12 +108,12 @@ def run_command(question: Question, facts: Facts, reading: Reading) -> Criterion
 
 
 def _alike(
-    command: commands.Command, wanted: tuple[str, ...], start: tuple[str, ...], main_file: str
+    command: shell.Started, wanted: tuple[str, ...], start: tuple[str, ...], main_file: str
 ) -> tuple[float, str]:
     words = command.words
     if words == wanted or (words[: len(wanted)] == wanted and len(start) > 1):
         return 1.0, "gives the run command"
-    if commands.head(words) == start:
+    if shell.head(words) == start:
         options = [word for word in wanted[len(start) :] if word.startswith("-")]
         if all(option in words for option in options):
             return 1.0, "gives the run command, with other arguments"
@@ -131,14 +132,12 @@ def _alike(
 def _in_code(code: str, reading: Reading) -> Evidence | None:
     imported = re.fullmatch(r"\s*import ([\w.]+)\s*", code)
     flat = re.sub(r"\s+", "", code).replace("'", '"')
-    try:
-        if len(flat) < 4 or not any(
-            isinstance(n, ast.Import | ast.ImportFrom | ast.Call) for n in ast.walk(python_syntax.parse(code))
-        ):
-            return None
-    except python_syntax.UNREADABLE:
+    tree = python_of(code)
+    if len(flat) < 4 or tree is None:
         return None
-    for fence in reading.outline.fences:
+    if not any(isinstance(node, ast.Import | ast.ImportFrom | ast.Call) for node in ast.walk(tree)):
+        return None
+    for fence in reading.outline.codes:
         if imported and re.search(rf"\b(?:from|import) {re.escape(imported.group(1))}\b", fence.code):
             return spans.at(reading.readme, fence.start, fence.end)
         if flat in re.sub(r"\s+", "", fence.code).replace("'", '"'):
@@ -204,7 +203,7 @@ _NOT_NAMES = frozenset(_OTHER_WORDS.split())
 
 def dependencies(question: Question, facts: Facts, reading: Reading) -> Criterion:
     inventions = _inventions(facts, reading)
-    wanted = [name for name in dict.fromkeys(map(commands.package_name, facts.dependencies)) if name]
+    wanted = [name for name in dict.fromkeys(map(shell.package_name, facts.dependencies)) if name]
     if wanted:
         share, said, evidence = _named(wanted, reading)
     else:
@@ -220,7 +219,7 @@ def dependencies(question: Question, facts: Facts, reading: Reading) -> Criterio
 def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Evidence]]:
     outline = reading.outline
     installing = [outline.section(h) for h in outline.headings if _INSTALL_HEADING.search(h.text)]
-    installing += [(c.start, c.end) for c in reading.commands if commands.installs(c)[0]]
+    installing += [(c.start, c.end) for c in reading.commands if c.packages]
     full: list[str] = []
     half: list[str] = []
     evidence: list[Evidence] = []
@@ -258,10 +257,9 @@ def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Eviden
 def _brings(reading: Reading) -> Evidence | None:
     """Return the command that installs the project itself or an existing file of requirements."""
     for command in reading.commands:
-        packages, files = commands.installs(command)
-        words = {word.split("[")[0] for word in command.words[2:]}
-        itself = any(reading.project.owns(name) for name in packages) or (commands.is_install(command) and "." in words)
-        if itself or (files and reading.project.files is not None and not any(map(reading.project.lacks, files))):
+        itself = any(one.text.split("[")[0] == "." or reading.project.owns(one.package) for one in command.installed)
+        has_files = reading.project.files is not None and not any(map(reading.project.lacks, command.files))
+        if itself or (command.files and has_files):
             return spans.at(reading.readme, command.start, command.end)
     return None
 
@@ -280,8 +278,7 @@ def _said_that_none(reading: Reading) -> tuple[float, str, list[Evidence]]:
     if match:
         return 1.0, "says that it needs no other packages, which is true", [spans.at(reading.readme, *match.span())]
     for command in reading.commands:
-        packages, _ = commands.installs(command)
-        if packages and all(reading.project.owns(name) for name in packages):
+        if command.packages and all(map(reading.project.owns, command.packages)):
             place = spans.at(reading.readme, command.start, command.end)
             return 0.9, "its installation names the project and no other package, which is true", [place]
     for heading in outline.headings:
@@ -292,7 +289,7 @@ def _said_that_none(reading: Reading) -> tuple[float, str, list[Evidence]]:
 
 
 def _inventions(facts: Facts, reading: Reading) -> list[tuple[str, Evidence]]:
-    allowed = {commands.package_name(name) for name in facts.dependencies} | commands.TOOLING
+    allowed = {shell.package_name(name) for name in facts.dependencies} | known.TOOLING
     found: dict[str, tuple[str, Evidence]] = {}
     outline = reading.outline
     developing = [outline.section(h) for h in outline.headings[1:] if _DEVELOPING.search(h.text)]
@@ -300,12 +297,11 @@ def _inventions(facts: Facts, reading: Reading) -> list[tuple[str, Evidence]]:
         # What one needs to work on the project is more than what it needs to run; the facts list only the latter.
         if any(start <= command.start < end for start, end in developing):
             continue
-        packages, files = commands.installs(command)
-        for name in packages:
+        for name in command.packages:
             if name not in allowed and not reading.project.owns(name):
                 place = spans.at(reading.readme, command.start, command.end)
                 found.setdefault(name, (f"installs {spans.quote(name, 40)}, which the project does not need", place))
-        for name in files:
+        for name in command.files:
             if reading.project.lacks(name):
                 place = spans.at(reading.readme, command.start, command.end)
                 found.setdefault(name, (f"installs from {spans.quote(name, 40)}, which is not there", place))
@@ -314,8 +310,8 @@ def _inventions(facts: Facts, reading: Reading) -> list[tuple[str, Evidence]]:
             found.setdefault(name.lower(), (f"imports {spans.quote(name, 40)}, which is not the project's", place))
     for match in islice(_USES.finditer(reading.outline.text), 50):
         name = match.group(1)
-        known = name in sys.stdlib_module_names or name.lower() in sys.stdlib_module_names | _NOT_NAMES
-        if not known and not reading.project.has_module(name, allowed):
+        usual = name in sys.stdlib_module_names or name.lower() in sys.stdlib_module_names | _NOT_NAMES
+        if not usual and not reading.project.has_module(name, allowed):
             place = spans.at(reading.readme, *match.span())
             found.setdefault(name.lower(), (f"says that it uses {spans.quote(name, 40)}, which it does not", place))
     return list(found.values())
@@ -323,15 +319,10 @@ def _inventions(facts: Facts, reading: Reading) -> list[tuple[str, Evidence]]:
 
 def _imports(reading: Reading) -> list[tuple[str, Evidence]]:
     found: list[tuple[str, Evidence]] = []
-    for fence in reading.outline.fences:
-        if fence.language not in PYTHON:
-            continue
-        code = re.sub(r"^(>>>|\.\.\.) ?", "", fence.code, flags=re.M)
-        for match in re.finditer(
-            r"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import|import[ \t]+([A-Za-z_]\w*))", code, re.M
-        ):
-            name = match.group(1) or match.group(2)
-            start = reading.outline.text.find(name, fence.start, fence.end)
+    for code in reading.outline.codes:
+        tree = example_of(code.code) if code.language in PYTHON else None
+        for one in imports_of(tree) if tree is not None else ():
+            start = reading.outline.text.find(one.top, code.start, code.end)
             if start >= 0:
-                found.append((name, spans.at(reading.readme, start, start + len(name))))
+                found.append((one.top, spans.at(reading.readme, start, start + len(one.top))))
     return found

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbench.base.text import plural
-from workbench.rubric import offline_accuracy, spans, terms, word_order
+from workbench.claims import terms
+from workbench.claims.page import SHELL, Heading, outline
+from workbench.rubric import offline_accuracy, spans, word_order
 from workbench.rubric.judging import Brief, Question, unscored
-from workbench.rubric.markdown import SHELL, Heading, outline
 from workbench.rubric.offline_reading import JUDGE, Reading, read, verdict
 from workbench.rubric.scorecard import Criterion, Evidence
 
@@ -152,7 +153,7 @@ def _lead(reading: Reading) -> tuple[int, int] | None:
     """Return the span of the first paragraph of at least five words before the third section; badges are no words."""
     heads = [heading for heading in reading.outline.headings if heading.level <= 2]
     stop = heads[2].start if len(heads) > 2 else len(reading.outline.text)
-    for block in reading.outline.prose:
+    for block in reading.outline.paragraphs:
         words = re.sub(r"!\[[^\]]*\]|\|[^|\n]+\|", "", word_order.plain(_BADGE.sub("", block.text))).split()
         if block.start < stop and len(words) >= 5:
             return block.start, block.end
@@ -201,7 +202,7 @@ def _extent(reading: Reading) -> _Measure:
 def _sentences(reading: Reading) -> _Measure:
     lengths = [
         len(match.group().split())
-        for block in reading.outline.prose
+        for block in reading.outline.paragraphs
         for match in _SENTENCE.finditer(block.text)
         if len(match.group().split()) >= 3
     ]
@@ -228,7 +229,7 @@ def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: flo
         if not pattern.search(heading.text):
             continue
         start, end = reading.outline.section(heading)
-        code = any(start <= fence.start < end for fence in reading.outline.fences)
+        code = any(start <= fence.start < end for fence in reading.outline.codes)
         words = len(reading.outline.text[start:end].split())
         share = 1.0 if words >= 5 and (code or not needs_code) else 0.5 if words >= 3 else 0.1
         if share > best.share:
@@ -239,7 +240,7 @@ def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: flo
 
 def _examples(reading: Reading) -> _Measure:
     good, _ = reading.grounding.examples
-    fences = [fence for fence in reading.outline.fences if fence.code.strip()]
+    fences = [fence for fence in reading.outline.codes if fence.code.strip()]
     if not reading.grounding.sources.names:
         good = tuple(fences)
     if not good:
@@ -277,7 +278,7 @@ def _headings(reading: Reading) -> _Measure:
 
 
 def _fences(reading: Reading) -> _Measure:
-    fences = reading.outline.fences
+    fences = reading.outline.codes
     if not fences:
         return _Measure(0.0, 2.5, "no code blocks")
     opened = [fence for fence in fences if not fence.closed]
@@ -292,7 +293,7 @@ def _lists(reading: Reading) -> _Measure:
     outline = reading.outline
     if outline.lists or outline.tables:
         return _Measure(1.0, 1.25, f"{plural(outline.lists, 'list item')}, {plural(outline.tables, 'table')}")
-    shells = sum(fence.language in SHELL for fence in outline.fences)
+    shells = sum(fence.language in SHELL for fence in outline.codes)
     return _Measure(0.3 if shells else 0.0, 1.25, "no lists or tables")
 
 

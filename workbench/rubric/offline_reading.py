@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.base.text import plural
-from workbench.rubric import commands, terms
-from workbench.rubric.commands import Project
+from workbench.claims import shell, terms
+from workbench.claims.page import Page
 from workbench.rubric.grounding import Grounding
 from workbench.rubric.judging import Brief, Question, UntrueClaim
-from workbench.rubric.markdown import Outline
 from workbench.rubric.scorecard import Criterion, Evidence
-from workbench.rubric.sources import sources_of
+from workbench.rubric.sources import OwnNames, sources_of
 from workbench.session.judges import RULE
 
 JUDGE = RULE
@@ -31,10 +30,10 @@ class Reading:
     """A README read once for all the questions of a tier."""
 
     readme: str
-    outline: Outline
+    outline: Page
     words: list[terms.Token]
-    commands: tuple[commands.Command, ...]
-    project: Project
+    commands: list[shell.Started]
+    project: OwnNames
     grounding: Grounding
     claims: Mapping[str, Sequence[UntrueClaim]]
 
@@ -53,9 +52,9 @@ class Reading:
         return factor, said, [one.place for one in mine[:3]]
 
 
-def read(brief: Brief, outline: Outline) -> Reading:
-    found = commands.commands(outline)
-    project = Project.known_from(brief.facts, brief.view)
+def read(brief: Brief, outline: Page) -> Reading:
+    found = shell.started_by(outline)
+    project = OwnNames.of(brief.facts, brief.view)
     grounding = Grounding(brief.readme, outline, project, sources_of(brief.view, brief.facts))
     claims: dict[str, list[UntrueClaim]] = {}
     for claim in brief.untrue:

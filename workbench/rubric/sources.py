@@ -19,7 +19,8 @@ from weakref import WeakKeyDictionary
 
 from workbench.base import python_syntax
 from workbench.base.errors import WorkbenchError
-from workbench.rubric import terms
+from workbench.claims import terms
+from workbench.claims.shell import head, normal, package_name, words_in
 from workbench.rubric.word_order import common_stems
 
 if TYPE_CHECKING:
@@ -251,3 +252,68 @@ def _salient(words: Counter[str]) -> Mapping[str, float]:
     best = own.most_common(_SALIENT)
     top = best[0][1] if best else 1
     return {stem: min(1.0, 0.3 + 0.7 * count / top) for stem, count in best}
+
+
+_NO_MODULES = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks", "scripts", "setup", "conftest"})
+
+
+@dataclass(frozen=True, slots=True)
+class OwnNames:
+    """Names that belong to a project; ``files`` are visible file names without folders, None without the repository."""
+
+    modules: frozenset[str]
+    packages: frozenset[str]
+    files: frozenset[str] | None
+
+    @staticmethod
+    def of(facts: Facts | None, view: View | None) -> OwnNames:
+        modules: set[str] = set()
+        packages: set[str] = set()
+        if facts is not None:
+            modules.update(_module_names([facts.main_file]))
+            start = head(normal(words_in(facts.run_command)))
+            packages.update(package_name(word) for word in start if word not in {"python", "-m", "-c"})
+            modules.update(word.split(".")[0] for word in start[2:3])
+            said = (*facts.must_mention, facts.main_purpose)
+            packages.update(package_name(word) for item in said for word in item.split() if re.search(r"\w-\w", word))
+        files = None
+        if view is not None:
+            paths = [entry.path for entry in view.files]
+            files = frozenset(path.rsplit("/", 1)[-1] for path in paths)
+            modules.update(_module_names(paths))
+        packages.update(package_name(name) for name in modules)
+        packages.discard("")
+        return OwnNames(frozenset(modules), frozenset(packages), files)
+
+    def owns(self, package: str) -> bool:
+        """Whether a (normal) package name is plausibly the project's, as ``python-dotenv`` is ``dotenv``'s."""
+        bare = re.sub(r"^(python|py)-|-(python|py|cli|tool)$", "", package)
+        return package in self.packages or bare in self.packages
+
+    def has_module(self, name: str, dependencies: Iterable[str]) -> bool:
+        if name in self.modules:
+            return True
+        plain = package_name(name)
+        # A package's module often has another name (beautifulsoup4 → bs4): only a hint of likeness is asked.
+        return any(plain in other or other in plain for other in dependencies if len(other) > 2)
+
+    def lacks(self, path: str) -> bool:
+        """Whether a file named in a command is certainly not in the repository."""
+        if self.files is None or re.search(r"[<>{}$*\[\]]|^(your|my|path|example|docs?/|/|~)", path):
+            return False
+        name = path.rsplit("/", 1)[-1]
+        return name not in self.files
+
+
+def _module_names(paths: Iterable[str]) -> set[str]:
+    names: set[str] = set()
+    for path in paths:
+        if not path.endswith((".py", ".pyi", ".pyx")):
+            continue
+        parts = path.rsplit(".", 1)[0].split("/")
+        if parts[0] == "src" and len(parts) > 1:
+            parts = parts[1:]
+        if parts[0] not in _NO_MODULES:
+            names.add(parts[0])
+        names.update(part for part in parts[-1:] if part not in {"__init__", "__main__"} | _NO_MODULES)
+    return names
