@@ -22,7 +22,7 @@ from workbench.cluster.address import ClusterError
 from workbench.cluster.job_bundle import JobBundle, pack
 from workbench.cluster.pool import connected
 from workbench.regeneration.environment import Environment, build_environment
-from workbench.regeneration.stubs import minimal_stub
+from workbench.regeneration.tasks import minimal_stub
 from workbench.repository import Snapshot
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice

@@ -13,7 +13,7 @@ from workbench.cli import main
 from workbench.documenters.kept import Documented, WorkFolder, read_documented
 from workbench.interop.doc_programs.installing import Installable, environment, installed, interpreter
 from workbench.repository import Snapshot
-from workbench.repository.definitions import DefinitionKey
+from workbench.repository.functions import DefinitionKey
 
 
 def wheel(folder):

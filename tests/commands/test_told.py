@@ -27,7 +27,7 @@ from workbench.commands.regeneration_watching import TerminalShow
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import TerminalShow as TrialShow
 from workbench.orders.orders import last_ask
-from workbench.orders.plan import RegenerationPlan
+from workbench.plans.plan import RegenerationPlan
 from workbench.session.identity import candidate_id, trial_id
 
 ROOM = Path(workbench.__file__).parent

@@ -14,19 +14,11 @@ from workbench.catalog.resolving import current_snapshot
 from workbench.documenters.kept import Documented, WorkFolder
 from workbench.documenters.making import kept_place
 from workbench.documenters.names import parse_docs
-from workbench.orders.estimate import (
-    DocsRate,
-    Documentation,
-    Estimate,
-    Measured,
-    Rate,
-    estimate_candidates,
-    estimate_trials,
-)
-from workbench.orders.measured import builds, measured_in, note_build
-from workbench.orders.plan import Ask, RegenerationPlan
-from workbench.orders.regeneration_estimate import documentation, known_tasks
+from workbench.orders.docs_estimate import documentation
+from workbench.orders.estimate import Documentation, Estimate, estimate_candidates, estimate_trials, known_tasks
+from workbench.orders.measured import DocsRate, Measured, Rate, builds, measured_in, note_build
 from workbench.orders.study_estimate import estimate_study
+from workbench.plans.plan import Ask, RegenerationPlan
 from workbench.session import SessionWriter, create
 from workbench.studies.declaration import Column, Limits, Study
 

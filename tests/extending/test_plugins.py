@@ -26,8 +26,8 @@ from workbench.cli import main
 from workbench.documenters.names import parse_docs
 from workbench.interop.formats.importing import Options, files_in, import_files
 from workbench.orders import extension_check
-from workbench.orders.client import resolved_judge
-from workbench.sandbox.names import backend_info
+from workbench.orders.run import resolved_judge
+from workbench.sandbox.choose import backend_info
 from workbench.session import SessionReader, create
 from workbench.session.importer import Importer
 

@@ -18,7 +18,7 @@ from workbench.interop.doc_programs.program import DocProgram
 from workbench.interop.doc_programs.programs import RepoAgent
 from workbench.models.types import Answer, MissingKey, SpendLimit, Usage
 from workbench.repository import Snapshot
-from workbench.repository.entries import FileEntry
+from workbench.repository.tree import FileEntry
 from workbench.sandbox.program import ProgramLimits
 
 SOURCE = '''import os

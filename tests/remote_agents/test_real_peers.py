@@ -18,7 +18,7 @@ from workbench.catalog import find_case, snapshot_of, view_of
 from workbench.interop.a2a.card import fetch_card
 from workbench.interop.a2a.peer import PeerAsker
 from workbench.models.types import CallRecord, Request
-from workbench.orders.plan import DocumentPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
 
 # One server process serves a module's tests.

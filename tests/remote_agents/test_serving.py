@@ -36,7 +36,7 @@ from workbench.interop.a2a.served_agent import (
     result_in,
 )
 from workbench.models.types import Answer, ModelError, ModelUnavailable, Request, Usage
-from workbench.orders.plan import DocumentPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.session import SessionReader
 

@@ -15,8 +15,19 @@ from tasks.made_up import environment_of
 from workbench.base.errors import UsageError
 from workbench.cli import main
 from workbench.regeneration import dataset
-from workbench.regeneration.dataset import BadDataset, ParquetMissing, parse_formats, read_dataset, write_dataset
-from workbench.regeneration.dataset_rows import SCHEMA_VERSION, Origin, Row, columns, make_rows, repository_name
+from workbench.regeneration.dataset import (
+    SCHEMA_VERSION,
+    BadDataset,
+    Origin,
+    ParquetMissing,
+    Row,
+    columns,
+    make_rows,
+    parse_formats,
+    read_dataset,
+    repository_name,
+    write_dataset,
+)
 from workbench.regeneration.tasks import Dropped, Task, TaskSet
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import body_text, splice

@@ -27,17 +27,16 @@ from workbench.commands.arguments import Verb, shared
 from workbench.commands.output import print_json, print_page, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.task_building import Prepared, dropped_by_stage, prepare
-from workbench.orders import client, launching
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders.regenerate import RegenerateOrder
+from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.tasks import is_skipped
 from workbench.repository.functions import find_functions
 from workbench.sandbox import choose_backend
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
+from workbench.session.sample_counts import is_counted
 from workbench.session.task_names import row_id
-from workbench.session.verdict_counts import is_counted
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -374,14 +373,14 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
     plan = RegenerationPlan(source=entry.repository, evaluator="reference", samples=1, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:
         session = Path(folder) / "check.session"
-        run = plan_regeneration(session, plan)
-        process = launching.launch(session, run)
+        order = RegenerateOrder(session, plan).begin()
+        (run,), process = order.runs, order.process
         assert process is not None, "an engine that was not warm is a process of its own"
         tell(f"{entry.name}: controls on every task")
         try:
             process.wait()
         except BaseException:
-            client.cancel(session, run)
+            order.cancel()
             process.wait()
             raise
         with SessionReader(session) as reader:

@@ -19,12 +19,12 @@ from workbench.catalog import resolve_case, snapshot_of
 from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict, check, fixed
 from workbench.checking.verdicts import CheckDamaged, alarm, counts, fault, result_of, shown_lines, word, works
 from workbench.commands.arguments import Argument, path, whole
-from workbench.commands.output import look_for_damage, print_json, say, tell, tell_over
-from workbench.commands.watching import follow, stop
-from workbench.orders import launching
-from workbench.orders.session_names import resolve_session, working_copy
-from workbench.orders.trial_orders import plan_check
-from workbench.sandbox.errors import NoIsolation
+from workbench.commands.ordering import ORDERING, carry_out
+from workbench.commands.output import print_json, say, tell, tell_over
+from workbench.commands.watching import follow
+from workbench.orders.check import CheckOrder
+from workbench.orders.session_names import resolve_session
+from workbench.sandbox.types import NoIsolation
 from workbench.session import SessionReader
 from workbench.session.rows import CheckRow
 
@@ -45,15 +45,20 @@ ARGUMENTS: dict[str, Argument] = {
     "--fix-claims": "write the nearest true name where only one can be meant",
     "--verbose": "also what was not run and what cannot be said, with the reasons",
     "--seconds N": ("how long a command or snippet may take (10)", whole(1, 600), 10),
+    **{usage: f"with --session: {words}" for usage, words in ORDERING.items()},
 }
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check and print; 0 when everything that could be checked holds, 1 when something does not or could not be read."""
+    if arguments.json:
+        arguments.format = "json"
+    arguments.json = arguments.format == "json"
     if arguments.session:
         return run_on_session(arguments)
-    if arguments.trial or arguments.again:
-        raise UsageError("--trial and --again belong to --session.")
+    of_sessions = ("trial", "again", "queue", "dry_run", "yes", "detach")
+    if stray := [name for name in of_sessions if getattr(arguments, name)]:
+        raise UsageError(f"--{stray[0].replace('_', '-')} belongs to --session.")
     root, files = _located(arguments.source, arguments.pages)
     if arguments.fix_claims and arguments.source and not Path(arguments.source).is_dir():
         raise UsageError("--fix-claims writes into the pages of a folder; name one as --source, or none.")
@@ -110,28 +115,27 @@ def run_on_session(arguments: argparse.Namespace) -> int:
         )
     if arguments.format not in _OF_SESSIONS:
         raise UsageError(f"With --session the format is {' or '.join(_OF_SESSIONS)}.")
-    original = resolve_session(arguments.session)
-    damaged = look_for_damage(original)
-    execute, seconds = not arguments.no_run, float(arguments.seconds)
-    with working_copy(original) as session:
-        plan = partial(plan_check, session, arguments.trial, seconds=seconds, anew=arguments.again)
-        try:
-            new_run, meant = plan(execute=execute)
-        except NoIsolation as error:
-            tell(f"{error} Names are looked up all the same.")
-            execute = False
-            new_run, meant = plan(execute=False)
-    shown = _Shown(execute, seconds, arguments)
-    if new_run:
-        process = launching.launch(session, new_run)
-        try:
-            follow(session, new_run, process, _say_error, shown.look)
-        except KeyboardInterrupt:
-            stop(session, new_run)
-            tell(f"Interrupted; what was checked is kept. Go on with: workbench resume {session} {new_run}")
-            return 130
-    with SessionReader(session) as reader:
-        return max(damaged, shown.rest(reader, meant))
+    how = {"execute": not arguments.no_run, "seconds": arguments.seconds, "anew": arguments.again}
+    order = CheckOrder(resolve_session(arguments.session), arguments.trial, **how)
+    try:
+        order.check()
+    except NoIsolation as error:
+        tell(f"{error} Names are looked up all the same.")
+        order.execute = False
+    shown = _Shown(order.execute, order.seconds, arguments)
+
+    def look() -> int:
+        for run in order.runs:
+            try:
+                follow(order.session, run, order.process, _say_error, shown.look)
+            except KeyboardInterrupt:
+                order.cancel()
+                tell(f"Interrupted; what was checked is kept. Go on with: workbench resume {order.session} --run {run}")
+                return 130
+        with SessionReader(order.session) as reader:
+            return shown.rest(reader, order.meant)
+
+    return carry_out(arguments, order, look)
 
 
 def _say_error(event: dict[str, Any]) -> None:

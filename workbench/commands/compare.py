@@ -16,9 +16,9 @@ from workbench.commands.show import Printer
 from workbench.comparison import kind_of
 from workbench.comparison.groups import GroupSide, compare_groups, groups_of, join_groups
 from workbench.orders.session_names import resolve_session
-from workbench.pages.comparison_page import comparison_page
-from workbench.pages.page_markdown import page_markdown
-from workbench.pages.writing import check_place, write_atomically
+from workbench.pages.comparison import comparison_page
+from workbench.pages.composing import write_page
+from workbench.pages.writing import check_place
 from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader
 
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
             for one in found:
                 print_json({"type": "comparison", "kind": kind.name, **one.to_json()})
     if out is not None:
-        write_atomically(out, [page_markdown(page)])
+        write_page(page, out)
         tell(f"Written: {out}")
     elif not arguments.json:
         Printer().page(page)

@@ -170,7 +170,7 @@ def _models(env: Mapping[str, str]) -> Iterator[Finding]:
 
 def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
     from workbench.sandbox import available_backends
-    from workbench.sandbox.bwrap_program import program, version
+    from workbench.sandbox.bubblewrap import program, version
 
     isolates = False
     for backend in available_backends():

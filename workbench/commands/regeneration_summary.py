@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from workbench.orders.orders import Order, is_finished, last_order, ordered_work, refusal
-from workbench.orders.plan import RegenerationPlan
-from workbench.regeneration.breakdown import pass_by
+from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.outcome import (
     GroupOutcome,
     PassFigures,
     TaskResult,
     group_outcomes,
+    pass_by,
     pass_figures,
     task_result,
     totals,
@@ -78,11 +78,11 @@ def read_outcome(reader: SessionReader, run: str | Order) -> Outcome:
     work = ordered_work(reader, order)
     known = {task.id: task for task in work.tasks}
     mine = ((task, work.candidates[task.id]) for task in work.tasks)
-    lines = [Line(task, found, task_result(task, counts_of(reader, found, known))) for task, found in mine]
+    lines = [Line(task, found, task_result(task, counts_of(reader, found))) for task, found in mine]
     refused = refusal(reader, order)
     live = reader.run_state(row) in ("queued", "running")
     every = [one for each in work.controls.values() for one in each]
-    own_controls = self_check(counts_of(reader, every, known), len(known)).controls
+    own_controls = self_check(counts_of(reader, every), len(known)).controls
     tasks, counts = reader.tasks(row.id), sample_counts(reader, row.id, by_task=True)
     return Outcome(
         order=order,
@@ -113,7 +113,7 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         diagnosis = diagnose(reader, outcome.order.run, asked)
         plan, ready, ask = outcome.plan, outcome.ready, outcome.order.ask
         samples = [one for line in ready for one in line.candidates]
-        counts = counts_of(reader, samples, {line.task.id: line.task for line in ready})
+        counts = counts_of(reader, samples)
     figures = outcome.figures
     errors = [one.verdict_reason or "no reason was recorded" for one in samples if one.verdict == "error"]
     sums = totals(counts, now=time.time() if outcome.live else None)

@@ -20,9 +20,9 @@ from workbench.commands.regeneration_summary import read_outcome, self_check_lin
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.orders.orders import Order, belongs, is_finished, refusal
-from workbench.orders.plan import Ask
 from workbench.pages.regenerated import cell, estimate_words
 from workbench.pages.wording import share
+from workbench.plans.plan import Ask
 from workbench.regeneration.outcome import PassFigures
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader

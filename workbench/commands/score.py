@@ -16,7 +16,7 @@ from workbench.commands.output import print_json, tell
 from workbench.commands.show import Printer
 from workbench.models import Gateway, Limits
 from workbench.models.memory import MemoryCallLog
-from workbench.orders.client import resolved_judge
+from workbench.orders.run import resolved_judge
 from workbench.pages import wording
 from workbench.pages.session_page import criteria
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score

@@ -9,8 +9,8 @@ from workbench.base import settings
 from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.output import tell
 from workbench.interop.a2a.agent import check_installed
-from workbench.orders import client
-from workbench.orders.plan import DocumentPlan
+from workbench.orders.run import resolved
+from workbench.plans.plan import DocumentPlan
 
 
 def place(port: int) -> dict[str, Argument]:
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     known = settings.load()
     agent = current_name(arguments.agent)
     check_servable(agent)
-    plan = client.resolved(
+    plan = resolved(
         DocumentPlan(
             (),
             agent=agent,

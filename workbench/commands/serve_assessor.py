@@ -8,7 +8,7 @@ from workbench.commands.arguments import Argument, whole
 from workbench.commands.output import tell
 from workbench.commands.serve_agent import place
 from workbench.interop.a2a.agent import check_installed
-from workbench.orders import client
+from workbench.orders.run import resolved_judge
 
 ARGUMENTS: dict[str, Argument] = {
     "--judge JUDGE": "offline, a model, or package.module:Class of your own",
@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.interop.a2a.assessor import assessor_app
     from workbench.interop.a2a.listening import Place, listen
 
-    judge = client.resolved_judge(arguments.judge)
+    judge = resolved_judge(arguments.judge)
     place, found = Place.at(arguments.host, arguments.port).bound()
     tell(f"The assessor with the judge {judge} listens at {place.url}. Stop it with ctrl+c; runs under way go on.")
     listen(assessor_app(judge, place, arguments.at_once), [found])

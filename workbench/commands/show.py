@@ -17,12 +17,12 @@ from workbench.base.text import json_text, one_line
 from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
-from workbench.orders.rerunning import find_items
+from workbench.orders.rerun import find_items
 from workbench.orders.session_names import resolve_session
 from workbench.pages import records, report_tables, session_page, wording
 from workbench.pages.contents import Contents, Trial, read_contents
 from workbench.pages.excerpts import Excerpts
-from workbench.pages.page import Card, Facts, Folded, Heading, Literal, Note, Page, Part, Points, Readme, Shown
+from workbench.pages.page import Card, Facts, Folded, Heading, Literal, Note, Page, Part, Points, Readme, Table
 from workbench.pages.regenerated import stands_words
 from workbench.pages.writing import encoded
 from workbench.results.costs import costs_of, own_sessions, total_of
@@ -108,7 +108,7 @@ class Printer:
             case Facts():
                 said = ((label, value) for label, value in part.pairs if value not in ("", wording.NOTHING))
                 self._line(" · ".join(f"{label} {value}" for label, value in said), "dim")
-            case Shown():
+            case Table():
                 self._table(part)
             case Heading():
                 self._heading(part.title, part.small)
@@ -143,7 +143,7 @@ class Printer:
         self._line()
         self._line(f"{title}  {small}" if small else title, "bold")
 
-    def _table(self, shown: Shown) -> None:
+    def _table(self, shown: Table) -> None:
         shown = narrowed(shown, self._console.width)
         rows = [
             [
@@ -246,7 +246,7 @@ def _candidates(reader: SessionReader, contents: Contents, candidates: list[Cand
         )
         for one in candidates
     )
-    yield Shown(("id", "evaluator", "sample", "verdict", "s", "why"), rows, frozenset({2, 4}))
+    yield Table(("id", "evaluator", "sample", "verdict", "s", "why"), rows, frozenset({2, 4}))
 
 
 def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, texts: Excerpts) -> Iterator[Part]:
@@ -264,7 +264,7 @@ def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, tex
     yield from session_page.candidate_parts(reader, one, None, texts)
 
 
-def narrowed(shown: Shown, width: int) -> Shown:
+def narrowed(shown: Table, width: int) -> Table:
     """Return the table without the columns that one can do without, as many as must go to fit ``width`` columns."""
     widths = [max(map(cell_len, column)) for column in zip(shown.headings, *shown.rows, strict=True)]
     kept = list(range(len(shown.headings)))

@@ -24,14 +24,12 @@ from workbench.commands.terminal import StageBars, Terminal
 from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
 from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
-from workbench.engine.task_rows import identity, located
-from workbench.orders.plan import Ask, chosen
+from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
-from workbench.regeneration.dataset import parse_formats, read_dataset
-from workbench.regeneration.dataset_rows import Row
-from workbench.regeneration.selections import parse_selection
+from workbench.plans.plan import Ask, chosen
+from workbench.regeneration.dataset import Row, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
-from workbench.regeneration.tasks import Task, TaskSet
+from workbench.regeneration.tasks import Task, TaskSet, located, parse_selection
 from workbench.sandbox import choose_backend
 from workbench.session.json_forms import picked
 
@@ -160,7 +158,7 @@ def show(arguments: argparse.Namespace) -> int:
     own = paths.data_dir() / "datasets" / path
     dataset = read_dataset(own if not Path(path).exists() and own.is_dir() else path)
     named = [(row.task_id, "", row) for row in dataset.rows]
-    rows = chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)
+    rows = chosen(Ask("", 0, tasks=tuple(arguments.task), limit=arguments.limit), named)
     if not rows and arguments.task:
         raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
     if arguments.json:
@@ -208,7 +206,7 @@ def _list(arguments: argparse.Namespace) -> int:
             _print_table(nothing.built, [])
         raise
     named = [(task.id, key, (task, key, docs)) for task, key, docs in documented]
-    shown = chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)
+    shown = chosen(Ask("", 0, tasks=tuple(arguments.task), limit=arguments.limit), named)
     if not shown:
         raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
     if arguments.json:

@@ -7,17 +7,19 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from workbench.base import glyphs
 from workbench.base.text import clean, one_line
-from workbench.commands.output import tell
+from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
-from workbench.orders import client, launching
-from workbench.orders.plan import DocumentPlan, PlanDamaged
+from workbench.orders import launching, running
+from workbench.orders.order import WorkOrder
+from workbench.plans.arguments import PlanDamaged
+from workbench.plans.plan import DocumentPlan
 from workbench.results.reasons import Reason, counted
 from workbench.results.scores import card_of
 from workbench.results.spread import own_points
@@ -25,7 +27,7 @@ from workbench.session import SessionError, SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
-from workbench.session.pending_work import judges_of, problem_of, trial_state
+from workbench.session.pending_work import judges_of, trial_state
 from workbench.session.rows import RunRow, StepRow, TrialRow
 
 _LOOK_SECONDS = 0.1
@@ -77,9 +79,9 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     scores = [
         score for score in reader.scores(trial.id) if score.at >= meant.since and (not judges or score.judge in judges)
     ]
-    # A trial of an older version may have been judged under another name than its plan says.
+    # A trial that was imported was judged by whom no plan names.
     scores = scores or ([] if meant.judge else reader.scores(trial.id))
-    problem = next(filter(None, (problem_of(reader, score) for score in scores)), "") if trial.state == "done" else ""
+    problem = next((score.problem for score in scores if score.problem), "") if trial.state == "done" else ""
     card = next((score for score in scores if score.rubric == meant.rubric), scores[0] if scores else None)
     if card is None and meant.judge and trial.state == "done":
         problem = f"The judge {meant.judge} did not score it."
@@ -286,7 +288,7 @@ def one_sentence(text: str) -> str:
 
 def stop(session: Path, run: str) -> None:
     pause = threading.Event()
-    client.cancel(session, run)
+    running.cancel(session, run)
     with SessionReader(session) as reader:
         for _ in range(int(_GIVE_UP_SECONDS / _LOOK_SECONDS)):
             row = reader.run(run)
@@ -361,3 +363,46 @@ def one_line_keep(text: str, width: int, end: str = "…") -> str:
     """Return ``text`` without control sequences and line breaks, its spaces kept, cut to ``width`` with ``end``."""
     flat = clean(text).replace("\n", " ").replace("\t", " ")
     return flat if len(flat) <= width else flat[: max(0, width - len(end))] + end
+
+
+def planned_trials(order: WorkOrder) -> list[Scored]:
+    with SessionReader(order.session) as reader:
+        return [one for run in order.runs for one in asked_for(reader, run)]
+
+
+def watch(order: WorkOrder, as_json: bool, trials: Callable[[], Sequence[Scored | str]]) -> int:
+    return watch_runs(order.session, order.runs, order.process, as_json, trials)
+
+
+def watch_runs(
+    session: Path,
+    runs: list[str],
+    process: subprocess.Popen[bytes] | None,
+    as_json: bool,
+    trials: Callable[[], Sequence[Scored | str]],
+) -> int:
+    """Follow runs one after the other, then print the summary of ``trials()``; returns the exit code."""
+    terminal = None if as_json else TerminalShow()
+    show: Show = print_json if terminal is None else terminal
+    states = []
+    for key in runs:
+        if as_json:
+            print_json({"type": "run", "run": key, "session": str(session)})
+        try:
+            states.append(follow(session, key, process, show))
+        except KeyboardInterrupt:
+            stop(session, key)
+            closing = summary(session, trials())
+            done = sum(case["status"] == "done" for case in closing["cases"])
+            if as_json:
+                print_json(closing)
+            sentence = f"Interrupted: {done} of {len(closing['cases'])} trials are done and kept."
+            tell(f"{sentence} Go on with: workbench resume {session}")
+            return 130
+    closing = summary(session, trials())
+    if terminal is None:
+        print_json(closing)
+    else:
+        terminal.table(closing)
+    good = all(state == "done" for state in states) and all(case["status"] == "done" for case in closing["cases"])
+    return 0 if good else 1

@@ -23,7 +23,7 @@ from workbench.base.reasons import last_words
 from workbench.documenters.types import Docstring, DocumentationFailed
 from workbench.regeneration.grafting import collect_docstrings
 from workbench.repository import Snapshot
-from workbench.repository.definitions import DefinitionKey
+from workbench.repository.functions import DefinitionKey
 
 #: Incremented whenever the same program would leave other docstrings.
 _FORMAT = 1

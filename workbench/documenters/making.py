@@ -18,10 +18,8 @@ from workbench.documenters.llm import LlmDocs
 from workbench.documenters.names import DOCSTRINGS_ONLY, KIND, SCOPES, DocsName, parse_docs
 from workbench.documenters.types import Docstring, DocSystem, DocumentationFailed, Progress
 from workbench.models.types import Asker, ModelError
-from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
-from workbench.repository.documenting import document, without_other_texts
-from workbench.repository.functions import Function, find_functions
-from workbench.repository.splicing import SpliceError
+from workbench.repository.functions import DefinitionKey, DefinitionKind, Function, find_definitions, functions_by_name
+from workbench.repository.splicing import SpliceError, document, without_other_texts
 
 if TYPE_CHECKING:
     from workbench.models.types import Sampling
@@ -45,8 +43,7 @@ class DocumentedFile:
 
 
 def as_documented(source: bytes, path: str, scope: str = SCOPES[0]) -> DocumentedFile:
-    functions = {(one.qualified_name, one.occurrence): one for one in find_functions(source, path)}
-    return DocumentedFile(source, functions, scope)
+    return DocumentedFile(source, functions_by_name(source, path), scope)
 
 
 async def docstring_of(system: DocSystem, path: str, key: DefinitionKey) -> Docstring:

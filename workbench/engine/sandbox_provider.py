@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_building import Prepared, cores
 from workbench.sandbox import Backend, Job, Limits, Report, pool
-from workbench.sandbox.names import Clusters, clusters_at
+from workbench.sandbox.choose import Clusters, clusters_at
 
 
 class Sandboxes(Protocol):

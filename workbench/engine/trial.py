@@ -21,8 +21,8 @@ from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.checking.claims import untrue_claims
 from workbench.engine.records import JUDGE, SessionCallLog, TrialLog, inherited_by, recorded_model, score_row
 from workbench.models.types import Asker, ModelError, Sampling
-from workbench.orders.plan import DocumentPlan
 from workbench.orders.trial_contents import ContentChanged, content_for
+from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.rubric import make_judge, score
 from workbench.rubric.judging import Kept

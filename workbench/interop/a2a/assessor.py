@@ -31,11 +31,12 @@ from workbench.base.text import one_line, plural
 from workbench.catalog import find_case, load_cases
 from workbench.interop.a2a.listening import Place, app_for, card_for
 from workbench.interop.a2a.replies import text_of
-from workbench.orders import client, launching
+from workbench.orders import launching, running
 from workbench.orders.launching import enqueue
-from workbench.orders.plan import DocumentPlan
+from workbench.orders.run import plan_document
 from workbench.pages import records, write_report
 from workbench.pages.contents import read_contents
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
 from workbench.session.pending_work import trial_state
 from workbench.session.rows import TrialRow
@@ -172,7 +173,7 @@ class Assessed:
 
     def cancel(self) -> None:
         for run in self.runs:
-            client.cancel(self.session, run)
+            running.cancel(self.session, run)
 
     def result(self) -> dict[str, Any]:
         """Return the scorecards as JSON values, exactly those of the session."""
@@ -224,7 +225,7 @@ def begin(assessment: Assessment, judge: str) -> Assessed:
     for agent in assessment.agents:
         plan = DocumentPlan(assessment.cases, agent=agent, judge=judge, repeats=assessment.repeats)
         try:
-            run = client.plan_document(assessed.session, plan)
+            run = plan_document(assessed.session, plan)
         except WorkbenchError as error:
             assessed.refused[agent] = str(error)
             continue

@@ -32,7 +32,7 @@ from workbench.interop.a2a.listening import Place, app_for, card_for
 from workbench.models import Gateway, Limits
 from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Answer, Asker, CallRecord, Request
-from workbench.orders.plan import DocumentPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 
 _NAMED = re.compile(r"^[\s>*#-]*(?:project|repository)(?:[ _-]name)?[*\s]*:[*\s]*(\S.*)$", re.I | re.M)

@@ -166,9 +166,9 @@ def _tell_size(folder: Path | None, ending: threading.Event, say: Callable[[str]
 
 
 def _measure(folder: Path) -> tuple[int, int]:
-    from workbench.sandbox.program import folder_bytes
+    from workbench.sandbox.control import written_bytes
 
-    return folder_bytes(folder), len(list(folder.glob("lib/python*/site-packages/*.dist-info")))
+    return written_bytes(folder), len(list(folder.glob("lib/python*/site-packages/*.dist-info")))
 
 
 def _failed(program: Installable, folder: Path, said: str) -> WorkbenchError:

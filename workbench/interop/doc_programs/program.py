@@ -24,7 +24,7 @@ from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.types import Asker
 from workbench.repository import Snapshot
-from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
+from workbench.repository.functions import DefinitionKey, DefinitionKind, find_definitions
 from workbench.sandbox import program as sandboxed
 from workbench.sandbox.program import Ended, Program, ProgramLimits
 

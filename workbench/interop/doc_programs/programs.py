@@ -25,7 +25,7 @@ from workbench.documenters.names import DocsName
 from workbench.documenters.types import DocumentationFailed
 from workbench.interop.doc_programs.installing import Installable, interpreter
 from workbench.interop.doc_programs.program import DocProgram, Place, Start
-from workbench.repository.definitions import DefinitionKey, find_definitions
+from workbench.repository.functions import DefinitionKey, find_definitions
 
 INSTALLABLE: Mapping[str, Installable] = {
     "repoagent": Installable("repoagent", "RepoAgent", "0.2.0", ("repoagent==0.2.0",), megabytes=290),
