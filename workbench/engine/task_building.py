@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
+from workbench.base.files import replaced
 from workbench.base.text import one_line
 from workbench.catalog import TestCase, resolve_case, snapshot_of
 from workbench.engine.stages import StageProgress
@@ -283,11 +284,5 @@ def _key(parts: list[Any]) -> str:
 
 
 def _write(place: Path, data: Mapping[str, Any]) -> None:
-    with contextlib.suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = place.with_name(f".part-{os.getpid()}-{place.name}")
-        try:
-            part.write_text(json.dumps(data), encoding="utf-8")
-            part.replace(place)
-        finally:
-            part.unlink(missing_ok=True)
+    with contextlib.suppress(OSError), replaced(place) as part:
+        part.write_text(json.dumps(data), encoding="utf-8")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from workbench.base.errors import UsageError
-from workbench.base.files import shown
+from workbench.base.files import replaced, shown
 from workbench.base.text import clean
-from workbench.interop.formats.exporting import Written, replaced, write_text
+from workbench.interop.formats.exporting import Written, write_text
 from workbench.interop.formats.problems import without
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
