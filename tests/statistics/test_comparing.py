@@ -46,7 +46,7 @@ def test_the_exact_permutation_test_is_the_share_of_all_sign_flips(values):
 
 
 def test_random_permutations_come_near_all_of_them():
-    from workbench.statistics import permutation
+    from workbench.statistics import paired as permutation
 
     rng = random.Random(2)
     values = over_repositories([rng.gauss(0.04, 0.1) for _ in range(16)])
