@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from workbench.base.typed_json import WrongForm, convert, decode, encode
-from workbench.orders.plan import RegenerationPlan
+from workbench.plans.plan import RegenerationPlan
 from workbench.sandbox import Job, Report, Verdict
 
 

@@ -116,14 +116,14 @@ def both_ways(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Both]:
     """Run a page both ways; what is run beside it begins at once, so that even a short page has something left out."""
     monkeypatch.setattr(executing, "_WAIT_SECONDS", 0.0)
     left_out = []
-    merged = executing._merged
+    merged = executing.Execution._merged
 
-    def counted(raw: Any, apart: Any) -> Any:
-        found = merged(raw, apart)
+    def counted(self: executing.Execution, raw: Any) -> Any:
+        found = merged(self, raw)
         left_out.append(sum(bool(one.get("apart")) for one in raw.values()))
         return found
 
-    monkeypatch.setattr(executing, "_merged", counted)
+    monkeypatch.setattr(executing.Execution, "_merged", counted)
 
     def ways(root: Path, page: Page, seconds: float = 10.0) -> Both:
         in_order = asyncio.run(run(root, page, beside=0, seconds=seconds))

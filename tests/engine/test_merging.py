@@ -18,7 +18,7 @@ from studies.declared_studies import put_agents
 from workbench.base.errors import WorkbenchError
 from workbench.engine import merging
 from workbench.engine.merging import MergeFailed, merge
-from workbench.orders.plan import RegenerationPlan
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.session.labels import SESSION, STAR, criterion_part

@@ -14,7 +14,8 @@ import pytest
 from faults.damaging import put, without_constraints
 from samples.sessions import document_session, regeneration_session
 
-from workbench.orders.plan import DocumentPlan, PlanDamaged, RegenerationPlan
+from workbench.plans.arguments import PlanDamaged
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
 from workbench.session import SessionError, SessionReader
 
 

@@ -27,14 +27,14 @@ from workbench.engine.process import serve
 from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of, standings
 from workbench.improving.changes import written
 from workbench.improving.gates import check_docstring, longest_for, read_docstring
+from workbench.improving.reading import spliced, task_source
 from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, writer_prompt
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
 from workbench.models.types import EmptyAnswer, ModelError, Request
-from workbench.orders.improvement_client import spliced, task_source
 from workbench.orders.orders import Order, is_finished, ordered_work, refusal
-from workbench.orders.plan import ImprovementPlan, RegenerationPlan, as_text
-from workbench.orders.regeneration_client import carried_out, order_regeneration
+from workbench.orders.regenerate import carried_out, order_regeneration
+from workbench.plans.plan import ImprovementPlan, RegenerationPlan, as_text
 from workbench.repository.functions import Function
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader, SessionWriter

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.orders.plan import Ask, PlanDamaged, RegenerationPlan, as_text, same_but_samples
+from workbench.plans.arguments import PlanDamaged
+from workbench.plans.plan import Ask, RegenerationPlan, as_text, same_but_samples
 from workbench.session.groups import CONTROLS, settings_of
 from workbench.session.identity import candidate_id, run_id, trial_id
 from workbench.session.schema import Column, tables

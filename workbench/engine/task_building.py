@@ -16,15 +16,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from workbench.base import paths, typed_json
 from workbench.base.errors import WorkbenchError
+from workbench.base.files import replaced
 from workbench.base.text import one_line
 from workbench.catalog import TestCase, resolve_case, snapshot_of
 from workbench.engine.stages import StageProgress
 from workbench.orders.measured import note_build
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.environment import Environment, build_environment
-from workbench.regeneration.stubs import STUB_VERSION
 from workbench.regeneration.suite import SUITE_FORMAT, Rules, Suite
-from workbench.regeneration.tasks import Dropped, Progress, Task, TaskSet, is_skipped
+from workbench.regeneration.tasks import STUB_VERSION, Dropped, Progress, Task, TaskSet, is_skipped
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend
 
@@ -287,11 +287,5 @@ def _read(kind: type[Built], place: Path) -> Built | None:
 
 
 def _write(place: Path, built: TaskSet | Suite) -> None:
-    with contextlib.suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = place.with_name(f".part-{os.getpid()}-{place.name}")
-        try:
-            part.write_text(json.dumps(asdict(built)), encoding="utf-8")
-            part.replace(place)
-        finally:
-            part.unlink(missing_ok=True)
+    with contextlib.suppress(OSError), replaced(place) as part:
+        part.write_text(json.dumps(asdict(built)), encoding="utf-8")
