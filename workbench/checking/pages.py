@@ -19,8 +19,9 @@ from workbench.checking.packages import wanted
 from workbench.checking.running import STEP_SECONDS, run_page, settled
 from workbench.checking.steps import plan_of, with_commands
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
+from workbench.claims.declared import tree_files
 from workbench.claims.page import A_VERSION, PAST_OR_FUTURE, Page, parse_page
-from workbench.claims.project import ProjectIndex, tree_files
+from workbench.claims.project import ProjectIndex
 
 _FOR_DEVELOPERS = r"news|old|planning|designs?|rfcs?|peps?|adrs?|decisions?|research|internals?|notes|meetings?|analysis|audits?|reviews?|specs?|postmortems?"
 #: The name of a page or folder that has such a word as its first or last one.

@@ -12,7 +12,6 @@ from workbench.pages import wording
 from workbench.pages.contents import Contents, Run, Trial, tier_points
 from workbench.pages.page import Table, table_of
 from workbench.pages.regenerated import Line, Regenerated, estimate_words, verdict_words
-from workbench.results.spread import Total
 from workbench.results.spread import words as spread_words
 from workbench.session.forks import fork_words
 
@@ -55,7 +54,7 @@ def trials(contents: Contents) -> Table:
     """Return the trials with their score by each rubric and judge, and the tiers of the first."""
 
     def points(pair: tuple[str, str]) -> Callable[[Trial], str]:
-        return lambda one: _points(contents.total(one, pair)) if one.score(pair) else wording.NOTHING
+        return lambda one: wording.own_first(contents.total(one, pair)) if one.score(pair) else wording.NOTHING
 
     def tier(number: int) -> Callable[[Trial], str]:
         return lambda one: wording.points(tier_points(one.main)[number]) if one.main else wording.NOTHING
@@ -87,12 +86,6 @@ def trials(contents: Contents) -> Table:
 
 def _case(trial: Trial) -> str:
     return " ".join(filter(None, (trial.row.case_name or trial.row.case_id, trial.told_apart)))
-
-
-def _points(total: Total) -> str:
-    """Return ``82 / 100``; where a format gave more than a tenth of it, the model's own points first."""
-    whole = wording.of(total.points, total.out_of)
-    return f"{wording.of(*total.own)} own, {whole}" if total.own else whole
 
 
 def imported_scores(trial: Trial) -> Table:
@@ -293,7 +286,7 @@ def controls_words(controls: str | None) -> str:
 
 def dropped(outcome: Regenerated) -> Table:
     rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
-    return Table(("file", "function", "stage", "reason"), rows, frozenset())
+    return Table(("file", "function", "stage", "reason"), rows)
 
 
 def stages(outcome: Regenerated) -> Table:

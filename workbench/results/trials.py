@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"
-# Of files of older schemas `problem` is empty: the card itself then says whether its judge failed.
-_DOUBTFUL = (
-    "SELECT DISTINCT trial_id FROM scorecards WHERE problem != '' OR "
-    "(problem IS NULL AND (total IS NULL OR tier3 IS NULL OR tier4 IS NULL))"
-)
+_DOUBTFUL = "SELECT DISTINCT trial_id FROM scorecards WHERE problem != ''"
 
 
 @dataclass(frozen=True, slots=True)
