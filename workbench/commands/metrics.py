@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.settings import load
-from workbench.base.text import one_line
+from workbench.base.text import NOTHING, one_line
 from workbench.commands.arguments import asked, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
@@ -20,7 +20,6 @@ from workbench.metrics.texts import needed
 from workbench.models.names import check_model
 from workbench.orders.session_names import resolve_session, working_copy
 from workbench.pages.page import Note, Part, Table
-from workbench.pages.wording import NOTHING
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
 

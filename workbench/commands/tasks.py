@@ -17,6 +17,7 @@ from typing import Any
 from workbench.base import paths, settings
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
+from workbench.base.text import NOTHING
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Argument, Verb, asked, shared, whole
 from workbench.commands.output import print_json, say, tell
@@ -27,7 +28,6 @@ from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, 
 from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
 from workbench.pages.page import Heading, Note, Part, Table
-from workbench.pages.wording import NOTHING
 from workbench.plans.plan import Ask, RegenerationPlan, chosen
 from workbench.regeneration.dataset import Row, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
