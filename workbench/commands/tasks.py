@@ -18,7 +18,7 @@ from workbench.base import paths, settings
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.catalog import check_python, resolve_case
-from workbench.commands.arguments import Argument, Verb, shared, whole
+from workbench.commands.arguments import Argument, Verb, asked, shared, whole
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
@@ -26,7 +26,7 @@ from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
 from workbench.engine.task_rows import identity, located
 from workbench.orders.plan_checks import check_descriptors
-from workbench.plans.plan import Ask, chosen
+from workbench.plans.plan import Ask, Asked, chosen
 from workbench.regeneration.dataset import parse_formats, read_dataset
 from workbench.regeneration.dataset_rows import Row
 from workbench.regeneration.selections import parse_selection
@@ -160,9 +160,9 @@ def show(arguments: argparse.Namespace) -> int:
     own = paths.data_dir() / "datasets" / path
     dataset = read_dataset(own if not Path(path).exists() and own.is_dir() else path)
     named = [(row.task_id, "", row) for row in dataset.rows]
-    rows = chosen(Ask("", 0, tasks=tuple(arguments.task), limit=arguments.limit), named)
-    if not rows and arguments.task:
-        raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
+    rows = chosen(Ask("", 0, tasks=tuple(arguments.tasks), limit=arguments.limit), named)
+    if not rows and arguments.tasks:
+        raise UsageError(f"No task is called {', '.join(arguments.tasks)}; leave out --task to see them all.")
     if arguments.json:
         for row in rows:
             print_json({"type": "task", **row.to_json()})
@@ -208,9 +208,9 @@ def _list(arguments: argparse.Namespace) -> int:
             _print_table(nothing.built, [])
         raise
     named = [(task.id, key, (task, key, docs)) for task, key, docs in documented]
-    shown = chosen(Ask("", 0, tasks=tuple(arguments.task), limit=arguments.limit), named)
+    shown = chosen(Ask("", 0, tasks=tuple(arguments.tasks), limit=arguments.limit), named)
     if not shown:
-        raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
+        raise UsageError(f"No task is called {', '.join(arguments.tasks)}; leave out --task to see them all.")
     if arguments.json:
         _print_json(prepared.built, shown, arguments, prepared)
     else:
@@ -326,7 +326,7 @@ _LISTED: dict[str, Argument] = {
         "original",
     ),
     "--docs-scope SCOPE": "repository (default), target or docstrings-only, as for regenerate",
-    **shared("--limit", "--task"),
+    **asked(Asked, "limit", "tasks"),
     **_BUILT,
     **shared("--json"),
 }
@@ -340,7 +340,8 @@ _WRITTEN: dict[str, Argument] = {
 }
 _SHOWN: dict[str, Argument] = {
     "dataset DATASET": "a folder that tasks build wrote, or its name",
-    **shared("--limit", "--task", "--json"),
+    **asked(Asked, "limit", "tasks"),
+    **shared("--json"),
 }
 VERBS: dict[str, Verb] = {
     "list": ("list the tasks of a repository, and why its other functions are none", _LISTED, _list),
