@@ -81,28 +81,22 @@ class BlockResult:
     @property
     def alarming(self) -> tuple[BlockResult, ...]:
         """The failing or differing parts, each with its own line number."""
-        bad = [part for part in self.parts if part.verdict in ALARMS]
         if self.verdict not in ALARMS:
             return ()
-        return tuple(
-            replace(
-                self, line=part.line, verdict=part.verdict, reason=part.reason, output=part.output, diff=part.diff,
-                command=part.code if self.command else "",
-            )
-            for part in bad
-        ) or (self,)  # fmt: skip
+        return tuple(self._like(one, bool(self.command)) for one in self.parts if one.verdict in ALARMS) or (self,)
+
+    def _like(self, part: Part, is_command: bool) -> BlockResult:
+        return replace(
+            self, line=part.line, verdict=part.verdict, reason=part.reason, command=part.code if is_command else "",
+            output=part.output, diff=part.diff,
+        )  # fmt: skip
 
     def with_parts(self, parts: Sequence[Part], is_command: bool) -> BlockResult:
         """The block with these parts: it fails or differs if one does, works if one works and none of these, else is *not run*."""
         parts = tuple(parts)
-        for wanted in ALARMS:
-            for one in parts:
-                if one.verdict is wanted:
-                    command = one.code if is_command else ""
-                    return replace(
-                        self, line=one.line, verdict=wanted, reason=one.reason, command=command, output=one.output,
-                        diff=one.diff, parts=parts,
-                    )  # fmt: skip
+        bad = next((one for wanted in ALARMS for one in parts if one.verdict is wanted), None)
+        if bad is not None:
+            return replace(self._like(bad, is_command), parts=parts)
         plain = replace(self, line=self.first, reason="", command="", output="", diff=(), parts=parts)
         not_run = [one for one in parts if one.verdict is Verdict.NOT_RUN]
         counted = [one for one in not_run if not one.harmless]
@@ -144,8 +138,8 @@ class Checked:
     *not run* until then.
     """
 
-    pages: tuple[str, ...] = ()
-    blocks: tuple[BlockResult, ...] = ()
+    pages: tuple[str, ...]
+    blocks: tuple[BlockResult, ...]
     claims: tuple[ClaimResult, ...] = ()
     problems: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -154,8 +148,8 @@ class Checked:
 
     @property
     def alarms(self) -> tuple[BlockResult | ClaimResult, ...]:
-        """Failing or differing blocks and untrue claims, by page and line."""
-        bad: list[BlockResult | ClaimResult] = [one for one in self.blocks if one.verdict in ALARMS]
+        """Failing or differing parts of blocks and untrue claims, by page and line."""
+        bad: list[BlockResult | ClaimResult] = [part for one in self.blocks for part in one.alarming]
         bad += [one for one in self.claims if one.truth is Truth.UNTRUE]
         return tuple(sorted(bad, key=lambda one: (self.pages.index(one.path), one.line)))
 
@@ -176,14 +170,22 @@ def _named(text: str, reason: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(text)}(?![\w-])", reason) is not None
 
 
+def fault(one: BlockResult | ClaimResult) -> str:
+    return sentence(one) if isinstance(one, ClaimResult) else one.reason
+
+
+def word(one: BlockResult | ClaimResult) -> str:
+    return str(one.truth if isinstance(one, ClaimResult) else one.verdict)
+
+
 def alarm(one: BlockResult | ClaimResult) -> str:
     """What is wrong with a block or claim: ``fails: exit status 2``, ``untrue: there is no option --stopwach``."""
-    return f"{Truth.UNTRUE}: {sentence(one)}" if isinstance(one, ClaimResult) else f"{one.verdict}: {one.reason}"
+    return f"{word(one)}: {fault(one)}"
 
 
-def shown_lines(block: BlockResult, most: int) -> list[str]:
+def shown_lines(one: BlockResult | ClaimResult, most: int) -> list[str]:
     """The diff between claimed and real output, else up to ``most`` last lines of the output."""
-    return list(block.diff) or block.output.splitlines()[-most:]
+    return [] if isinstance(one, ClaimResult) else list(one.diff) or one.output.splitlines()[-most:]
 
 
 #: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.

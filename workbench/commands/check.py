@@ -8,7 +8,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,14 @@ from workbench.base.read_only import must_write
 from workbench.base.text import clean, json_text, one_line, plural
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict, check, fixed
-from workbench.checking.verdicts import CheckDamaged, alarm, counts, result_of, sentence, shown_lines, works
+from workbench.checking.verdicts import CheckDamaged, alarm, counts, fault, result_of, shown_lines, word, works
 from workbench.commands.arguments import Argument, path, whole
 from workbench.commands.ordering import ORDERING, carry_out
 from workbench.commands.output import print_json, say, tell, tell_over
 from workbench.commands.watching import follow
 from workbench.orders.check import CheckOrder
 from workbench.orders.session_names import resolve_session
-from workbench.sandbox.errors import NoIsolation
+from workbench.sandbox.types import NoIsolation
 from workbench.session import SessionReader
 from workbench.session.rows import CheckRow
 
@@ -70,9 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = float(arguments.seconds)
     checked = asyncio.run(check(root, files, run=not arguments.no_run, seconds=seconds, on_progress=on_progress))
     on_progress("")
-    whole_text = arguments.format == "text" and arguments.verbose
-    lines = text(checked, verbose=True) if whole_text else PRINTERS[arguments.format](checked)
-    for line in lines:
+    printer = partial(text, verbose=arguments.verbose) if arguments.format == "text" else PRINTERS[arguments.format]
+    for line in printer(checked):
         say(line)
     if arguments.fix_claims:
         _fix(root, checked)
@@ -197,10 +196,7 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
     """Return the lines of a test runner: ``file:line``, what is wrong, a short difference; at the end the counts."""
     lines: list[str] = []
     for one in checked.alarms:
-        if isinstance(one, BlockResult):
-            lines += [line for bad in one.alarming for line in (*_block(bad), "")]
-        else:
-            lines.append(f"{one.path}:{one.line}: {alarm(one)}")
+        lines += [*_alarm(one), ""] if isinstance(one, BlockResult) else _alarm(one)
     if verbose:
         lines += [
             f"{block.path}:{one.line}: {block.kind} not run: {one.reason}"
@@ -224,11 +220,10 @@ def _counted(noun: str, found: Mapping[str, int]) -> str:
     return plural(sum(found.values()), noun) + (f": {said}" if said else "")
 
 
-def _block(one: BlockResult) -> list[str]:
-    lines = [f"{one.path}:{one.line}: {alarm(one)}"]
-    lines += [f"    $ {line}" for line in one.command.splitlines()[:4]]
-    lines += [f"    {line}" for line in shown_lines(one, _MOST_OUTPUT)]
-    return lines
+def _alarm(one: BlockResult | ClaimResult) -> list[str]:
+    command = one.command.splitlines()[:4] if isinstance(one, BlockResult) else ()
+    shown = (*(f"$ {line}" for line in command), *shown_lines(one, _MOST_OUTPUT))
+    return [f"{one.path}:{one.line}: {alarm(one)}", *(f"    {line}" for line in shown)]
 
 
 def junit(checked: Checked) -> list[str]:
@@ -242,12 +237,11 @@ def junit(checked: Checked) -> list[str]:
         for one in found:
             name = _xml(f"{one.kind}{'' if isinstance(one, BlockResult) else f' {one.text}'} at line {one.line}")
             case = ET.SubElement(suite, "testcase", classname=_xml(page), name=name, file=page, line=str(one.line))
-            if one in checked.alarms:
+            wrong = one.alarming if isinstance(one, BlockResult) else (one,) if one.truth is Truth.UNTRUE else ()
+            if wrong:
                 bad += 1
-                message = one.reason if isinstance(one, BlockResult) else sentence(one)
-                failure = ET.SubElement(case, "failure", message=_xml(message))
-                blocks = one.alarming if isinstance(one, BlockResult) else ()
-                failure.text = _xml("\n".join([line for each in blocks for line in _block(each)] or [message]))
+                failure = ET.SubElement(case, "failure", message=_xml(fault(one)))
+                failure.text = _xml("\n".join(line for each in wrong for line in _alarm(each)))
             elif one.reason and (isinstance(one, BlockResult) or one.truth is Truth.UNKNOWN):
                 skipped += 1
                 ET.SubElement(case, "skipped", message=_xml(one.reason))
@@ -264,13 +258,9 @@ def _xml(text: str) -> str:
 def github(checked: Checked) -> list[str]:
     """Return workflow commands, which GitHub shows as annotations at the lines."""
     lines = []
-    alarms = [bad for one in checked.alarms for bad in (one.alarming if isinstance(one, BlockResult) else (one,))]
-    for one in alarms:
-        if isinstance(one, BlockResult):
-            title = f"{one.kind} {one.verdict}"
-            message = "\n".join([one.reason, *(one.diff or one.output.splitlines()[-_MOST_OUTPUT:])])
-        else:
-            title, message = f"{one.kind} untrue", sentence(one)
+    for one in checked.alarms:
+        title = f"{one.kind} {word(one)}"
+        message = "\n".join([fault(one), *shown_lines(one, _MOST_OUTPUT)])
         lines.append(f"::error file={_escaped(one.path)},line={one.line},title={_escaped(title)}::{_data(message)}")
     lines += [f"::notice::{_data(problem)}" for problem in checked.problems]
     return lines + text(Checked(checked.pages, checked.blocks, checked.claims))[-2:]
@@ -285,8 +275,8 @@ def _escaped(value: str) -> str:
 
 
 def values(checked: Checked) -> list[dict[str, object]]:
-    lines: list[dict[str, object]] = [{"type": "block", **_plain(one)} for one in checked.blocks]
-    lines += [{"type": "claim", **_plain(one)} for one in checked.claims]
+    lines: list[dict[str, object]] = [{"type": "block", **asdict(one)} for one in checked.blocks]
+    lines += [{"type": "claim", **asdict(one)} for one in checked.claims]
     lines += [{"type": "problem", "problem": problem} for problem in checked.problems]
     lines.append(
         {
@@ -302,10 +292,6 @@ def values(checked: Checked) -> list[dict[str, object]]:
     return lines
 
 
-def _plain(one: BlockResult | ClaimResult) -> dict[str, object]:
-    return {key: str(value) if isinstance(value, StrEnum) else value for key, value in asdict(one).items()}
-
-
 PRINTERS: dict[str, Callable[[Checked], Iterable[str]]] = {
-    "text": text, "junit": junit, "github": github, "json": lambda checked: map(json_text, values(checked)),
+    "junit": junit, "github": github, "json": lambda checked: map(json_text, values(checked)),
 }  # fmt: skip

@@ -16,8 +16,8 @@ from workbench.commands.output import print_json, print_page, say, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, position
 from workbench.commands.regeneration_watching import TerminalShow as Bars
 from workbench.commands.watching import TerminalShow, follow, stop
-from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
+from workbench.metrics.texts import needed
 from workbench.orders.launching import wait_for_others
 from workbench.orders.session_names import resolve_session
 from workbench.orders.study import (
@@ -26,9 +26,9 @@ from workbench.orders.study import (
     pending_runs,
     titles_of,
 )
+from workbench.pages.composing import rendered
+from workbench.pages.fitting import fitted
 from workbench.pages.page import Page
-from workbench.pages.page_fitted import fitted
-from workbench.pages.page_markdown import page_markdown
 from workbench.pages.paper import paper_json, paper_page
 from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
@@ -108,7 +108,7 @@ def _print(session: Path, name: str, form: str) -> int:
     if form == "json":
         print_json(study_json(outcome, analysis=analysis))
     else:
-        say(page_markdown(_laid_out(study_page(outcome, analysis=analysis))).rstrip("\n"))
+        say("".join(rendered(_laid_out(study_page(outcome, analysis=analysis)), "md")).rstrip("\n"))
         say()
         say(f"session: {session}")
     return 0 if outcome.finished and not outcome.problems else 1
@@ -124,7 +124,7 @@ def _paper(form: str) -> int:
     if form == "json":
         print_json(paper_json(paper))
     else:
-        print_page(page_markdown(_laid_out(paper_page(paper))))
+        print_page("".join(rendered(_laid_out(paper_page(paper)), "md")))
     return 0
 
 

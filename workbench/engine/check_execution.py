@@ -11,9 +11,9 @@ from pathlib import Path
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.catalog import kept_snapshot, resolve_case, snapshot_of
-from workbench.checking.page import LARGEST, parse_page
-from workbench.checking.pages import Asked, check_pages
+from workbench.checking.pages import LARGEST, Asked, check_pages
 from workbench.checking.verdicts import RULES, CheckDamaged, Checked, from_json, to_json, works
+from workbench.claims.page import parse_page
 from workbench.orders.check import key_of
 from workbench.orders.trial_contents import ContentChanged
 from workbench.plans.plan import DocumentPlan

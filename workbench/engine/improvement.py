@@ -21,7 +21,7 @@ from workbench import catalog
 from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.settings import load
-from workbench.checking.project import Project
+from workbench.claims.project import ProjectIndex
 from workbench.engine.document import gateway_for
 from workbench.engine.process import serve
 from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of, standings
@@ -234,7 +234,7 @@ class Improvement:
             extra_body=order.ask.extra_body or "{}",
         )
         if proposals:
-            self._project = Project(self._root(order.run))
+            self._project = ProjectIndex(self._root(order.run))
         waiting = proposals
         for number in range(1, plan.attempts + 1):
             if not waiting:

@@ -18,7 +18,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.repository.store import Snapshot
 from workbench.session import SUFFIX, SessionReader
-from workbench.session.verdict_counts import COUNTS
+from workbench.session.sample_counts import COUNTS
 
 NEWEST = 30
 """So many sessions are looked at, the newest first: prices and machines change."""

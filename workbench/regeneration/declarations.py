@@ -24,26 +24,14 @@ from workbench.base import python_syntax
 _TEST_NAMES = ("test", "tests", "testing", "pytest", "unittest")
 _DEV_NAMES = ("dev", "develop", "development")
 _TEST_FILES = (
-    "requirements-test.txt",
-    "requirements-tests.txt",
-    "requirements_test.txt",
-    "requirements_tests.txt",
-    "test-requirements.txt",
-    "test_requirements.txt",
-    "tests/requirements.txt",
-    "test/requirements.txt",
-    "requirements/test.txt",
-    "requirements/tests.txt",
-    "requirements/testing.txt",
-)
+    "requirements-test.txt", "requirements-tests.txt", "requirements_test.txt", "requirements_tests.txt",
+    "test-requirements.txt", "test_requirements.txt", "tests/requirements.txt", "test/requirements.txt",
+    "requirements/test.txt", "requirements/tests.txt", "requirements/testing.txt",
+)  # fmt: skip
 _DEV_FILES = (
-    "requirements-dev.txt",
-    "requirements_dev.txt",
-    "dev-requirements.txt",
-    "dev_requirements.txt",
-    "requirements/dev.txt",
-    "requirements.txt",
-)
+    "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt", "dev_requirements.txt",
+    "requirements/dev.txt", "requirements.txt",
+)  # fmt: skip
 
 #: Tools that tests do not need; some change how pytest runs (coverage, parallel runs).
 _TOOLS = re.compile(
@@ -65,6 +53,8 @@ class Declarations:
     test_requirements: tuple[str, ...] = ()  # probable ones
     scripts: Mapping[str, str] = field(default_factory=dict, hash=False)  # console scripts: name → ``module:function``
     entry_points: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)  # group → name → object
+    python: str = ""  # the versions of Python that it takes, as declared
+    licence: str = ""  # as ``pyproject.toml`` declares it
     read: tuple[str, ...] = ()  # the files that this was read from
 
 
@@ -84,22 +74,31 @@ def declarations(root: Path) -> Declarations:
     scripts = {str(key): str(value) for key, value in _table(project.get("scripts")).items()}
     scripts |= {str(key): str(value) for key, value in _table(poetry.get("scripts")).items() if isinstance(value, str)}
     scripts |= entries.pop("console_scripts", {})
+    licence = project.get("license")
+    stated = project.get("name") or poetry.get("name") or (info and info.get("Name"))
     return Declarations(
-        name=str(
-            project.get("name")
-            or poetry.get("name")
-            or (info and info.get("Name"))
-            or _option(config, "metadata", "name")
-            or setup.get("name")
-            or ""
-        ),
+        name=str(stated or _option(config, "metadata", "name") or setup.get("name") or ""),
         version=_version(root, project, poetry, info, config, setup),
         requirements=requirements,
         extras=extras,
         test_requirements=_test_requirements(root, extras, groups, poetry, setup, read),
         scripts=scripts,
         entry_points={group: {str(k): str(v) for k, v in table.items()} for group, table in entries.items()},
+        python=_python(project, poetry, config, setup, info),
+        licence=str(licence.get("text", "") if isinstance(licence, dict) else licence or ""),
         read=tuple(dict.fromkeys(read)),
+    )
+
+
+def _python(project: Any, poetry: Any, config: configparser.ConfigParser, setup: Any, info: Any) -> str:
+    of_poetry = _table(poetry.get("dependencies")).get("python")
+    return str(
+        project.get("requires-python")
+        or (isinstance(of_poetry, str) and re.sub(r"^[\^~]\s*", ">=", of_poetry))
+        or _option(config, "options", "python_requires")
+        or setup.get("python_requires")
+        or (info and info.get("Requires-Python"))
+        or ""
     )
 
 
@@ -280,7 +279,7 @@ def _setup_py(path: Path, read: list[str]) -> dict[str, Any]:
     """Return the keyword arguments of ``setup(…)`` that are literals or variables with a literal value, else None."""
     try:
         module = python_syntax.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
+    except (OSError, *python_syntax.UNREADABLE):
         return {}
     read.append("setup.py")
     names: dict[str, Any] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.base.glyphs import VERDICTS
-from workbench.base.text import one_line
+from workbench.base.text import one_line, plural
 from workbench.session.groups import CONTROLS, Group
 from workbench.session.sample_counts import CheckRow, SampleCount
 
@@ -141,25 +141,21 @@ def banner(controls: Sequence[Control], rechecks: Rechecks, named: Sequence[Prob
     for control in controls:
         if control.wrong:
             verb = "does not pass" if control.expected else "passes"
-            failed.append(f"{control.name} {verb} on {_tasks(control.wrong)}{_named(named, control.name)}")
+            failed.append(f"{control.name} {verb} on {plural(control.wrong, 'task')}{_named(named, control.name)}")
         elif control.errors and not live:
-            untested.append(f"{control.name} on {_tasks(control.errors)}{_named(named, control.name)}")
+            untested.append(f"{control.name} on {plural(control.errors, 'task')}{_named(named, control.name)}")
     said = []
     if failed:
         said.append(f"{_SIGN} SELF-CHECK FAILED: {'; '.join(failed)}: taken out of pass@k")
     if untested:
         said.append(f"{_SIGN} SELF-CHECK INCOMPLETE: could not test {'; '.join(untested)}: taken out of pass@k")
     if rechecks.disagreeing:
-        of = f"{rechecks.done:,} cold re-check{'' if rechecks.done == 1 else 's'}"
+        of = plural(rechecks.done, "cold re-check")
         said.append(
             f"{_SIGN} VERDICTS DISAGREE: {rechecks.disagreeing:,} of {of} came out otherwise"
             f"{_named(named, 'recheck')}" + (": the cold verdict counts" if named else "")
         )
     return "\n".join(said)
-
-
-def _tasks(count: int) -> str:
-    return f"{count:,} task{'' if count == 1 else 's'}"
 
 
 def _named(named: Sequence[Problem], check: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.base.glyphs import STATES, counted
+from workbench.base.text import plural
 from workbench.results.costs import total_spend
 from workbench.results.scores import card_of, totals_of
 from workbench.results.spread import Spread, Total, comparable, spread_of
@@ -24,11 +25,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"
-# Of files of older schemas `problem` is empty: the card itself then says whether its judge failed.
-_DOUBTFUL = (
-    "SELECT DISTINCT trial_id FROM scorecards WHERE problem != '' OR "
-    "(problem IS NULL AND (total IS NULL OR tier3 IS NULL OR tier4 IS NULL))"
-)
+_DOUBTFUL = "SELECT DISTINCT trial_id FROM scorecards WHERE problem != ''"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,7 @@ class Trials:
 
     def sentence(self) -> str:
         counts = Counter(line.state for line in self.lines)
-        total = f"{len(self.lines):,} trial" + ("" if len(self.lines) == 1 else "s")
+        total = plural(len(self.lines), "trial")
         parts = [counted(state, counts[state]) for state in STATES if counts[state]]
         spend = [f"${self.spend_usd:.2f}"] if self.spend_usd is not None else []
         return " · ".join([total, *parts, *spend])
@@ -271,7 +268,7 @@ def share_of(spread: Spread) -> float:
 def spread_among(lines: Sequence[TrialLine]) -> Spread:
     """Return the spread of scores; forks are left out, for a person took part in them."""
     own = [line for line in lines if not line.parent]
-    return spread_of([line.total for line in own], trials=len(own))
+    return spread_of([line.total for line in own], len(own))
 
 
 # -- cases against agents
