@@ -20,7 +20,7 @@ from workbench.metrics.texts import needed
 from workbench.models.names import check_model
 from workbench.orders.session_names import resolve_session, working_copy
 from workbench.pages.page import Note, Part, Table
-from workbench.plans.plan import RegenerationPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 
 ARGUMENTS = {
@@ -32,7 +32,7 @@ ARGUMENTS = {
     "--helpfulness": "ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked "
     "once",
     "--judge MODEL": "who judges helpfulness",
-    **asked(RegenerationPlan, "spend_limit"),
+    **asked(DocumentPlan, "spend_limit"),
     "--json": "print one JSON object for each group, with every task's values",
 }
 

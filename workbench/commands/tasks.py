@@ -28,7 +28,7 @@ from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, 
 from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
 from workbench.pages.page import Heading, Note, Part, Table
-from workbench.plans.plan import Ask, RegenerationPlan, chosen
+from workbench.plans.plan import Ask, Asked, chosen
 from workbench.regeneration.dataset import Row, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Task, TaskSet, located, parse_selection
@@ -312,7 +312,7 @@ _LISTED: dict[str, Argument] = {
         "original",
     ),
     "--docs-scope SCOPE": "repository (default), target or docstrings-only, as for regenerate",
-    **asked(RegenerationPlan, "limit", "tasks"),
+    **asked(Asked, "limit", "tasks"),
     **_BUILT,
     **shared("--json"),
 }
@@ -326,7 +326,7 @@ _WRITTEN: dict[str, Argument] = {
 }
 _SHOWN: dict[str, Argument] = {
     "dataset DATASET": "a folder that tasks build wrote, or its name",
-    **asked(RegenerationPlan, "limit", "tasks"),
+    **asked(Asked, "limit", "tasks"),
     **shared("--json"),
 }
 VERBS: dict[str, Verb] = {

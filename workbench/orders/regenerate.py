@@ -215,7 +215,14 @@ def full_ask(plan: RegenerationPlan) -> Ask:
     from workbench.regeneration.prompts import DEFAULT_POLICY, POLICIES, PROMPT_VERSION
 
     evaluator = plan.evaluator or defaults.evaluator(load())
-    base = Ask(evaluator, plan.samples or defaults.SAMPLES, tasks=plan.tasks, limit=plan.limit)
+    plain = {
+        "evaluator": evaluator,
+        "samples": plan.samples or defaults.SAMPLES,
+        "prompt": "",
+        "context": "",
+        "extra_body": "",
+    }
+    base = Ask(**repeating(plan) | plain)
     # Also where nobody is asked: a name that means nothing is a mistake.
     own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
     if plan.context and plan.context not in POLICIES:
