@@ -158,7 +158,7 @@ def test_an_empty_session_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_narrow_tables_drop_columns_and_keep_the_score(documented: tuple[str, dict[str, str]]) -> None:
     from workbench.commands.show import narrowed
     from workbench.pages import report_tables
-    from workbench.pages.contents import read_contents
+    from workbench.results.contents import read_contents
     from workbench.session import SessionReader
 
     with SessionReader(Path(documented[0])) as reader:

@@ -20,11 +20,10 @@ from workbench.orders.estimate import dollars
 from workbench.orders.rerun import find_items
 from workbench.orders.session_names import resolve_session
 from workbench.pages import records, report_tables, session_page, wording
-from workbench.pages.contents import Contents, Trial, read_contents
 from workbench.pages.excerpts import Excerpts
 from workbench.pages.page import Card, Facts, Folded, Heading, Literal, Note, Page, Part, Points, Readme, Table
-from workbench.pages.regenerated import stands_words
 from workbench.pages.writing import encoded
+from workbench.results.contents import Contents, Trial, read_contents
 from workbench.results.costs import costs_of, own_sessions, total_of
 from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader, json_forms
@@ -240,7 +239,7 @@ def _candidates(reader: SessionReader, contents: Contents, candidates: list[Cand
             contents.short.get(one.id, one.id),
             one.evaluator,
             str(one.sample),
-            stands_words(one),
+            wording.stands_words(one),
             fixed(one.tested_s, 1),
             "; ".join(filter(None, (one.verdict_reason, *(t.test_id for t in reader.failing_tests(one.id))))),
         )
@@ -250,7 +249,7 @@ def _candidates(reader: SessionReader, contents: Contents, candidates: list[Cand
 
 
 def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, texts: Excerpts) -> Iterator[Part]:
-    yield Note(stands_words(one) + (f": {one.verdict_reason}" if one.verdict_reason else ""), "problem")
+    yield Note(wording.stands_words(one) + (f": {one.verdict_reason}" if one.verdict_reason else ""), "problem")
     yield Facts((
         ("candidate", one.id),
         ("tokens", wording.tokens(one.prompt_tokens, one.completion_tokens)),

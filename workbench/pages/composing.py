@@ -10,9 +10,9 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import failure, is_dotted, load, make
 from workbench.base.plugins import names, path_of
 from workbench.pages import FORMATS, PAGE_FORMATS, format_by_name
-from workbench.pages.contents import read_contents
 from workbench.pages.page import Page
 from workbench.pages.writing import ReportError, write_atomically
+from workbench.results.contents import read_contents
 from workbench.results.items import find_item
 from workbench.session.damage import Damage
 from workbench.session.importer import ReportFormat

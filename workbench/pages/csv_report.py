@@ -12,8 +12,7 @@ from dataclasses import asdict
 
 from workbench.base.text import clean, iso
 from workbench.pages import records
-from workbench.pages.contents import Contents, Trial
-from workbench.pages.regenerated import Regenerated
+from workbench.results.contents import Contents, Regenerated, Trial
 from workbench.results.grounding import Counts, KeptGroundings
 from workbench.session import json_forms
 from workbench.session.reader import SessionReader

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.base import glyphs
-from workbench.base.text import NOTHING, fixed, one_line, percent, plural, share, when
+from workbench.base.text import NOTHING, decoded, fixed, one_line, percent, plural, share, when
 from workbench.pages import wording
-from workbench.pages.contents import Contents, Run, Trial, tier_points
 from workbench.pages.page import Table, table_of
-from workbench.pages.regenerated import Line, Regenerated, estimate_words, verdict_words
+from workbench.results.contents import Contents, Line, Regenerated, Run, Trial, tier_points
 from workbench.results.spread import Total
 from workbench.results.spread import words as spread_words
 from workbench.session.forks import fork_words
@@ -144,7 +143,7 @@ def agreement(contents: Contents) -> Table:
 
 def evaluators(outcome: Regenerated) -> Table:
     def estimate(place: int) -> Callable[[GroupOutcome], str]:
-        return lambda one: estimate_words(one.figures.pass_at[place])
+        return lambda one: wording.estimate_words(one.figures.pass_at[place])
 
     def shares(values: Iterable[float | None]) -> str:
         return " · ".join(map(share, values))
@@ -181,7 +180,7 @@ def evaluators(outcome: Regenerated) -> Table:
         "evaluator": lambda one: outcome.name(one.group) + (" (control)" if one.control else ""),
         **{f"pass@{k}": estimate(place) for place, k in enumerate(outcome.ks)},
         **optional,
-        "verdicts": lambda one: verdict_words(one.totals.verdicts),
+        "verdicts": lambda one: wording.verdict_words(one.totals.verdicts),
         **rare,
         "unfinished": lambda one: str(one.totals.unfinished),
         "tested again": lambda one: str(one.totals.again or ""),
@@ -280,7 +279,7 @@ def tasks(contents: Contents, outcome: Regenerated) -> Table:
 
 def controls_words(controls: str | None) -> str:
     """Return how the controls of a task went, whatever JSON the run recorded of them."""
-    told = wording.decoded(controls)
+    told = decoded(controls)
     if not told:
         return ""
     if not isinstance(told, dict):

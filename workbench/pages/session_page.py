@@ -10,14 +10,13 @@ from dataclasses import replace
 from itertools import chain
 
 from workbench.base import glyphs
-from workbench.base.text import fixed, one_line, percent, plural, share, when
+from workbench.base.text import decoded, fixed, one_line, percent, plural, share, when
 from workbench.checking.verdicts import CheckDamaged, Checked, alarm, checked_of, shown_lines
 from workbench.comparison.texts import without_margin
 from workbench.grounding import read_trial
 from workbench.pages import page, report_tables, session_figures, wording
-from workbench.pages.contents import Contents, Trial, accessed_files_words
 from workbench.pages.excerpts import Excerpt, Excerpts, pretty_json, split_answer
-from workbench.pages.regenerated import Regenerated, former_failing, former_words, interval_notes, stands_words
+from workbench.results.contents import Contents, Regenerated, Trial, accessed_files_words, former_failing
 from workbench.results.scores import card_of
 from workbench.rubric.scorecard import Scorecard
 from workbench.session.forks import inheritance
@@ -131,7 +130,7 @@ def _regeneration(contents: Contents, outcome: Regenerated, most_failures: int) 
         yield report_tables.evaluators(outcome)
         ours = f"Our own errors ({glyphs.VERDICTS['error']}) count for nobody."
         control = f"A control must be exactly 1 (reference) or 0 (stub). {ours}"
-        yield page.Note(f"pass@k without bias. {' '.join(interval_notes(outcome))} {control}")
+        yield page.Note(f"pass@k without bias. {' '.join(wording.interval_notes(outcome))} {control}")
     if contents.item is None:
         if drawn := session_figures.pass_at_k_by_task(outcome):
             yield drawn
@@ -340,7 +339,7 @@ def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[p
         if blob:
             text = texts.of(blob, f"the {title.lower()} of task {task.id}")
             yield page.Folded(title, (page.Literal(text.text, language=language),), text.words, "paper")
-    tests = wording.decoded(task.tests)
+    tests = decoded(task.tests)
     if isinstance(tests, list) and tests:
         yield page.Folded("Tests", (page.Literal("\n".join(map(str, tests))),), f"{len(tests):,}")
 
@@ -356,7 +355,7 @@ def _candidates(reader: SessionReader, task: TaskRow, outcome: Regenerated, text
             count = plural(failing, "failing test") if failing else ""
             tokens = fixed((one.prompt_tokens or 0) + (one.completion_tokens or 0))
             why = " · ".join(filter(None, (one.verdict_reason, count)))
-            cells = (stands_words(one), why, f"{tokens} tok", f"{fixed(one.tested_s, 1)} s")
+            cells = (wording.stands_words(one), why, f"{tokens} tok", f"{fixed(one.tested_s, 1)} s")
             inside = (page.Note(f"candidate {one.id}"), *candidate_parts(reader, one, original, texts))
             yield page.Folded(str(one.sample), inside, kind="step", cells=cells)
 
@@ -366,7 +365,7 @@ def candidate_parts(
 ) -> Iterator[page.Part]:
     """Yield former verdicts, the body beside the original one, and tests that failed."""
     for former in reader.former_verdicts(candidate.id):
-        yield page.Note(f"before: {former_words(former)}")
+        yield page.Note(f"before: {wording.former_words(former)}")
         if failed := tuple(f"{test.outcome} {test.test_id}" for test in former_failing(reader, former)):
             yield page.Points(failed)
     # A control's body is the original or a stub, which the task shows already.
