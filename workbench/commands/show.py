@@ -19,9 +19,10 @@ from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
 from workbench.orders.rerun import find_items
 from workbench.orders.session_names import resolve_session
-from workbench.pages import records, report_tables, session_page, wording
+from workbench.pages import records, regeneration_page, session_page, wording
 from workbench.pages.excerpts import Excerpts
 from workbench.pages.page import Card, Facts, Folded, Heading, Literal, Note, Page, Part, Points, Readme, Table
+from workbench.pages.remarks import remarks
 from workbench.pages.writing import encoded
 from workbench.results.contents import Contents, Trial, read_contents
 from workbench.results.costs import costs_of, own_sessions, total_of
@@ -62,13 +63,13 @@ def show(reader: SessionReader, contents: Contents, called: str) -> None:
                 printer.parts(_step(reader, contents, step, texts))
     elif item.kind == "trial":
         for trial in contents.trials:
-            printer.title(report_tables.trial_title(trial))
+            printer.title(session_page.trial_title(trial))
             printer.parts(_trial(reader, contents, trial, texts, called))
     elif item.kind == "task":
         for _, outcome in contents.regenerations:
             for task in outcome.tasks:
                 printer.title(f"{task.qualified_name}  {task.path}")
-                printer.parts(session_page.task_parts(contents, task, texts))
+                printer.parts(regeneration_page.task_parts(contents, task, texts))
                 candidates = [one for line in outcome.of_task(task.id) for one in line.candidates]
                 printer.parts(_candidates(reader, contents, candidates))
     elif candidate := reader.candidate(item.id):
@@ -161,15 +162,15 @@ class Printer:
 def _session(printer: Printer, reader: SessionReader, contents: Contents, called: str) -> None:
     printer.title(contents.name)
     printer.parts((session_page.session_facts(contents), Note(str(reader.path))))
-    printer.parts(session_page.remarks(contents, SESSION))
+    printer.parts(remarks(contents, SESSION))
     printer.parts(Note(warning, "advice") for warning in reader.warnings())
     if not contents.runs:
-        printer.parts([Note(report_tables.put_away_sentence(contents) or "Nothing has been run in this session yet.")])
+        printer.parts([Note(session_page.put_away_sentence(contents) or "Nothing has been run in this session yet.")])
         return
     for section in session_page.overview(contents, _FAILURES):
         printer.parts((Heading(section.title, section.small), *section.parts))
     printer.parts(_studies(reader, called))
-    printer.parts(Note(advice, "advice") for advice in report_tables.state_advice(contents, called))
+    printer.parts(Note(advice, "advice") for advice in session_page.state_advice(contents, called))
     ids = [trial.row.id for trial in contents.trials]
     ids += [task.id for _, outcome in contents.regenerations for task in outcome.tasks]
     if ids:
@@ -214,7 +215,7 @@ def _step(reader: SessionReader, contents: Contents, step: StepRow, texts: Excer
     ))  # fmt: skip
     if step.problem:
         yield Note(f"{glyphs.VERDICTS['crashed']} {step.problem}", "advice")
-    yield from session_page.remarks(contents, step.trial_id, step.number)
+    yield from remarks(contents, step.trial_id, step.number)
     if call is not None:
         yield from _attempts(reader.decoded(call.attempts, list, f"the attempts of call {call.id}"))
         for role, text in reader.messages(call):
@@ -257,10 +258,10 @@ def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, tex
         ("tested s", fixed(one.tested_s, 1)),
         ("notes", one.notes or ""),
     ))  # fmt: skip
-    yield from session_page.remarks(contents, one.id)
+    yield from remarks(contents, one.id)
     if one.control and one.body_blob:
         yield Literal(texts.of(one.body_blob, f"the body of candidate {one.id}").text, "Body")
-    yield from session_page.candidate_parts(reader, one, None, texts)
+    yield from regeneration_page.candidate_parts(reader, one, None, texts)
 
 
 def narrowed(shown: Table, width: int) -> Table:
@@ -271,7 +272,7 @@ def narrowed(shown: Table, width: int) -> Table:
         if sum(widths[place] + 1 for place in kept) <= width:
             break
         kept = [place for place in kept if shown.headings[place] != name]
-    return report_tables.with_columns(shown, kept)
+    return shown.with_columns(kept)
 
 
 def _style(text: str) -> str:
