@@ -174,7 +174,7 @@ def test_which_encodings_show_signs() -> None:
 
 def test_doctor_in_ascii(home: Path) -> None:
     shown = in_ascii("-m", "workbench", "doctor")
-    assert re.search(r"^  ok +workbench", shown, re.MULTILINE)
+    assert re.search(r"^ok +workbench", shown, re.MULTILINE)
     assert "attention" in shown
     assert "-> Set LANG=C.UTF-8" in shown
     assert "?" not in shown.replace("?)", "")

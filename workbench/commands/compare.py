@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from workbench.base.errors import UsageError
 from workbench.base.files import expanded
 from workbench.base.text import one_line
 from workbench.commands.output import print_json, tell
-from workbench.commands.show import Printer
+from workbench.commands.terminal import Terminal
 from workbench.comparison import kind_of
 from workbench.comparison.groups import GroupSide, compare_groups, groups_of, join_groups
 from workbench.orders.session_names import resolve_session
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_page(page, out)
         tell(f"Written: {out}")
     elif not arguments.json:
-        Printer().page(page)
+        Terminal().print_page(replace(page, title=""))
     return 0
 
 

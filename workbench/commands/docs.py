@@ -8,9 +8,11 @@ from datetime import datetime
 from workbench.base.glyphs import VERDICTS, WAITING
 from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
+from workbench.commands.terminal import Terminal
 from workbench.documenters.kept import described, forget, kept
 from workbench.interop.doc_programs.installing import install, installed, remove
 from workbench.interop.doc_programs.programs import INSTALLABLE
+from workbench.pages.page import Table
 from workbench.session.json_forms import picked
 
 DEFAULT_TAKES_WORDS = False
@@ -26,22 +28,23 @@ _OTHERS = (
 
 
 def run_list(arguments: argparse.Namespace) -> int:
+    rows = []
     for name, program in INSTALLABLE.items():
         found = installed(program)
         if arguments.json:
             values = {**picked(program, "title", "version"), "installed": found is not None, **picked(found, "bytes")}
             place = str(found.folder) if found else None
             print_json({"type": "doc_system", "name": f"{name}:MODEL", **values, "folder": place})
-            continue
         mark = sign(VERDICTS["passed"], "installed:") if found else sign(WAITING, "not installed:")
         state = f"about {program.megabytes:,} MB; workbench docs install {name}"
         state = f"{found.bytes / 1e6:,.0f} MB, {found.packages} packages" if found else state
-        say(f"{mark} {f'{name}:MODEL':<21} {program.title} {program.version} · {state}")
+        rows.append((f"{mark} {name}:MODEL", f"{program.title} {program.version} · {state}"))
     for name, what in _OTHERS:
         if arguments.json:
             print_json({"type": "doc_system", "name": name, "title": what, "installed": True})
-        else:
-            say(f"  {name:<21} {what}")
+        rows.append((f"  {name}", what))
+    if not arguments.json:
+        Terminal().parts([Table(("", ""), tuple(rows))])
     return 0
 
 

@@ -25,6 +25,7 @@ from workbench.improving.changes import Checkout, check_patch, patch_of, source_
 from workbench.improving.reading import Improved, attempts_of
 from workbench.orders.improve import ImproveOrder, improved, state_of
 from workbench.orders.improve import plan_of as recorded_plan
+from workbench.pages.page import Table
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader
@@ -204,7 +205,6 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
 
 
 def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> None:
-    console = Terminal(piped_width=120)
     last = {attempt.task.id: attempt for attempt in improved.attempts}
     second = result["second_evaluator"]
     tasks = [one for one in improved.standings if one.task is not None]
@@ -216,7 +216,8 @@ def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> No
         passed = one.seen.words if one.seen.counted else "–"
         rows.append((one.name, str(one.kind), passed, held_out, _became(attempt) if attempt else one.why))
     heading = f"held out ({second})" if second else "held out"
-    console.table(("function", "documented", "passed", heading, "new docstring"), rows, whole={1, 2, 3})
+    heads = ("function", "documented", "passed", heading, "new docstring")
+    Terminal().parts([Table(heads, tuple(rows))])
     if len(tasks) > _MOST_ROWS:
         say(f"… and {len(tasks) - _MOST_ROWS} more functions")
     reasons = Counter(one.why for one in improved.standings if one.task is None)

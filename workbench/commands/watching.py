@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import glyphs
-from workbench.base.text import clean, one_line
+from workbench.base.text import clean, fixed, one_line
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.orders import launching, running
 from workbench.orders.order import WorkOrder
+from workbench.pages import wording
+from workbench.pages.page import Note, Part, table_of
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import DocumentPlan
 from workbench.results.reasons import Reason, counted
 from workbench.results.scores import card_of
-from workbench.results.spread import own_points
+from workbench.results.spread import Total
 from workbench.session import SessionError, SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as
@@ -105,11 +107,8 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     }
 
 
-def _score(case: dict[str, Any], digits: int) -> str:
-    """Return ``82.0/100``; where the format gave more than a tenth of it, the model's own points first."""
-    whole = f"{case['score']:.{digits}f}/{case['out_of']:.0f}"
-    own = own_points(case["score"], case["out_of"], case["given_by_format"])
-    return whole if own is None else f"own {own[0]:.1f}/{own[1]:.1f}, all {whole}"
+def _score(case: dict[str, Any]) -> str:
+    return wording.own_first(Total(case["score"], case["out_of"] or 0, given=case["given_by_format"] or 0))
 
 
 def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
@@ -312,7 +311,7 @@ class TerminalShow:
         elif event["type"] == "trial" and event["status"] in _TOLD:
             # The word stands in the line as well, so nothing takes the sign's place where it cannot be shown.
             lead = "" if self.console.plain else f"{glyphs.STATES[event['status']]} "
-            score = "" if event["score"] is None else f"  {_score(event, 0)} ({event['judge']})"
+            score = "" if event["score"] is None else f"  {_score(event)} ({event['judge']})"
             why = one_line(event["error"] or event["problem"] or "", 200)
             why = f"  {why}" if why else ""
             what = f"{event['case']} · {event['agent']} · {event['model']} · {event['repeat']}"
@@ -321,42 +320,45 @@ class TerminalShow:
             tell(f"workbench: {event['sentence']}")
 
     def table(self, closing: dict[str, Any]) -> None:
-        # Beside the scores, what a narrow terminal has no room for can be had from `workbench show`.
-        more = ("steps", "tokens", "$") if self.console.width >= 100 else ()
-        rows = []
-        for case in closing["cases"]:
-            tiers = ["?" if value is None else f"{value:.1f}" for value in case["tiers"].values()]
-            score = "?" if case["score"] is None else _score(case, 1)
-            cost = "–" if case["cost"] is None else f"{case['cost']:.2f}"
-            took = (str(case["steps"]), f"{case['tokens']:,}", cost) if more else ()
-            seconds = "" if case["seconds"] is None else f"{case['seconds']:.0f}"
-            # The path of a folder would leave no room for the scores.
-            name = case["case_name"] if "/" in case["case"] else case["case"]
-            name = " ".join(filter(None, (name, case["told_apart"])))
-            rows.append((name, case["agent"], score, *tiers, *took, seconds, case["status"]))
-        heads = ("case", "agent", "score", "1", "2", "3", "4", *more, "s", "status")
-        self.console.table(heads, rows, range(2, len(heads) - 1), whole=range(2, len(heads)))
-        self._problems(closing)
-        for line in reason_lines(closing["reasons"]):
-            self.console.print(line, style="red", markup=False, soft_wrap=True)
-        models = sorted({str(case["model"]) for case in closing["cases"]})
-        judges = sorted({str(case["judge"]) for case in closing["cases"] if case["judge"]})
-        if models:
-            judged = f" · judge: {', '.join(judges)}" if judges else ""
-            self.console.print(f"model: {', '.join(models)}{judged}", style="dim")
-        # Alone on its line and never wrapped, so that it can be copied.
-        self.console.print(f"session: {closing['session']}", style="dim", soft_wrap=True)
+        self.console.parts(closing_parts(closing))
 
-    def _problems(self, closing: dict[str, Any]) -> None:
-        told: dict[str, list[str]] = {}
-        for case in closing["cases"]:
-            if case["problem"]:
-                told.setdefault(case["problem"], []).append(case["case"])
-        for problem, cases in told.items():
-            which = ", ".join(dict.fromkeys(cases))
-            self.console.print(f"{glyphs.UNSCORED} {which}: {problem}", style="yellow", soft_wrap=True)
-        if told:
-            self.console.print(f"Ask the judge again with: workbench resume {closing['session']}", soft_wrap=True)
+
+def closing_parts(closing: dict[str, Any]) -> Iterator[Part]:
+    """Yield what came of some trials; ``closing`` is their summary."""
+    cases: list[dict[str, Any]] = closing["cases"]
+
+    def points(tier: str) -> Callable[[dict[str, Any]], str]:
+        return lambda one: wording.points(one["tiers"][tier])
+
+    tiers = {tier: points(tier) for tier in "1234"}
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {
+        # The path of a folder would leave no room for the scores.
+        "case": lambda one: " ".join(
+            filter(None, (one["case_name" if "/" in one["case"] else "case"], one["told_apart"]))
+        ),
+        "agent": lambda one: one["agent"],
+        "score": _score,
+        **tiers,
+        "steps": lambda one: str(one["steps"]),
+        "tokens": lambda one: fixed(one["tokens"]),
+        "cost $": lambda one: fixed(one["cost"], 4),
+        "s": lambda one: fixed(one["seconds"], 1),
+        "status": lambda one: one["status"],
+    }
+    yield table_of(cases, columns, columns.keys() - {"case", "agent", "status"})
+    told: dict[str, dict[str, None]] = {}
+    for case in cases:
+        if case["problem"]:
+            told.setdefault(case["problem"], {})[case["case"]] = None
+    yield from (Note(f"{glyphs.UNSCORED} {', '.join(which)}: {problem}", "advice") for problem, which in told.items())
+    if told:
+        yield Note(f"Ask the judge again with: workbench resume {closing['session']}", "said")
+    yield from (Note(line, "bad") for line in reason_lines(closing["reasons"]))
+    models = sorted({str(case["model"]) for case in cases})
+    judges = sorted({str(case["judge"]) for case in cases if case["judge"]})
+    if models:
+        yield Note(f"model: {', '.join(models)}" + (f" · judge: {', '.join(judges)}" if judges else ""))
+    yield Note(f"session: {closing['session']}")
 
 
 def one_line_keep(text: str, width: int, end: str = "…") -> str:

@@ -281,15 +281,11 @@ class TaskTable:
                     "docs": self._system.name,
                     "docs_scope": self._scope,
                     "documented_blob": None if self._scope == "target" else blob(item.shown),
+                    "test_files_blob": self._test_files(task.tests),
                     "leak": round(measure_leakage(item.docstring, task.body).level, 4),
                 },
                 conflict="IGNORE",
             )
-            # The row may be from a version that did not keep them.
-            if files := self._test_files(task.tests):
-                connection.execute(
-                    "UPDATE tasks SET test_files_blob = ? WHERE id = ? AND test_files_blob IS NULL", (files, item.id)
-                )
             row = connection.execute("SELECT run_id FROM tasks WHERE id = ?", (item.id,)).fetchone()
             if row[0] != self._run:
                 # Its verdicts belong to that run; this one would have no task and call that success.

@@ -48,7 +48,7 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import StepRow
 
 if TYPE_CHECKING:
-    from workbench.results.spread import Agreement, Spread, Total
+    from workbench.results.spread import Agreement, Spread
 
 IMPORTED = "imported scores"
 _PROBLEM, _REMARK = "problem", "remark"
@@ -136,7 +136,7 @@ def _trials(contents: Contents, _: int) -> Iterator[Section]:
         return
 
     def points(pair: tuple[str, str]) -> Callable[[Trial], str]:
-        return lambda one: _total(contents.total(one, pair)) if one.score(pair) else NOTHING
+        return lambda one: wording.own_first(contents.total(one, pair)) if one.score(pair) else NOTHING
 
     def tier(number: int) -> Callable[[Trial], str]:
         return lambda one: wording.points(tier_points(one.main)[number]) if one.main else NOTHING
@@ -243,12 +243,6 @@ def trial_title(trial: Trial) -> str:
 
 def _case(trial: Trial) -> str:
     return " ".join(filter(None, (trial.row.case_name or trial.row.case_id, trial.told_apart)))
-
-
-def _total(total: Total) -> str:
-    """Return ``82 / 100``; where a format gave more than a tenth of it, the model's own points first."""
-    whole = wording.of(total.points, total.out_of)
-    return f"{wording.of(*total.own)} own, {whole}" if total.own else whole
 
 
 def session_facts(contents: Contents) -> Facts:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
-import os
 import re
 import shlex
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from workbench.base import typed_json
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.files import TooDeep, Unreadable, expanded, parse_json, read_text, require_ordinary, shown
+from workbench.base.files import TooDeep, Unreadable, expanded, parse_json, read_text, replaced, require_ordinary, shown
 from workbench.regeneration.environment import Environment
 from workbench.regeneration.tasks import Task, TaskSet, located
 from workbench.repository.functions import Function
@@ -27,15 +26,6 @@ SCHEMA_VERSION = 1
 
 def _column(kind: str, meaning: str) -> Any:
     return field(metadata={"kind": kind, "meaning": meaning})
-
-
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    "int": int,
-    "float": (int, float),
-    "bool": bool,
-    "str": str,
-    "list[str]": (list, tuple),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +88,6 @@ class Row:
     def to_json(self) -> dict[str, Any]:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Row:
-        """Return a row; unknown columns are ignored. KeyError, TypeError: a column is wrong."""
-        for name, kind, _ in columns():
-            optional = kind.endswith("?")
-            if not (optional and data[name] is None) and not isinstance(data[name], _TYPES[kind.rstrip("?")]):
-                raise TypeError(f"the column {name} must hold {kind}")
-        values: dict[str, Any] = {each.name: data[each.name] for each in fields(cls)}
-        for name, value in values.items():
-            values[name] = tuple(value) if isinstance(value, list) else value
-        return cls(**values)
 
     @property
     def file(self) -> bytes:
@@ -267,14 +245,15 @@ def write_dataset(
     values = [row.to_json() for row in rows]
     for name in formats:
         path = folder / f"{_NAME}.{name}"
-        write = _write_parquet if name == "parquet" else _write_json_lines
-        _replace(path, lambda part, write=write: write(part, values))  # type: ignore[misc]
+        with replaced(path) as part:
+            (_write_parquet if name == "parquet" else _write_json_lines)(part, values)
         written.append(path)
     files = [path.name for path in written]
-    _replace(folder / _DROPPED, lambda part: _write_json_lines(part, dropped))
+    with replaced(folder / _DROPPED) as part:
+        _write_json_lines(part, dropped)
     told = {"schema_version": SCHEMA_VERSION, "files": files, **summary}
-    text = json.dumps(told, indent=2, ensure_ascii=True) + "\n"
-    _replace(folder / _SUMMARY, lambda part: part.write_text(text, encoding="utf-8"))
+    with replaced(folder / _SUMMARY) as part:
+        part.write_text(json.dumps(told, indent=2, ensure_ascii=True) + "\n", encoding="utf-8")
     return (*written, folder / _DROPPED, folder / _SUMMARY)
 
 
@@ -323,7 +302,7 @@ def _row(file: Path, number: int, values: Any) -> Row:
             raise BadDataset(
                 f"{file} was written by a newer version of the workbench (columns {values['schema_version']})."
             )
-        return Row.from_json(values)
+        return typed_json.convert(Row, values)
     except BadDataset:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as problem:
@@ -400,16 +379,3 @@ def _pyarrow() -> tuple[Any, Any]:
             "Parquet files need pyarrow, which is not installed: pip install 'docs-workbench[dataset]', "
             "or leave them out with --formats jsonl."
         ) from None
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    os.close(descriptor)
-    part = Path(name)
-    try:
-        write(part)
-        part.chmod(0o644)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

@@ -1,4 +1,4 @@
-"""How far a README knows its project: which of its names exist, which statements are about them, which calls are wrong.
+"""A README read once for the offline judge: what it names, says and shows of its project, beside what there is.
 
 A README written without opening the repository may be well formed and even true. It is compared with the repository
 (`workbench.rubric.sources`): names that exist, sentences in an order that words have, calls that the signatures allow.
@@ -13,14 +13,29 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from workbench.base.text import plural
-from workbench.claims import known, shell, terms
-from workbench.claims.page import SHELL, Code, Page
+from workbench.claims import known, terms
+from workbench.claims.page import SHELL, Code, outline
 from workbench.claims.python import example_of, imports_of, is_python
+from workbench.claims.shell import package_name, started_by
 from workbench.rubric import spans, word_order
-from workbench.rubric.scorecard import Evidence
-from workbench.rubric.sources import COMMON, OwnNames, Sources
+from workbench.rubric.judging import Brief, Question, UntrueClaim
+from workbench.rubric.scorecard import Criterion, Evidence
+from workbench.rubric.sources import COMMON, OwnNames, sources_of
+from workbench.session.judges import RULE
+
+JUDGE = RULE
+"""The judge's name in a scorecard. Raised with every change of its rules: points of two rules must not be mixed.
+
+``offline`` was the first; people ask for the newest by ``offline``.
+"""
+CRITERIA_OF_CLAIMS = {"dependencies": ("extra", "python", "version"), "run_command": ("option", "command")}
+"""Which criterion an untrue claim costs, by its kind; any other, and all where there are no facts, costs completeness."""
+GUESSED = 0.4
+"""What is left of the points for something true that anybody could have guessed, in a README that shows no knowledge."""
+
 
 ENOUGH = 3.0
 """Own names and own words at which half of a README's knowledge is shown."""
@@ -55,14 +70,48 @@ class Use:
     end: int
 
 
-@dataclass(frozen=True)
-class Grounding:
+class _Part(Protocol):
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+class Reading:
     """A README beside its sources; every measure is computed on demand."""
 
-    readme: str
-    outline: Page
-    project: OwnNames
-    sources: Sources
+    def __init__(self, brief: Brief) -> None:
+        self.readme, self.reference = brief.readme, brief.reference_readme
+        self.page = outline(brief.readme)
+        self.words = terms.tokens(self.page.text)
+        self.commands = started_by(self.page)
+        self.project = OwnNames.of(brief.facts, brief.view)
+        self.sources = sources_of(brief.view, brief.facts)
+        self._claims: dict[str, list[UntrueClaim]] = {}
+        for claim in brief.untrue:
+            of_kind = (key for key, kinds in CRITERIA_OF_CLAIMS.items() if claim.kind in kinds)
+            key = next(of_kind, "completeness") if brief.facts is not None else "completeness"
+            self._claims.setdefault(key, []).append(claim)
+
+    def at(self, start: int, end: int) -> Evidence:
+        return spans.at(self.readme, start, end)
+
+    def mark(self, part: _Part) -> Evidence:
+        return spans.at(self.readme, part.start, part.end)
+
+    @property
+    def guess(self) -> float:
+        """The factor (0.4–1) for what a stranger could have guessed: 1 if the README knows its project."""
+        return GUESSED + (1 - GUESSED) * self.trust
+
+    def untrue(self, key: str) -> tuple[float, str, list[Evidence]]:
+        """The factor that untrue claims leave of a criterion, the reason, and evidence."""
+        mine = self._claims.get(key, ())
+        if not mine:
+            return 1.0, "", []
+        factor = 1 / (1 + 0.25 * len(mine))
+        said = f"; all × {factor:.2f} for {plural(len(mine), 'untrue claim')}: {mine[0].reason}"
+        return factor, said, [one.place for one in mine[:3]]
 
     # -- names
 
@@ -87,7 +136,7 @@ class Grounding:
         return self._named[0], self._named[1]
 
     def _excused(self, low: str) -> bool:
-        """Return whether a name that the project does not define is legitimate in its README."""
+        """Whether a name that the project does not define is legitimate in its README."""
         there = self.sources.identifiers
         # ``--no-color`` is made from ``color`` by several option parsers.
         made = low.startswith("--no-") and low.removeprefix("--no-").replace("-", "_") in there
@@ -95,30 +144,28 @@ class Grounding:
 
     @cached_property
     def _made_here(self) -> frozenset[str]:
-        code = "\n".join(fence.code for fence in self.outline.codes)
+        code = "\n".join(fence.code for fence in self.page.codes)
         found = re.findall(r"(?:def|class|as|for)\s+(\w+)|^\W*(\w+)\s*=", code, re.M)
         return frozenset(name.lower() for pair in found for name in pair if name)
 
     @cached_property
     def titles(self) -> frozenset[str]:
         """The project's name as in the README, in its spellings: who was asked about the project knows it."""
-        heading = next((h.text.lower() for h in self.outline.headings[:1]), "")
+        heading = next((h.text.lower() for h in self.page.headings[:1]), "")
         words = re.findall(r"[\w.-]+", heading)
         named = {heading, *words, "_".join(words), "-".join(words)} if words else set(self.project.packages)
         named |= {re.sub(r"^(?:python|py)-|-(?:python|py)$", "", name) for name in named}
         plain = {name.replace("-", "_") for name in named}
-        return frozenset(
-            named | plain | {f"{name}.py" for name in plain} | {shell.package_name(name) for name in named}
-        )
+        return frozenset(named | plain | {f"{name}.py" for name in plain} | {package_name(name) for name in named})
 
     @cached_property
     def title_stems(self) -> frozenset[str]:
         return frozenset(token.stem for name in self.titles for token in terms.tokens(name))
 
     def _shown(self) -> Iterator[tuple[Use, float]]:
-        """Yield the names in inline code, examples and options, and how surely each would have to be the project's."""
-        text = self.outline.text
-        for block in self.outline.blocks:
+        """The names in inline code, examples and options, and how surely each would have to be the project's."""
+        text = self.page.text
+        for block in self.page.blocks:
             for match in _INLINE.finditer(text, block.start, block.end):
                 whole = match.group(1).strip()
                 for part in _NAME.finditer(match.group(1)):
@@ -128,7 +175,7 @@ class Grounding:
                     yield Use(last, *place), _INLINE_WEIGHT * (alone and _SPELLED.search(part.group(1)) is not None)
             for match in _OPTION.finditer(text, block.start, block.end):
                 yield Use(match.group(), *match.span()), 0.6
-        for fence in self.outline.codes:
+        for fence in self.page.codes:
             if is_python(fence):
                 yield from self._in_python(fence)
             elif not fence.language or fence.language in SHELL:
@@ -139,18 +186,18 @@ class Grounding:
                     yield Use(match.group(1).rsplit(".", 1)[-1], *match.span()), 0.0
 
     def _own_line(self, at: int, fence: Code) -> bool:
-        text = self.outline.text
+        text = self.page.text
         line = text[text.rfind("\n", fence.start, at) + 1 : at].lower()
         return any(name and name in line for name in self.titles | {name.lower() for name in self.project.modules})
 
     def _in_python(self, fence: Code) -> Iterator[tuple[Use, float]]:
         for called in self._from_project(fence):
-            at = self.outline.text.find(called, fence.start, fence.end)
+            at = self.page.text.find(called, fence.start, fence.end)
             if at >= 0:
                 yield Use(called, at, at + len(called)), 1.0
 
     def _from_project(self, fence: Code) -> Iterator[str]:
-        """Yield what a Python example imports from this project, and attributes of its modules."""
+        """What a Python example imports from this project, and attributes of its modules."""
         tree = example_of(fence.code)
         if tree is None:
             return
@@ -168,7 +215,7 @@ class Grounding:
         good: list[Code] = []
         wrong: list[tuple[str, Evidence]] = []
         starts = self.project.modules | self.project.packages
-        for fence in self.outline.codes:
+        for fence in self.page.codes:
             tree = example_of(fence.code) if is_python(fence) else None
             if tree is None or not tree.body:
                 words = {*re.findall(r"--[\w-]+|[\w.-]+", fence.code)}
@@ -179,7 +226,7 @@ class Grounding:
                     good.append(fence)
                 continue
             problems = list(self._wrong_calls(tree))
-            wrong += [(problem, spans.at(self.readme, fence.start, fence.end)) for problem in problems[:2]]
+            wrong += [(problem, self.at(fence.start, fence.end)) for problem in problems[:2]]
             used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
             used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
             if not problems and any(self.sources.own(name) for name in used):
@@ -187,17 +234,17 @@ class Grounding:
         return tuple(good), tuple(wrong)
 
     def _wrong_calls(self, tree: ast.Module) -> Iterator[str]:
-        """Yield calls of the project's functions that no function of that name would take."""
+        """Calls of the project's functions that no function of that name would take."""
         here = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            known = self.sources.signatures.get(name)
-            if not known or name in here or name.lower() in COMMON:
+            takes = self.sources.signatures.get(name)
+            if not takes or name in here or name.lower() in COMMON:
                 continue
             for keyword in node.keywords:
-                if keyword.arg and all(s.keywords is not None and keyword.arg not in s.keywords for s in known):
+                if keyword.arg and all(one is not None and keyword.arg not in one for one in takes):
                     yield f"{spans.quote(name, 40)}() takes no {spans.quote(keyword.arg, 40)}"
 
     # -- statements
@@ -205,13 +252,13 @@ class Grounding:
     @cached_property
     def statements(self) -> tuple[tuple[str, int, int], ...]:
         asides = [
-            self.outline.section(heading)
-            for heading in self.outline.headings[1:]
+            self.page.section(heading)
+            for heading in self.page.headings[1:]
             if _ASIDE.search(heading.text) or _VERSION.match(heading.text)
         ]
         return tuple(
             (block.text, block.start, block.end)
-            for block in self.outline.blocks
+            for block in self.page.blocks
             if not any(start <= block.start < end for start, end in asides)
         )
 
@@ -241,19 +288,19 @@ class Grounding:
             ):
                 good += 1
             elif first is None:
-                first = spans.at(self.readme, start, end)
+                first = self.at(start, end)
         return (good / total if total else 0.0), first
 
     def negated(self, start: int, end: int) -> Evidence | None:
-        text = self.outline.text[start:end]
+        text = self.page.text[start:end]
         first = re.split(r"(?<=[.!?])\s", text, maxsplit=1)[0]
         match = _NEGATED.search(first)
         if match is None or _MEANT.search(first):
             return None
-        return spans.at(self.readme, start + match.start(), start + match.end())
+        return self.at(start + match.start(), start + match.end())
 
     def guessable(self, words: Collection[str], telling: Collection[str]) -> bool:
-        """Return whether anybody who knows the project's name could have written a command.
+        """Whether anybody who knows the project's name could have written a command.
 
         ``python -m NAME --help`` is such a one; one with an option or file of the project or one of the facts'
         ``telling`` words is not.
@@ -304,3 +351,10 @@ class Grounding:
         if self.order.share < 0.8:
             said += f"; {self.order.share:.0%} in the order of sentences"
         return said
+
+
+def verdict(question: Question, points: float | None, reason: str, evidence: list[Evidence] | None = None) -> Criterion:
+    given, reason = None if points is None else round(points, 1), f"offline judge: {reason}"
+    return Criterion(
+        question.tier, question.key, question.title, given, question.maximum, reason, tuple(evidence or ()), JUDGE
+    )
