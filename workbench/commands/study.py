@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,6 @@ from workbench.base.numbers import MOST_REPEATS
 from workbench.commands.arguments import Argument, asked, whole
 from workbench.commands.ordering import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, print_page, say, tell
-from workbench.commands.regeneration_watching import RegenerationWatch, position
-from workbench.commands.regeneration_watching import TerminalShow as Bars
 from workbench.commands.watching import TerminalShow, follow, stop
 from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
@@ -140,12 +139,12 @@ def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
         for number, run in enumerate(each_run(session, name), 1):
             current = run
             with SessionReader(session) as reader:
-                row = reader.run(run)
                 titles = titles_of(reader, name, run)
             if not quiet:
                 more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
                 say(f"{number} of {max(number, count)}  {', '.join(titles[:_NAMED])}{more}", flush=True)
-            _follow(session, run, row.kind if row is not None else "document", quiet)
+            with nullcontext(_errors) if quiet else TerminalShow() as show:
+                follow(session, run, None, show)
             current = ""
     except KeyboardInterrupt:
         if current:
@@ -160,16 +159,6 @@ def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
         )
         return 130
     return 0
-
-
-def _follow(session: Path, run: str, kind: str, quiet: bool) -> None:
-    if quiet:
-        follow(session, run, None, _errors)
-    elif kind == "document":
-        follow(session, run, None, TerminalShow())
-    else:
-        with Bars() as bars:
-            follow(session, run, None, bars, RegenerationWatch(position(session)))
 
 
 def _errors(event: dict[str, Any]) -> None:
