@@ -12,13 +12,13 @@ import itertools
 import random
 import time
 
+from workbench.statistics.variance import Sampled, variances
+
 from workbench.regeneration.passk import TaskCount, summarise
 from workbench.statistics.clusters import Value
-from workbench.statistics.paired import holm, paired_difference
-from workbench.statistics.permutation import permutation_test
+from workbench.statistics.paired import holm, paired_difference, permutation_test
 from workbench.statistics.rankings import WEIGHTINGS, Measured, kendall_tau, pair_orders, scores
 from workbench.statistics.resampling import drawn_orders
-from workbench.statistics.variance import Sampled, variances
 
 SYSTEMS, SAMPLES, RESAMPLES = ("a", "b", "c", "d", "e"), 10, 10_000
 

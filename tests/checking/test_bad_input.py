@@ -146,9 +146,9 @@ def test_a_project_that_does_not_install(tmp_path: Path) -> None:
 
 
 def test_without_a_sandbox_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench.sandbox import bwrap_program
+    from workbench.sandbox import bubblewrap
 
-    monkeypatch.setattr(bwrap_program, "_candidates", lambda: ())
+    monkeypatch.setattr(bubblewrap, "_candidates", lambda: ())
     with pytest.raises(NoIsolation, match="Nothing was run, as only an isolating sandbox"):
         checked(write_project(tmp_path), README)
 

@@ -15,7 +15,7 @@ from workbench.checking import check
 from workbench.checking.claims import claims_of_page
 from workbench.checking.environment import Environment
 from workbench.checking.packages import install_verdict
-from workbench.checking.verdicts import ClaimResult
+from workbench.checking.verdicts import ClaimResult, Truth
 from workbench.claims.page import parse_page
 from workbench.claims.project import ProjectIndex
 
@@ -202,6 +202,24 @@ def test_packages_are_the_projects_or_those_that_it_names(root: Path, text: str,
     (root / "pyproject.toml").write_text(declared)
     (root / "docs/requirements.txt").write_text("documented-words\n")
     assert said(root, text, "dependency")[0][1] == truth
+
+
+def test_what_the_repository_names_nowhere_does_not_work_because_a_page_installs_it(root: Path) -> None:
+    here = Path("/environment")
+    installed = frozenset({"requests", "wordstat", "documented-words", "pytest"})
+    environment = Environment(here, here, installed, frozenset(), frozenset(), False)
+    (root / "docs/requirements.txt").write_text("documented-words\n")
+    project = ProjectIndex(root)
+    for command, verdict in (
+        ("pip install requests", "not run"),
+        ("pip install wordstat requests", "not run"),
+        ("pip install wordstat documented-words pytest", "works"),
+    ):
+        assert install_verdict(command, project, environment)[0] == verdict, command
+    claims = claims_of_page(parse_page("```sh\npip install requests wordstat\n```", "README.md"), project, {})
+    assert [(one.text, one.reason) for one in claims if one.truth is Truth.UNKNOWN] == [
+        ("requests", "the repository names requests nowhere")
+    ]
 
 
 def test_a_package_that_the_registry_does_not_have_fails(root: Path) -> None:

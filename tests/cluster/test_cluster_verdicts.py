@@ -20,7 +20,7 @@ from workbench.catalog import resolve_case, snapshot_of
 from workbench.cluster import ClusterError, connected, worker_sandboxes
 from workbench.cluster.job_bundle import JobBundle, pack
 from workbench.regeneration.environment import Environment, build_environment
-from workbench.regeneration.stubs import minimal_stub
+from workbench.regeneration.tasks import minimal_stub
 from workbench.repository import Snapshot
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice

@@ -15,7 +15,7 @@ import pytest
 from workbench.cli import main
 from workbench.commands import doctor
 from workbench.commands.doctor import Check, check_machine, closing
-from workbench.sandbox import bwrap_program
+from workbench.sandbox import bubblewrap
 
 SECRET = "sk-do-not-show-me-1234567890"
 
@@ -111,7 +111,7 @@ def test_without_a_sandbox_the_closing_line_and_the_code_say_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(bwrap_program.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(bubblewrap.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")
     main(["doctor"])
     out = capsys.readouterr().out

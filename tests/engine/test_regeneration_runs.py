@@ -24,7 +24,7 @@ from workbench.orders.orders import Order
 from workbench.orders.regenerate import MoreSamplesOrder, order_regeneration
 from workbench.orders.rerun import RerunOrder
 from workbench.plans.plan import RegenerationPlan
-from workbench.regeneration.source_of_test import source_of_test, text_of_test_file
+from workbench.regeneration.failure_groups import source_of_test, text_of_test_file
 from workbench.session import SessionReader
 from workbench.session.rows import CandidateRow
 

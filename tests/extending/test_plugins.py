@@ -27,7 +27,7 @@ from workbench.documenters.names import parse_docs
 from workbench.interop.formats.importing import Options, files_in, import_files
 from workbench.orders import extension_check
 from workbench.orders.run import resolved_judge
-from workbench.sandbox.names import backend_info
+from workbench.sandbox.choose import backend_info
 from workbench.session import SessionReader, create
 from workbench.session.importer import Importer
 
@@ -130,7 +130,7 @@ def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
         "b.dialogue was not read to its end: The importer tiny_plugin.dialogues:Dialogue failed: ValueError: "
         "the first line names no agent (dialogues.py, line 17).",
         "c.dialogue was read by tiny_plugin.dialogues:Dialogue into what does not fit: "
-        "its steps[1].source has a value of another kind than a Trajectory has there (item 1).",
+        "its JSON has another form (steps[0].source: Expected str matching regex '^(system|user|agent)$') (item 1).",
     ]
     assert "1 imported, 2 could not be read (3 files)." in told.out
     with SessionReader(session) as reader:
@@ -171,18 +171,21 @@ class Odd:
         ("yield 3", "fit: int is no Trajectory, ForeignTask or ForeignCandidate (item 1)."),
         (
             "yield Trajectory(agent='a', steps=(), repeat='x')",
-            "its repeat has a value of another kind than a Trajectory has there (item 1).",
+            "its JSON has another form (repeat: Expected int, got str)",
         ),
-        ("yield Trajectory('a', [Step('agent', 't', calls=3)])", "its steps[1].calls has a value of another kind"),
         (
-            "yield Trajectory('a', [Step('agent', 't')], extra={'a': {1, 2}})",
-            "its extra has a value of another kind",
+            "yield Trajectory('a', [Step('agent', 't', calls=3)])",
+            "its JSON has another form (steps[0].calls: Expected array, got int)",
+        ),
+        (
+            "yield Trajectory('a', [Step('agent', 't')], extra={'a': 1j})",
+            "complex",
         ),
         (
             "yield ForeignCandidate('T/0', 'm', 'pass', verdict='fine')",
-            "its verdict has a value of another kind than a ForeignCandidate has there",
+            "(verdict: Expected str matching regex",
         ),
-        ("yield ForeignTask('T/0', tests=[1])", "its tests[1] has a value of another kind"),
+        ("yield ForeignTask('T/0', tests=[1])", "its JSON has another form (tests[0]: Expected str, got int)"),
         ("return iter(())", "odd.odd has nothing that odd_plugin:Odd reads."),
         ("return None", "odd_plugin:Odd failed: TypeError: 'NoneType' object is not iterable"),
         ("raise SystemExit(3)", "odd_plugin:Odd failed: SystemExit: 3 (odd_plugin.py, line 8)."),
@@ -260,7 +263,8 @@ def test_parts_of_the_workbench_are_plug_ins_like_any_other(
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
     found = {(GROUPS[one.kind], one.name): one.path for one in plugins.installed(own=True)}
     assert found == {(group, name): path for group, points in declared.items() for name, path in points.items()}
-    extension_check.import_folders([(one.kind, one.path) for one in plugins.installed(own=True)])
+    for one in plugins.installed(own=True):
+        load(one.kind, one.path, extension_check.protocol_of(one.kind))
     # A format by its name reads nothing else, and stands under that name.
     chat, rows = tmp_path / "chat.jsonl", tmp_path / "rows.jsonl"
     chat.write_text('{"messages": [{"role": "user", "content": "hi"}]}\n')

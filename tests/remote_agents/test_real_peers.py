@@ -13,7 +13,7 @@ from remote_agents.processes import peers
 
 from workbench.agents import make_agent
 from workbench.agents.agent_context import AgentContext, Assignment, Step
-from workbench.agents.remote_names import is_peer
+from workbench.agents.names import is_peer
 from workbench.catalog import find_case, snapshot_of, view_of
 from workbench.interop.a2a.card import fetch_card
 from workbench.interop.a2a.peer import PeerAsker

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.repository import BadSource, ChecksumMismatch, SourceUnavailable, fetch
-from workbench.repository.folders import scan
+from workbench.repository.fetching import scan
 from workbench.repository.problems import UnsafeArchive
 from workbench.repository.tree import Limits
 

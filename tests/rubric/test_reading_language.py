@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from workbench.claims.page import is_restructured, outline
 from workbench.repository import View
-from workbench.rubric.grounding import Grounding
-from workbench.rubric.sources import OwnNames, sources_of
+from workbench.rubric.judging import Brief
+from workbench.rubric.reading import Reading
+from workbench.rubric.sources import sources_of
 from workbench.rubric.word_order import order, rank
 
 SENTENCE = "The function returns the number of words that stand in the given file."
@@ -141,8 +142,8 @@ def view(tmp_path: Path) -> View:
     return View(tmp_path)
 
 
-def grounding(readme: str, view: View) -> Grounding:
-    return Grounding(readme, outline(readme), OwnNames.of(None, view), sources_of(view, None))
+def reading(readme: str, view: View) -> Reading:
+    return Reading(Brief("strict", (), readme, None, None, None, view, 0, 0))
 
 
 def test_sources_hold_names_and_signatures(view: View) -> None:
@@ -157,18 +158,18 @@ def test_sources_hold_names_and_signatures(view: View) -> None:
 
 def test_calls_that_no_signature_allows_are_named(view: View) -> None:
     good = "# Greet\n\n```python\nfrom greet import make_greeting\nmake_greeting('Ada', language='de')\n```\n"
-    assert grounding(good, view).examples[1] == ()
-    assert len(grounding(good, view).examples[0]) == 1
-    bad = grounding(good.replace("language=", "tongue="), view)
+    assert reading(good, view).examples[1] == ()
+    assert len(reading(good, view).examples[0]) == 1
+    bad = reading(good.replace("language=", "tongue="), view)
     assert "make_greeting() takes no tongue" in bad.examples[1][0][0]
-    assert bad.truth < grounding(good, view).truth
+    assert bad.truth < reading(good, view).truth
 
 
 def test_names_that_are_nowhere_lower_the_truth(view: View) -> None:
     text = "# Greet\n\nGreet a person with `make_greeting`, or list the languages with `list_languages`. {}\n"
     right, wrong = (
-        grounding(text.format(""), view),
-        grounding(text.format("The option `--whisper` is for libraries."), view),
+        reading(text.format(""), view),
+        reading(text.format("The option `--whisper` is for libraries."), view),
     )
     assert right.truth == 1.0
     assert wrong.truth < 1.0
@@ -177,7 +178,7 @@ def test_names_that_are_nowhere_lower_the_truth(view: View) -> None:
 
 
 def test_what_anybody_could_write_is_guessable_and_the_projects_own_is_not(view: View) -> None:
-    found = grounding("# greet\n\nText.\n", view)
+    found = reading("# greet\n\nText.\n", view)
     assert found.guessable(("python", "-m", "greet", "--help"), ())
     assert found.guessable(("python", "greet.py", "input.txt"), ())
     assert not found.guessable(("python", "greet.py", "--shout"), ())

@@ -9,6 +9,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from workbench.statistics.variance import Sampled, variances
 
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import common_tasks, holm, paired_difference, tally
@@ -21,7 +22,6 @@ from workbench.statistics.rankings import (
     scores,
 )
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
-from workbench.statistics.variance import Sampled, variances
 
 differences = st.lists(st.sampled_from([-0.4, -0.2, -0.1, 0.0, 0.1, 0.3]), min_size=1, max_size=8)
 
@@ -33,7 +33,7 @@ def over_repositories(values):
 @given(differences)
 @settings(max_examples=40)
 def test_the_exact_permutation_test_is_the_share_of_all_sign_flips(values):
-    from workbench.statistics.permutation import permutation_test
+    from workbench.statistics.paired import permutation_test
 
     seen = abs(sum(values))
     ways = [
@@ -63,7 +63,7 @@ def test_random_permutations_come_near_all_of_them():
 
 
 def test_a_difference_beyond_all_random_ways_is_below_a_bound_and_never_zero():
-    from workbench.statistics.permutation import permutation_test
+    from workbench.statistics.paired import permutation_test
 
     found = permutation_test(over_repositories([0.1 + n / 1000 for n in range(60)]), resamples=999)
     assert found.p == 0.001
@@ -190,7 +190,7 @@ def test_variances_say_what_is_unknown():
 
 @pytest.mark.parametrize(("units", "least"), [(1, "p ≥ 1 "), (3, "p ≥ 0.25 "), (5, "p ≥ 0.0625 "), (6, "")])
 def test_a_test_over_few_units_says_what_it_can_show_at_best(units: int, least: str) -> None:
-    from workbench.statistics.permutation import permutation_test
+    from workbench.statistics.paired import permutation_test
 
     found = permutation_test([Value(f"r{number}", "a.py", 1.0) for number in range(units)])
     assert found.p == found.least

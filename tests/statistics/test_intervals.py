@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.statistics.clusters import Value, clusters_of
-from workbench.statistics.distributions import student_quantile, student_tail
-from workbench.statistics.intervals import difference_interval, share_interval
+from workbench.statistics.intervals import difference_interval, share_interval, student_quantile, student_tail
 
 
 @given(st.floats(0.3, 300), st.floats(0.001, 0.999))

@@ -15,7 +15,7 @@ from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
 from workbench.statistics.clusters import Value
 from workbench.statistics.intervals import share_interval
-from workbench.statistics.permutation import permutation_test
+from workbench.statistics.paired import permutation_test
 from workbench.studies.chances import chances, every_pair, resampled_orders
 from workbench.studies.comparing import compare, rankings, taus
 from workbench.studies.declaration import BadStudy, Column, Study

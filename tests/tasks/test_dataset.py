@@ -15,8 +15,19 @@ from tasks.made_up import environment_of
 from workbench.base.errors import UsageError
 from workbench.cli import main
 from workbench.regeneration import dataset
-from workbench.regeneration.dataset import BadDataset, ParquetMissing, parse_formats, read_dataset, write_dataset
-from workbench.regeneration.dataset_rows import SCHEMA_VERSION, Origin, Row, columns, make_rows, repository_name
+from workbench.regeneration.dataset import (
+    SCHEMA_VERSION,
+    BadDataset,
+    Origin,
+    ParquetMissing,
+    Row,
+    columns,
+    make_rows,
+    parse_formats,
+    read_dataset,
+    repository_name,
+    write_dataset,
+)
 from workbench.regeneration.tasks import Dropped, Task, TaskSet
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import body_text, splice
@@ -157,7 +168,7 @@ def test_without_pyarrow_there_is_one_sentence(
     [
         ("{", "line 1: it is not JSON"),
         ("[]", "row 1: it is no row of a dataset"),
-        ('{"schema_version": 1, "id": 0}', "row 1: it is no row of a dataset of tasks ('repo')"),
+        ('{"schema_version": 1, "id": 0}', "missing required field repo"),
         (json.dumps({"schema_version": SCHEMA_VERSION + 1}), "newer version of the workbench"),
     ],
 )

@@ -12,8 +12,7 @@ from workbench.base.typed_json import convert, encode
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.declarations import declarations
 from workbench.regeneration.environment import EnvironmentFailed, build_environment
-from workbench.regeneration.stubs import stubs
-from workbench.regeneration.tasks import Progress, TaskSet
+from workbench.regeneration.tasks import Progress, TaskSet, stubs
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
 from workbench.sandbox import Job, Limits, Route, Verdict, pool

@@ -37,8 +37,10 @@ def convert(kind: type[Value], values: Any) -> Value:
     except msgspec.ValidationError as error:
         what, _, path = str(error).replace("`", "").partition(" - at $.")
         missing = re.search(r"missing required field (\w+)", what)
-        place = ".".join(filter(None, (path, missing and missing[1])))
-        raise WrongForm(f"its JSON has another form ({place or 'all of it'}: {what})", place) from None
+        said = f"{what[0].lower()}{what[1:]}{path and f' at {path}'}"
+        raise WrongForm(
+            f"its JSON has another form: {said}", ".".join(filter(None, (path, missing and missing[1])))
+        ) from None
 
 
 def encode(value: Any) -> Any:

@@ -31,7 +31,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.reasons import last_words
 from workbench.base.text import one_line
-from workbench.claims.project import tree_files
+from workbench.claims.declared import tree_files
 from workbench.regeneration.declarations import Declarations
 from workbench.sandbox import NoIsolation, program
 from workbench.sandbox.program import Ended, Program, ProgramLimits

@@ -13,8 +13,8 @@ from packaging.version import InvalidVersion, Version
 from workbench.checking.lookup import Lookup
 from workbench.checking.verdicts import ClaimResult
 from workbench.claims import known
+from workbench.claims.declared import licence_families
 from workbench.claims.nearest import nearest, slip_of
-from workbench.claims.project import licence_families
 from workbench.claims.shell import simple_commands
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")

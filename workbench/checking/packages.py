@@ -16,9 +16,10 @@ from workbench.checking.environment import Environment
 from workbench.checking.lookup import Lookup, shell_lines
 from workbench.checking.verdicts import ClaimResult
 from workbench.claims import known
+from workbench.claims.declared import requirement_of
 from workbench.claims.nearest import nearest, slip_of
 from workbench.claims.page import Page
-from workbench.claims.project import ProjectIndex, requirement_of
+from workbench.claims.project import ProjectIndex
 from workbench.claims.shell import Installed, installs, is_install, simple_commands
 from workbench.regeneration.declarations import requirements_file
 
@@ -48,15 +49,9 @@ def wanted(pages: Sequence[Page], project: ProjectIndex) -> tuple[tuple[str, ...
             extras |= dict.fromkeys(_extras(here[1] or ""))
         elif requirement is not None and project.is_called(requirement.name):
             extras |= dict.fromkeys(sorted(requirement.extras))
-        elif requirement is not None and not requirement.url and not stands_for_one(requirement.name):
+        elif requirement is not None and not requirement.url and not known.stands_for_a_package(requirement.name):
             others[one.text] = None
     return tuple(extra for extra in extras if extra in project.declared.extras), tuple(others)
-
-
-def stands_for_one(name: str) -> bool:
-    """Whether a distribution's name is a placeholder: ``PACKAGE``, ``your-plugin``."""
-    module = canonicalize_name(name).replace("-", "_")
-    return name.isupper() or known.is_placeholder(name) or known.is_readers_name(module)
 
 
 def _missing_of(extras: Sequence[str], project: ProjectIndex, installed: frozenset[str]) -> str:
@@ -97,9 +92,13 @@ def install_verdict(
             continue
         if requirement is None or requirement.url:
             return "not run", f"{one.text} is not from the registry"
-        if project.is_called(requirement.name) or (environment and environment.has(requirement.name)):
+        if project.is_called(requirement.name):
             continue
-        if stands_for_one(requirement.name):
+        if environment and environment.has(requirement.name):
+            if project.declared.name and not project.may_install(requirement.name):
+                return "not run", f"the repository names {requirement.name} nowhere"
+            continue
+        if known.stands_for_a_package(requirement.name):
             return "not run", f"{requirement.name} stands for something of the reader's"
         if _ELSEWHERE.search(command):
             return "not run", f"{requirement.name} comes from elsewhere than the registry"
@@ -111,10 +110,6 @@ def install_verdict(
 
 
 _EXTRA_IN_SPAN = re.compile(r"([A-Za-z][\w.-]*)\[([\w,. -]+)\]")
-#: Files in which a repository names distributions, in whatever folder they lie.
-_NAMES_DISTRIBUTIONS = re.compile(
-    r"pyproject\.toml|setup\.(?:py|cfg)|.*requirements.*\.(?:txt|in)|tox\.ini|environment.*\.ya?ml|Pipfile"
-)
 
 
 class PackageClaims(Lookup):
@@ -191,7 +186,8 @@ class PackageClaims(Lookup):
         names = {canonicalize_name(own), *self.project.dependencies}
         if said in names:
             return self.true(line, "dependency", name)
-        if stands_for_one(name) or known.is_known(name) or not own or self._is_named(said):
+        module = re.escape(said.replace("-", "_"))
+        if not own or self.project.may_install(name) or re.search(rf"\b(?:import|from)\s+{module}\b", self.page.text):
             return self.unknown(line, "dependency", name, "the project does not declare it")
         joined = {one for one in names if one.replace("-", "") == said.replace("-", "")}
         if meant := slip_of(said, names) or min(joined, default=""):
@@ -199,26 +195,7 @@ class PackageClaims(Lookup):
             return self.untrue(line, "dependency", name, reason, meant, meant == canonicalize_name(own))
         if self._installs_only(said):
             return self.untrue(line, "dependency", name, f"the page installs {name}, and not the project", own)
-        return self.unknown(line, "dependency", name, "the project does not declare it")
-
-    def _is_named(self, said: str) -> bool:
-        """Whether the repository, or code of the page, names a distribution or a module like it."""
-        module = said.replace("-", "_")
-        parts = {
-            canonicalize_name(part) for path in self.project.files for part in PurePosixPath(path).with_suffix("").parts
-        }
-        words = re.compile(rf"(?<![\w-])(?:{'[-_.]'.join(map(re.escape, said.split('-')))})(?![\w-])", re.I)
-        return (
-            said in parts
-            or self.project.occurs(module)
-            or re.search(rf"\b(?:import|from)\s+{module}\b", self.page.text) is not None
-            or any(words.search(text) for text in self._lists)
-        )
-
-    @cached_property
-    def _lists(self) -> tuple[str, ...]:
-        paths = [path for path in self.project.files if _NAMES_DISTRIBUTIONS.fullmatch(PurePosixPath(path).name)]
-        return tuple((self.project.root / path).read_text("utf-8", "replace")[:200_000] for path in paths)
+        return self.unknown(line, "dependency", name, f"the repository names {name} nowhere")
 
     def _installs_only(self, said: str) -> bool:
         found: set[str] = set()

@@ -17,10 +17,11 @@ from workbench.checking.environment import Environment, NotInstalled, environmen
 from workbench.checking.executing import NotSandboxed
 from workbench.checking.packages import wanted
 from workbench.checking.running import STEP_SECONDS, run_page, settled
-from workbench.checking.steps import plan_of, up_to, with_commands
+from workbench.checking.steps import plan_of, with_commands
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
+from workbench.claims.declared import tree_files
 from workbench.claims.page import A_VERSION, PAST_OR_FUTURE, Page, parse_page
-from workbench.claims.project import ProjectIndex, tree_files
+from workbench.claims.project import ProjectIndex
 
 _FOR_DEVELOPERS = r"news|old|planning|designs?|rfcs?|peps?|adrs?|decisions?|research|internals?|notes|meetings?|analysis|audits?|reviews?|specs?|postmortems?"
 #: The name of a page or folder that has such a word as its first or last one.
@@ -196,7 +197,7 @@ async def _blocks(
     async def one(page: Page) -> tuple[BlockResult, ...]:
         plan = await asyncio.to_thread(plan_of, page, project, environment, problem.rstrip("."))
         if asked.last is not None:
-            plan = up_to(plan, asked.last)
+            plan = plan.up_to(asked.last)
         if environment is None:
             return settled(page, plan, project)
         async with room:

@@ -14,6 +14,8 @@ import re
 import sys
 from functools import cache
 
+from packaging.utils import canonicalize_name
+
 #: Tools that any README may tell one to install without them being the project's dependencies.
 _TOOLING = (
     "pip setuptools wheel build virtualenv venv pipx uv poetry pytest tox nox black ruff flake8 mypy pylint isort "
@@ -157,3 +159,8 @@ def is_readers_name(name: str) -> bool:
 def is_readers_data(path: str) -> bool:
     """Whether a path is a file that a reader would bring (``input.txt``)."""
     return _USUAL_DATA.match(path) is not None
+
+
+def stands_for_a_package(name: str) -> bool:
+    """Whether a distribution's name is a placeholder: ``PACKAGE``, ``your-plugin``."""
+    return name.isupper() or is_placeholder(name) or is_readers_name(canonicalize_name(name).replace("-", "_"))

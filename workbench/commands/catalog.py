@@ -36,8 +36,8 @@ from workbench.sandbox import choose_backend
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
+from workbench.session.sample_counts import is_counted
 from workbench.session.task_names import row_id
-from workbench.session.verdict_counts import is_counted
 
 
 def _check(arguments: argparse.Namespace) -> int:

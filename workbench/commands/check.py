@@ -24,7 +24,7 @@ from workbench.commands.output import print_json, say, tell, tell_over
 from workbench.commands.watching import follow
 from workbench.orders.check import CheckOrder
 from workbench.orders.session_names import resolve_session
-from workbench.sandbox.errors import NoIsolation
+from workbench.sandbox.types import NoIsolation
 from workbench.session import SessionReader
 from workbench.session.rows import CheckRow
 

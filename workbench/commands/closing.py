@@ -31,8 +31,15 @@ from workbench.pages.page import Note, Part, table_of
 from workbench.pages.regenerated import cell, estimate_words
 from workbench.pages.wording import share
 from workbench.plans.plan import RegenerationPlan
-from workbench.regeneration.breakdown import pass_by
-from workbench.regeneration.outcome import PassFigures, TaskResult, group_outcomes, pass_figures, task_result, totals
+from workbench.regeneration.outcome import (
+    PassFigures,
+    TaskResult,
+    group_outcomes,
+    pass_by,
+    pass_figures,
+    task_result,
+    totals,
+)
 from workbench.regeneration.self_check import self_check
 from workbench.results.failures import diagnose
 from workbench.results.reasons import Reason, counted
@@ -154,9 +161,8 @@ class Line:
 
 
 def read_lines(reader: SessionReader, work: OrderedWork) -> list[Line]:
-    known = {task.id: task for task in work.tasks}
     mine = ((task, work.candidates[task.id]) for task in work.tasks)
-    return [Line(task, found, task_result(task, counts_of(reader, found, known))) for task, found in mine]
+    return [Line(task, found, task_result(task, counts_of(reader, found))) for task, found in mine]
 
 
 def figures_of(lines: Sequence[Line], order: Order) -> PassFigures:
@@ -180,9 +186,9 @@ def order_summary(session: Path, run: str | Order, began: float = 0.0) -> dict[s
         lines = read_lines(reader, work)
         ready = [line for line in lines if line.task.state != "excluded"]
         samples = [one for line in ready for one in line.candidates]
-        sums = totals(counts_of(reader, samples, {line.task.id: line.task for line in ready}), now=now)
+        sums = totals(counts_of(reader, samples), now=now)
         every = [one for each in work.controls.values() for one in each]
-        controls = self_check(counts_of(reader, every, {task.id: task for task in work.tasks}), len(lines)).controls
+        controls = self_check(counts_of(reader, every), len(lines)).controls
         tasks, counts = reader.tasks(row.id), sample_counts(reader, row.id, by_task=True)
         check = run_check(reader, row.id, counts, len(tasks))
         groups = group_outcomes(counts, tasks, order.k, now=now)

@@ -9,9 +9,9 @@ from workbench.base.glyphs import VERDICTS, WAITING
 from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
 from workbench.commands.terminal import Terminal
-from workbench.documenters.names import INSTALLED
-from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
-from workbench.documenters.programs.program import told
+from workbench.documenters.kept import described, forget, kept
+from workbench.interop.doc_programs.installing import install, installed, remove
+from workbench.interop.doc_programs.programs import INSTALLABLE
 from workbench.pages.page import Table
 from workbench.session.json_forms import picked
 
@@ -77,7 +77,7 @@ def run_kept(arguments: argparse.Namespace) -> int:
             what = "by an older version, which did not keep names"
         say(f"{one.id}  {when}  {what} · {one.bytes / 1e6:,.1f} MB")
         if documented:
-            say(f"          {told(documented)}")
+            say(f"          {described(documented)}")
     if not found and not arguments.json:
         say("Nothing is kept: no program has documented a repository here.")
     return 0
@@ -91,7 +91,7 @@ def run_forget(arguments: argparse.Namespace) -> int:
 
 
 _JSON = {"--json": "print one JSON object a line"}
-_NAME = {"name": ("which one", {"choices": INSTALLED})}
+_NAME = {"name": ("which one", {"choices": tuple(INSTALLABLE)})}
 _FORGOTTEN = {"names NAME…": "the first characters of its name in `workbench docs kept`, or all"}
 VERBS: dict[str, Verb] = {
     "list": ("which there are, and what is installed of those that are programs", _JSON, run_list),

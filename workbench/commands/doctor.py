@@ -166,7 +166,7 @@ def _models(env: Mapping[str, str]) -> Iterator[Finding]:
 
 def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
     from workbench.sandbox import available_backends
-    from workbench.sandbox.bwrap_program import program, version
+    from workbench.sandbox.bubblewrap import program, version
 
     isolates = False
     for backend in available_backends():
@@ -194,7 +194,8 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _doc_systems(env: Mapping[str, str]) -> Iterator[Finding]:
-    from workbench.documenters.programs import INSTALLABLE, installed
+    from workbench.interop.doc_programs.installing import installed
+    from workbench.interop.doc_programs.programs import INSTALLABLE
     from workbench.sandbox.program import problem
 
     for name, program in INSTALLABLE.items():
@@ -210,10 +211,10 @@ def _doc_systems(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
-    from workbench.interop.a2a import installed
-    from workbench.interop.a2a.credentials import VARIABLE, headers_by_origin
+    from workbench.interop.a2a.agent import lacking
+    from workbench.interop.a2a.wire import VARIABLE, headers_by_origin
 
-    if lacks := installed.problem():
+    if lacks := lacking():
         yield ("A2A", "note", f"{lacks}; pip install 'docs-workbench[a2a]' gets it")
         return
     yield ("A2A", "ok", f"a2a-sdk {metadata.version('a2a-sdk')}, protocol 1.0 and 0.3")

@@ -15,8 +15,8 @@ from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
 from workbench.metrics.helpfulness import Documented, Helpfulness, judge_helpfulness
-from workbench.metrics.packages import needed
 from workbench.metrics.tasks import USUAL, GroupMetrics, docs_of, measure_run, to_json
+from workbench.metrics.texts import needed
 from workbench.models.names import check_model
 from workbench.orders.session_names import resolve_session, working_copy
 from workbench.pages.page import Note, Part, Table

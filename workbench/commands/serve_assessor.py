@@ -7,7 +7,7 @@ import argparse
 from workbench.commands.arguments import Argument, whole
 from workbench.commands.output import tell
 from workbench.commands.serve_agent import place
-from workbench.interop.a2a import check_installed
+from workbench.interop.a2a.agent import check_installed
 from workbench.orders.run import resolved_judge
 
 ARGUMENTS: dict[str, Argument] = {
@@ -19,8 +19,8 @@ ARGUMENTS: dict[str, Argument] = {
 
 def run(arguments: argparse.Namespace) -> int:
     check_installed()
-    from workbench.interop.serving.assessor import assessor_app
-    from workbench.interop.serving.listening import Place, listen
+    from workbench.interop.a2a.assessor import assessor_app
+    from workbench.interop.a2a.listening import Place, listen
 
     judge = resolved_judge(arguments.judge)
     place, found = Place.at(arguments.host, arguments.port).bound()

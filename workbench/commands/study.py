@@ -15,8 +15,8 @@ from workbench.commands.arguments import Argument, asked, whole
 from workbench.commands.ordering import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, print_page, say, tell
 from workbench.commands.watching import TerminalShow, follow, stop
-from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
+from workbench.metrics.texts import needed
 from workbench.orders.launching import wait_for_others
 from workbench.orders.session_names import resolve_session
 from workbench.orders.study import (

@@ -24,16 +24,14 @@ from workbench.commands.terminal import StageBars, Terminal
 from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
 from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
-from workbench.engine.task_rows import identity, located
+from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
 from workbench.pages.page import Heading, Note, Part, Table
 from workbench.pages.wording import NOTHING
 from workbench.plans.plan import Ask, chosen
-from workbench.regeneration.dataset import parse_formats, read_dataset
-from workbench.regeneration.dataset_rows import Row
-from workbench.regeneration.selections import parse_selection
+from workbench.regeneration.dataset import Row, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
-from workbench.regeneration.tasks import Task, TaskSet
+from workbench.regeneration.tasks import Task, TaskSet, located, parse_selection
 from workbench.sandbox import choose_backend
 from workbench.session.json_forms import picked
 

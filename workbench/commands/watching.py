@@ -30,7 +30,7 @@ from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
-from workbench.session.pending_work import judges_of, problem_of, trial_state
+from workbench.session.pending_work import judges_of, trial_state
 from workbench.session.rows import CandidateRow, RunRow, StageRow, StepRow, TaskRow, TrialRow
 from workbench.session.task_names import row_id
 
@@ -84,9 +84,9 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     scores = [
         score for score in reader.scores(trial.id) if score.at >= meant.since and (not judges or score.judge in judges)
     ]
-    # A trial of an older version may have been judged under another name than its plan says.
+    # A trial that was imported was judged by whom no plan names.
     scores = scores or ([] if meant.judge else reader.scores(trial.id))
-    problem = next(filter(None, (problem_of(reader, score) for score in scores)), "") if trial.state == "done" else ""
+    problem = next((score.problem for score in scores if score.problem), "") if trial.state == "done" else ""
     card = next((score for score in scores if score.rubric == meant.rubric), scores[0] if scores else None)
     if card is None and meant.judge and trial.state == "done":
         problem = f"The judge {meant.judge} did not score it."

@@ -264,7 +264,7 @@ class TaskSide:
         self.function = self._read_function(reader)
         self.docstring, self.prompt = docstring_of(reader, task), prompt_of(reader, task)
         by_group: dict[Group, list[SampleCount]] = {}
-        for row in counts_of(reader, reader.candidates(task.run_id, task.id), {task.id: task}):
+        for row in counts_of(reader, reader.candidates(task.run_id, task.id)):
             if not row.control and not row.excluded:
                 by_group.setdefault(row.group, []).append(row)
         self.results = {group: task_result(task, rows) for group, rows in sorted(by_group.items())}

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from workbench.agents import make_agent
-from workbench.agents.remote_names import is_peer
+from workbench.agents.names import is_peer
 from workbench.base.settings import Settings
 from workbench.base.task_groups import task_group
 from workbench.engine.records import SessionCallLog, SessionReplay, has_docs_of

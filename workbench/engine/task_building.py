@@ -22,9 +22,8 @@ from workbench.engine.stages import StageProgress
 from workbench.orders.measured import note_build
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.environment import Environment, build_environment
-from workbench.regeneration.stubs import STUB_VERSION
 from workbench.regeneration.suite import SUITE_FORMAT, Rules, Suite
-from workbench.regeneration.tasks import Dropped, Progress, Task, TaskSet, is_skipped
+from workbench.regeneration.tasks import STUB_VERSION, Dropped, Progress, Task, TaskSet, is_skipped
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend
 

@@ -9,12 +9,12 @@ import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.agents import Submission, make_agent
 from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Assignment, OutOfSteps
 from workbench.agents.inherited import ForkDiverged
-from workbench.agents.remote_names import is_peer, is_remote
+from workbench.agents.names import is_peer, is_remote
 from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import failure, is_dotted
 from workbench.catalog import TestCase, resolve_case, view_of
@@ -156,10 +156,8 @@ class TrialRunner:
         if not is_peer(trial.model):
             yield self._asker
             return
-        from workbench.interop.a2a import PeerAsker, PeerLimits, check_installed
-
-        check_installed()
-        peer = PeerAsker(trial.agent, self._calls, PeerLimits(self._message_limit))
+        agent: Any = make_agent(trial.agent)
+        peer = agent.asker(self._calls, self._message_limit)
         try:
             yield peer
         finally:

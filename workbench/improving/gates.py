@@ -20,8 +20,7 @@ from workbench.metrics.truthfulness import truthfulness
 from workbench.models.reasoning import split_reasoning
 from workbench.regeneration.grafting import difference
 from workbench.regeneration.leakage import THRESHOLD, measure_leakage
-from workbench.repository.definitions import find_definitions
-from workbench.repository.functions import Function
+from workbench.repository.functions import Function, find_definitions
 from workbench.repository.splicing import SpliceError, body_indent, body_text, replace_docstring
 
 #: Characters that a docstring may have, or three times those of the function, whatever is less; at least :data:`SHORTEST_LIMIT`.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from workbench.improving.attempts import Attempt, Gain, Refusal, Share, Standing
 from workbench.improving.changes import Change, commit_message
 from workbench.plans.plan import ImprovementPlan
-from workbench.repository.functions import Function, find_functions
+from workbench.repository.functions import Function, functions_by_name
 from workbench.session import SessionReader
 from workbench.session.rows import AttemptRow, ImprovementRow, TaskRow
 
@@ -66,10 +66,7 @@ def _share(text: str | None) -> Share | None:
 def task_source(reader: SessionReader, task: TaskRow) -> tuple[bytes, Function]:
     assert task.source_blob is not None
     source = reader.data(task.source_blob)
-    names = (task.qualified_name, task.occurrence)
-    return source, next(
-        one for one in find_functions(source, task.path) if (one.qualified_name, one.occurrence) == names
-    )
+    return source, functions_by_name(source, task.path)[task.qualified_name, task.occurrence]
 
 
 def spliced(docstrings: Iterable[tuple[TaskRow, bytes, str]]) -> dict[str, tuple[bytes, bytes]]:

@@ -13,8 +13,14 @@ from dataclasses import dataclass
 
 from workbench.catalog.published import POPULAR, TASKS_IN_THE_TEXT, published_counts, published_scores
 from workbench.statistics.clusters import Value
-from workbench.statistics.paired import Difference, holm, paired_difference
-from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
+from workbench.statistics.paired import (
+    RESAMPLES,
+    Difference,
+    PermutationTest,
+    holm,
+    paired_difference,
+    permutation_test,
+)
 from workbench.statistics.rankings import Measured, PairOrder, kendall_tau, pair_orders, ranking
 from workbench.statistics.resampling import drawn_orders, resampled_means
 

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 
 from workbench import catalog
 from workbench.base.errors import WorkbenchError
-from workbench.documenters.names import DocsName, parse_docs
+from workbench.base.plugins import names
+from workbench.documenters.kept import kept
+from workbench.documenters.making import kept_place, program_of
+from workbench.documenters.names import KIND, DocsName, parse_docs
 from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
 from workbench.orders.measured import DocsRate, Measured, tasks_in_cache  # fmt: skip
 from workbench.plans.plan import RegenerationPlan
 
 if TYPE_CHECKING:
     from workbench.repository import Snapshot
-
-
-_ASKING = ("llm", "repoagent", "osa", "command")
 
 
 def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
@@ -37,7 +37,7 @@ def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, b
         if not documented and key not in found:
             if name.kind == "extension":
                 found[key] = None, False
-            elif name.kind in _ASKING and model_of(name):
+            elif model_of(name):
                 found[key] = _asked(measured, rates, plan, name)
     known = [(_of_a_request(measured, rates, docs), count) for (_, docs), (count, _) in found.items() if count]
     tokens, seconds, dollars = (total(times(each[place], count) for each, count in known) for place in range(3))
@@ -48,16 +48,12 @@ def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, b
 
 def model_of(name: DocsName) -> str:
     """Return the model that a doc system asks, "" for one that asks none."""
-    if name.kind == "command":
-        from workbench.documenters.programs.command import Command
-
-        return Command(name.rest).model
-    return name.rest if name.kind in _ASKING else ""
+    if name.kind == "llm":
+        return name.rest
+    return program_of(name).adapter(name.rest, name.version).model if name.kind in names(KIND, own=True) else ""
 
 
 def kept_rates() -> list[DocsRate]:
-    from workbench.documenters.programs.work_folder import kept
-
     found = []
     for one in kept():
         told = one.documented
@@ -91,8 +87,6 @@ def _asked(
     measured: Measured, rates: Sequence[DocsRate], plan: RegenerationPlan, name: DocsName
 ) -> tuple[float | None, bool]:
     """Return the requests about a repository, None where nobody knows, and whether that is an upper bound."""
-    from workbench.documenters.programs.program import kept_place
-
     snapshot = snapshot_here(plan.source)
     whole = [one for one in rates if one.docs == plan.docs and one.complete]
     own = [one.requests for one in whole if one.source == plan.source]
@@ -118,7 +112,7 @@ def _asked(
 
 
 def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
-    from workbench.repository.definitions import find_definitions
+    from workbench.repository.functions import find_definitions
 
     found: Counter[str] = Counter()
     for entry in snapshot.files:

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.agents.remote_names import address_of, is_peer
+from workbench.agents.names import address_of, is_peer
 from workbench.base.errors import UsageError
 from workbench.orders.estimate import Estimate, estimate_fork
 from workbench.orders.measured import Measured

@@ -16,7 +16,7 @@ from typing import Any
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.session import SUFFIX, SessionReader
-from workbench.session.verdict_counts import COUNTS
+from workbench.session.sample_counts import COUNTS
 
 NEWEST = 30
 """So many sessions are looked at, the newest first: prices and machines change."""

@@ -11,9 +11,11 @@ from workbench import catalog
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import is_dotted
 from workbench.base.files import expanded
+from workbench.base.plugins import names
 from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.documenters import parse_docs, parse_scope
+from workbench.documenters.making import program_of
 from workbench.orders import defaults
 from workbench.orders.docs_estimate import documentation
 from workbench.orders.estimate import Documentation, Estimate, building_first, estimate_ask, estimate_candidates
@@ -171,8 +173,8 @@ def _precedence(run: RunRow) -> tuple[bool, bool, float]:
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
-    from workbench.regeneration.selections import parse_selection
-    from workbench.sandbox.names import backend_info
+    from workbench.regeneration.tasks import parse_selection
+    from workbench.sandbox.choose import backend_info
 
     check_regeneration(plan)
     sandbox = plan.sandbox or load().sandbox
@@ -210,8 +212,7 @@ def _engine(text: str) -> str:
 def full_ask(plan: RegenerationPlan) -> Ask:
     """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
     from workbench.models.defaults import extra_body_for, is_local, read_extra_body
-    from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
-    from workbench.regeneration.prompts import PROMPT_VERSION
+    from workbench.regeneration.prompts import DEFAULT_POLICY, POLICIES, PROMPT_VERSION
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     base = Ask(evaluator, plan.samples or defaults.SAMPLES, tasks=plan.tasks, limit=plan.limit)
@@ -322,12 +323,10 @@ def _absolute_docs(text: str) -> str:
             if not path.is_dir():
                 raise UsageError(f"There is no folder {path} with documented code; give the path of a documented copy.")
             docs = replace(docs, rest=str(path))
-        case "repoagent" | "osa" | "command":
-            from workbench.documenters.programs import written_out
-
+        case program if program in names("doc system", own=True):
             if docs.rest.startswith("replay:"):
                 docs = replace(docs, rest=_recorded(docs.rest))
-            docs, model = written_out(docs, defaults.evaluator(load()))
+            docs, model = program_of(docs).adapter.written_out(docs, defaults.evaluator(load()))
             if docs.kind == "command" and model.startswith("replay:"):
                 docs = replace(docs, rest=docs.rest.replace(f"{{model={model}}}", f"{{model={_recorded(model)}}}"))
             elif model and not model.startswith("replay:"):

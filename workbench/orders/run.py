@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
-from workbench.agents.remote_names import address_of, is_peer, is_remote
+from workbench.agents.names import address_of, is_peer, is_remote, make_agent
 from workbench.base.errors import UsageError
 from workbench.base.extensions import is_dotted
 from workbench.base.plugins import path_of
@@ -84,10 +84,9 @@ def with_card(plan: DocumentPlan) -> DocumentPlan:
             f"The agent at {address} asks a model of its own, so {plan.model} cannot be asked; leave the model out, "
             "or name a recording with replay:SESSION."
         )
-    from workbench.interop.a2a import shown_card
-
-    card = shown_card(address)
-    return replace(plan, model=card.model, card=card.words)
+    agent: Any = make_agent(plan.agent)
+    model, card = agent.card()
+    return replace(plan, model=model, card=card)
 
 
 def resolved_judge(text: str) -> str:

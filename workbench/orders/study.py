@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench import catalog
-from workbench.agents.remote_names import is_remote
+from workbench.agents.names import is_remote
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.settings import load

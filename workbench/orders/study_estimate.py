@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from workbench.agents.remote_names import is_remote
+from workbench.agents.names import is_remote
 from workbench.base.errors import WorkbenchError
 from workbench.models.names import keys_unneeded
 from workbench.orders.docs_estimate import documentation

@@ -18,8 +18,7 @@ from workbench.session.groups import Group
 from workbench.session.reader import SessionReader
 
 if TYPE_CHECKING:
-    from workbench.regeneration.breakdown import TaskGroup
-    from workbench.regeneration.outcome import GroupOutcome, TaskResult
+    from workbench.regeneration.outcome import GroupOutcome, TaskGroup, TaskResult
     from workbench.regeneration.passk import Estimate
     from workbench.regeneration.self_check import SelfCheck
     from workbench.results.failures import Diagnosis
@@ -103,8 +102,7 @@ def former_failing(reader: SessionReader, former: rows.FormerVerdictRow) -> list
 def regenerated(reader: SessionReader, run: rows.RunRow, only_task: str | None = None) -> Regenerated:
     """Read what came of a run's tasks, samples that later runs added to them included."""
     # Imported here: reports on document runs do not need the room of regeneration.
-    from workbench.regeneration.breakdown import pass_by
-    from workbench.regeneration.outcome import group_outcomes, ks_of, task_result
+    from workbench.regeneration.outcome import group_outcomes, ks_of, pass_by, task_result
     from workbench.results.failures import diagnose
     from workbench.session.sample_counts import counts_of, group_of, sample_counts
 
@@ -122,7 +120,7 @@ def regenerated(reader: SessionReader, run: rows.RunRow, only_task: str | None =
             found.setdefault((candidate.task_id, bool(candidate.control), group), []).append(candidate)
     order = {(one.control, one.group): place for place, one in enumerate(groups)}
     singles: dict[tuple[str, bool, Group], list[SampleCount]] = {}
-    for one in counts_of(reader, (candidate for mine in found.values() for candidate in mine), known):
+    for one in counts_of(reader, (candidate for mine in found.values() for candidate in mine)):
         singles.setdefault((one.task, one.control, one.group), []).append(one)
     lines = [
         Line(known[key[0]], key[2], key[1], tuple(mine), task_result(known[key[0]], singles[key]))

@@ -17,7 +17,7 @@ from workbench.session.groups import settings_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow
 from workbench.session.sample_counts import sample_counts
-from workbench.statistics.permutation import RESAMPLES
+from workbench.statistics.paired import RESAMPLES
 from workbench.studies.cells import counted_missing
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study

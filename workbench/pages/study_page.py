@@ -10,7 +10,7 @@ from workbench.pages.page import Brief, Heat, HeatCell, Note, Page, Part, Points
 from workbench.pages.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.pages.study_pairs import difference_sections, published_section, ranking_section
 from workbench.rubric.scorecard import NO_FACTS_POINTS
-from workbench.statistics.permutation import RESAMPLES
+from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import Analysis
 from workbench.studies.cells import POINTS, Cell, brief
 from workbench.studies.declaration import AGENTS, in_points

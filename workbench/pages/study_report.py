@@ -10,8 +10,8 @@ from typing import Any
 import workbench
 from workbench.base.errors import UsageError
 from workbench.base.text import json_text
-from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
+from workbench.metrics.texts import needed
 from workbench.pages import STUDY_FORMATS
 from workbench.pages.composing import rendered
 from workbench.pages.page import Facts, Note, Points, Section, Table
@@ -22,7 +22,7 @@ from workbench.pages.study_rows import study_csv, study_parquet
 from workbench.pages.writing import check_place, encoded, write_atomically
 from workbench.session.json_forms import picked
 from workbench.session.reader import SessionReader
-from workbench.statistics.permutation import RESAMPLES
+from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import NO_TEXTS, Analysis, analyse
 from workbench.studies.chances import chances, every_pair, resampled_orders
 from workbench.studies.comparing import rankings, taus

@@ -24,26 +24,14 @@ from workbench.base import python_syntax
 _TEST_NAMES = ("test", "tests", "testing", "pytest", "unittest")
 _DEV_NAMES = ("dev", "develop", "development")
 _TEST_FILES = (
-    "requirements-test.txt",
-    "requirements-tests.txt",
-    "requirements_test.txt",
-    "requirements_tests.txt",
-    "test-requirements.txt",
-    "test_requirements.txt",
-    "tests/requirements.txt",
-    "test/requirements.txt",
-    "requirements/test.txt",
-    "requirements/tests.txt",
-    "requirements/testing.txt",
-)
+    "requirements-test.txt", "requirements-tests.txt", "requirements_test.txt", "requirements_tests.txt",
+    "test-requirements.txt", "test_requirements.txt", "tests/requirements.txt", "test/requirements.txt",
+    "requirements/test.txt", "requirements/tests.txt", "requirements/testing.txt",
+)  # fmt: skip
 _DEV_FILES = (
-    "requirements-dev.txt",
-    "requirements_dev.txt",
-    "dev-requirements.txt",
-    "dev_requirements.txt",
-    "requirements/dev.txt",
-    "requirements.txt",
-)
+    "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt", "dev_requirements.txt",
+    "requirements/dev.txt", "requirements.txt",
+)  # fmt: skip
 
 #: Tools that tests do not need; some change how pytest runs (coverage, parallel runs).
 _TOOLS = re.compile(
@@ -87,15 +75,9 @@ def declarations(root: Path) -> Declarations:
     scripts |= {str(key): str(value) for key, value in _table(poetry.get("scripts")).items() if isinstance(value, str)}
     scripts |= entries.pop("console_scripts", {})
     licence = project.get("license")
+    stated = project.get("name") or poetry.get("name") or (info and info.get("Name"))
     return Declarations(
-        name=str(
-            project.get("name")
-            or poetry.get("name")
-            or (info and info.get("Name"))
-            or _option(config, "metadata", "name")
-            or setup.get("name")
-            or ""
-        ),
+        name=str(stated or _option(config, "metadata", "name") or setup.get("name") or ""),
         version=_version(root, project, poetry, info, config, setup),
         requirements=requirements,
         extras=extras,
@@ -297,7 +279,7 @@ def _setup_py(path: Path, read: list[str]) -> dict[str, Any]:
     """Return the keyword arguments of ``setup(…)`` that are literals or variables with a literal value, else None."""
     try:
         module = python_syntax.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
+    except (OSError, *python_syntax.UNREADABLE):
         return {}
     read.append("setup.py")
     names: dict[str, Any] = {}

@@ -27,8 +27,7 @@ from workbench.regeneration.names import (
     star_of,
 )
 from workbench.repository.functions import Function
-from workbench.repository.indentation import dedent, reindent
-from workbench.repository.lines import LineKind, read_lines, split_lines
+from workbench.repository.lines import LineKind, dedent, read_lines, reindent, split_lines
 
 _MAX_TRIES = 40
 _HEADER_DECORATORS = {

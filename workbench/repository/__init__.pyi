@@ -1,4 +1,3 @@
-from workbench.repository.entries import FileEntry as FileEntry
 from workbench.repository.fetching import cached as cached
 from workbench.repository.fetching import fetch as fetch
 from workbench.repository.fetching import forget as forget
@@ -10,6 +9,7 @@ from workbench.repository.problems import UnsafeArchive as UnsafeArchive
 from workbench.repository.sources import Source as Source
 from workbench.repository.sources import parse_source as parse_source
 from workbench.repository.store import Snapshot as Snapshot
+from workbench.repository.tree import FileEntry as FileEntry
 from workbench.repository.view import DEFAULT_HIDDEN as DEFAULT_HIDDEN
 from workbench.repository.view import FileText as FileText
 from workbench.repository.view import NoSuchPath as NoSuchPath

@@ -110,40 +110,26 @@ def spreads(
 
     Forks are in none: a person took part in them, and they are not drawn independently of their parents.
     """
-    by_agent: dict[tuple[str, str], list[tuple[TrialRow, Sequence[ScoreRow]]]] = {}
+    cases: dict[tuple[str, str], dict[str, list[Sequence[ScoreRow]]]] = {}
     for row, scores in trials:
-        if row.parent:
-            continue
-        by_agent.setdefault((row.agent, row.model), []).append((row, scores))
-    for (agent, model), mine in by_agent.items():
-        yield from _group(agent, model, "", mine, totals)
-        by_case: dict[str, list[tuple[TrialRow, Sequence[ScoreRow]]]] = {}
-        for row, scores in mine:
-            by_case.setdefault(row.case_id, []).append((row, scores))
+        if not row.parent:
+            own = cases.setdefault((row.agent, row.model), {"": []})
+            own[""].append(scores)
+            own.setdefault(row.case_id, []).append(scores)
+    for (agent, model), by_case in cases.items():
         for case, several in by_case.items():
-            if len(several) > 1 and len(by_case) > 1:
-                yield from _group(agent, model, case, several, totals)
-
-
-def _group(
-    agent: str,
-    model: str,
-    case: str,
-    trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]],
-    totals: Mapping[tuple[str, str, str], Total],
-) -> Iterator[Spread]:
-    by_judge: dict[tuple[str, str], list[Total]] = {}
-    for _, scores in trials:
-        for score in scores:
-            total = totals[score.trial_id, score.rubric, score.judge]
-            by_judge.setdefault((score.rubric, score.judge), []).append(total)
-    for (rubric, judge), mine in by_judge.items():
-        yield spread_of(mine, trials=len(trials), agent=agent, model=model, case=case, rubric=rubric, judge=judge)
+            if case and (len(several) < 2 or len(by_case) < 3):
+                continue
+            by_judge: dict[tuple[str, str], list[Total]] = {}
+            for one in (one for scores in several for one in scores):
+                total = totals[one.trial_id, one.rubric, one.judge]
+                by_judge.setdefault((one.rubric, one.judge), []).append(total)
+            for scale, mine in by_judge.items():
+                yield spread_of(mine, len(several), agent, model, case, *scale)
 
 
 def spread_of(
     totals: Sequence[Total],
-    *,
     trials: int,
     agent: str = "",
     model: str = "",
@@ -153,20 +139,15 @@ def spread_of(
 ) -> Spread:
     counted = comparable(totals)
     values = [one.points for one in counted if one.points is not None]
+    mean = statistics.fmean(values) if values else None
+    # As `statistics.stdev`, which calculates with fractions and takes a hundred times as long.
+    squares = math.fsum((value - (mean or 0.0)) ** 2 for value in values)
     return Spread(
-        agent=agent,
-        model=model,
-        case=case,
-        rubric=rubric,
-        judge=judge,
-        trials=trials,
+        agent, model, case, rubric, judge, trials,
         scored=len(values),
         partial=sum(one.points is not None for one in totals) - len(values),
-        mean=(mean := statistics.fmean(values)) if values else None,
-        # As `statistics.stdev`, which calculates with fractions and takes a hundred times as long.
-        sd=math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
-        if len(values) > 1
-        else None,
+        mean=mean,
+        sd=math.sqrt(squares / (len(values) - 1)) if len(values) > 1 else None,
         low=min(values, default=None),
         high=max(values, default=None),
         out_of=counted[0].out_of if counted else 100.0,
@@ -174,7 +155,7 @@ def spread_of(
         given=statistics.fmean(one.given for one in counted) if counted else 0.0,
         held=sum(one.own is not None for one in counted),
         credited=sum(one.credited for one in counted),
-    )
+    )  # fmt: skip
 
 
 def words(spread: Spread) -> str:
@@ -212,18 +193,11 @@ def point_spreads(cards: Iterable[Scorecard]) -> tuple[PointSpread, ...]:
         for number, tier in card.tiers.items():
             if tier.maximum and tier.points is not None:
                 given.setdefault((number, ""), []).append(tier.points)
-    return tuple(
-        PointSpread(
-            tier,
-            criterion,
-            len(values),
-            statistics.fmean(values),
-            statistics.stdev(values) if len(values) > 1 else None,
-            min(values),
-            max(values),
-        )
-        for (tier, criterion), values in sorted(given.items())
-    )
+    found = []
+    for place, values in sorted(given.items()):
+        sd = statistics.stdev(values) if len(values) > 1 else None
+        found.append(PointSpread(*place, len(values), statistics.fmean(values), sd, min(values), max(values)))
+    return tuple(found)
 
 
 #: Below so many documents that both judges scored, nothing is said about their agreement.
@@ -267,8 +241,15 @@ def agreements(documents: Iterable[Sequence[Scorecard]]) -> Iterator[Agreement]:
                 for number in one
                 if (tier, criterion) in one[number] and (tier, criterion) in other.get(number, {})
             ]
-            if len(both) >= FEWEST:
-                yield _agreement(first[0], (first[1], second[1]), tier, criterion, both)
+            if len(both) < FEWEST:
+                continue
+            apart = [b - a for a, b in both]
+            exact = sum(abs(gap) <= _SAME for gap in apart) / len(both)
+            varied = all(len(set(points)) > 1 for points in zip(*both, strict=True))
+            r = statistics.correlation(*zip(*both, strict=True)) if varied else None
+            yield Agreement(
+                first[0], (first[1], second[1]), tier, criterion, len(both), statistics.fmean(apart), exact, r
+            )
 
 
 def _judged(card: Scorecard) -> dict[tuple[int, str], float]:
@@ -282,20 +263,3 @@ def _judged(card: Scorecard) -> dict[tuple[int, str], float]:
             found[one.tier, one.title or one.key] = one.points
     sums = {(tier, ""): math.fsum(p for p in mine if p is not None) for tier, mine in tiers.items() if None not in mine}
     return {**sums, **found}
-
-
-def _agreement(
-    rubric: str, judges: tuple[str, str], tier: int, criterion: str, both: Sequence[tuple[float, float]]
-) -> Agreement:
-    first, second = [a for a, _ in both], [b for _, b in both]
-    varied = min(len(set(first)), len(set(second))) > 1
-    return Agreement(
-        rubric,
-        judges,
-        tier,
-        criterion,
-        len(both),
-        statistics.fmean(b - a for a, b in both),
-        sum(abs(b - a) <= _SAME for a, b in both) / len(both),
-        statistics.correlation(first, second) if varied else None,
-    )

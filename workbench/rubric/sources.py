@@ -54,21 +54,14 @@ COMMON = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What a function may be called with; ``positional`` and ``keywords`` are None for any number."""
-
-    positional: int | None
-    keywords: frozenset[str] | None
-
-
 @dataclass(slots=True)
 class Sources:
     """What is known of a project from its own text."""
 
     names: dict[str, str] = field(default_factory=dict)
     identifiers: set[str] = field(default_factory=set)
-    signatures: dict[str, list[Signature]] = field(default_factory=lambda: defaultdict(list))
+    # By function or class the keywords that it takes, None for any.
+    signatures: dict[str, list[frozenset[str] | None]] = field(default_factory=lambda: defaultdict(list))
     salient: Mapping[str, float] = field(default_factory=dict)
     described: set[str] = field(default_factory=set)  # stems of module docstrings, manifest and purpose
     complete: bool = False  # the whole repository was read: a name that is missing does not exist
@@ -171,47 +164,26 @@ def _add_tree(found: Sources, words: Counter[str], tree: ast.Module) -> None:
         if isinstance(documented, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             docstring = ast.get_docstring(documented) or ""
             words.update(_stems([docstring, documented.name]))
-            if isinstance(documented, ast.FunctionDef | ast.AsyncFunctionDef):
-                owner = documented.name if documented.name != "__init__" else ""
-                if owner:
-                    found.signatures[owner].append(_signature(documented.args))
-            else:
-                _add_class(found, documented)
+            if isinstance(documented, ast.ClassDef):
+                own = (one for one in documented.body if isinstance(one, ast.FunctionDef) and one.name == "__init__")
+                maker = next(own, None)
+                found.signatures[documented.name].append(_keywords(maker.args) if maker is not None else None)
+            elif documented.name != "__init__":
+                found.signatures[documented.name].append(_keywords(documented.args))
         elif isinstance(documented, ast.Call):
-            strings: list[object] = [
-                getattr(node, "value", "")
-                for node in (*documented.args, *(k.value for k in documented.keywords))
-                if _is_text(node)
-            ]
-            for option in strings:
-                if isinstance(option, str) and _OPTION.fullmatch(option.split("/")[0]):
-                    words.update(_stems(str(text) for text in strings))
+            values = (*documented.args, *(one.value for one in documented.keywords))
+            strings = [one.value for one in values if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            for _ in (one for one in strings if _OPTION.fullmatch(one.split("/")[0])):
+                words.update(_stems(strings))
         elif isinstance(documented, ast.Assign):
             for target in documented.targets:
                 if isinstance(target, ast.Name) and len(target.id) > 2:
                     _add_name(found, target.id)
 
 
-def _add_class(found: Sources, node: ast.ClassDef) -> None:
-    own = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
-    if own:
-        found.signatures[node.name].append(_signature(own[0].args, bound=True))
-    else:
-        found.signatures[node.name].append(Signature(None, None))
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _signature(arguments: ast.arguments, *, bound: bool = False) -> Signature:
-    named = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
-    method = bool(named) and named[0] in {"self", "cls"}
-    count = len(named) - (1 if bound or method else 0)
-    return Signature(
-        None if arguments.vararg else count,
-        None if arguments.kwarg else frozenset((*named, *(arg.arg for arg in arguments.kwonlyargs))),
-    )
+def _keywords(arguments: ast.arguments) -> frozenset[str] | None:
+    named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return None if arguments.kwarg else frozenset(one.arg for one in named)
 
 
 def _stems(texts: Iterable[str]) -> set[str]:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from workbench.sandbox.names import NOT_ISOLATED
-from workbench.sandbox.types import Limits
+from workbench.sandbox.types import NOT_ISOLATED, Limits
 
 #: The runner's folder on this machine; a back end mounts it read-only as ``<Layout.runner>/workbench_runner``.
 RUNNER = Path(__file__).resolve().parent / "workbench_runner"
@@ -20,16 +19,8 @@ RUNNER = Path(__file__).resolve().parent / "workbench_runner"
 #: Parts of the system visible in a sandbox without its own image, besides ``/usr``: folders of ``/``, names in ``/etc``.
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 SYSTEM_FILES = (
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "localtime",
-    "mime.types",
-    "ssl",
-    "alternatives",
-    "services",
-    "protocols",
-)
+    "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types", "ssl", "alternatives", "services", "protocols",
+)  # fmt: skip
 
 #: Maximum length of a line: a report with the trace of a large suite is a single line.
 _LINE_BYTES = 256 * 2**20
@@ -59,21 +50,14 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Guarantees:
-    """What a back end promises on this machine; rules, reports and screens go by it, never by the back end's name.
+    """What a back end promises on this machine; rules, reports and screens go by it, never by the back end's name."""
 
-    Attributes:
-        isolated: Whether this machine's files, processes and ports, and those of other sandboxes, are out of reach.
-            Only such a back end is chosen by default, and only in such a one the suite runs several times at once.
-        network: Whether a candidate can reach a network.
-        bounded_disk: Whether writes go to memory of a fixed size; else they go to a folder of this machine, whose disk
-            may be full through no fault of the candidate.
-        sentences: All of it for a person, one sentence each, weaknesses included.
-    """
-
+    #: This machine's files, processes and ports, and those of other sandboxes, are out of reach. Only such a back end is
+    #: chosen by default, and only in such a one the suite runs several times at once.
     isolated: bool
-    network: bool
-    bounded_disk: bool
-    sentences: tuple[str, ...]
+    network: bool  # a candidate can reach one
+    bounded_disk: bool  # writes go to memory of a fixed size, not to a disk that others fill
+    sentences: tuple[str, ...]  # all of it for a person, one sentence each, weaknesses included
 
     @property
     def weaknesses(self) -> tuple[str, ...]:
@@ -144,12 +128,9 @@ class PipeChannel:
         cleanup: Callable[[], None] = lambda: None,
     ) -> None:
         self.layout = layout
-        self.address_space_mb = address_space_mb
-        self.process_limit = process_limit
+        self.address_space_mb, self.process_limit = address_space_mb, process_limit
         self._process = process
-        self._memory_killed = memory_killed
-        self._end = end
-        self._cleanup = cleanup
+        self._memory_killed, self._end, self._cleanup = memory_killed, end, cleanup
         self._errors = bytearray()
         self._listener = asyncio.create_task(self._listen())
 

@@ -1,16 +1,57 @@
-"""List the back ends of this machine with their guarantees, and choose one."""
+"""The back ends that one can choose, strongest first, and the choice of one by name or by what isolates here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from workbench.base.extensions import load, make
+from workbench.base.extensions import is_dotted, load, make
+from workbench.base.plugins import names, path_of
 from workbench.sandbox.backend import Backend, Guarantees
-from workbench.sandbox.errors import NoIsolation, SandboxUnavailable
-from workbench.sandbox.names import BACKENDS, backend_info
-from workbench.sandbox.process import KernelFeatures, PlainProcess, promises, promises_in_short
+from workbench.sandbox.types import NOT_ISOLATED, NoIsolation, SandboxUnavailable, SandboxUnknown
+
+
+@dataclass(frozen=True, slots=True)
+class BackendInfo:
+    """A back end's name in sessions and on the command line, where its class is, and what it does not isolate."""
+
+    name: str
+    path: str
+    weaknesses: tuple[str, ...] = ()
+
+
+#: bubblewrap has no engine with root's rights behind it, docker has one.
+BACKENDS = (
+    BackendInfo("bubblewrap", "workbench.sandbox.bubblewrap:Bubblewrap"),
+    BackendInfo("docker", "workbench.sandbox.docker:Docker"),
+    BackendInfo("process", "workbench.sandbox.process:PlainProcess", (NOT_ISOLATED,)),
+)
+
+
+def backend_info(name: str) -> BackendInfo:
+    """Return what is known of a back end, also of a plug-in's by its dotted path. SandboxUnknown: there is none."""
+    for info in BACKENDS:
+        if info.name == name:
+            return info
+    if is_dotted(name):
+        return BackendInfo(name, name)
+    if path := path_of("sandbox", name):
+        return BackendInfo(path, path)
+    known = ", ".join([*(info.name for info in BACKENDS), *names("sandbox")])
+    raise SandboxUnknown(f"There is no sandbox called {name!r}; choose from {known}, or package.module:Class.")
+
+
+def weaknesses_of(names: Iterable[str], sandbox: str = "", recorded: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return what back ends that gave verdicts do not isolate.
+
+    ``recorded`` is what the run's chosen ``sandbox`` declared when it was used; runs of former versions recorded
+    nothing.
+    """
+    known = {info.name: info.weaknesses for info in BACKENDS}
+    if recorded:
+        known[sandbox] = tuple(recorded)
+    return tuple(dict.fromkeys(weak for name in names for weak in known.get(name, ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +65,9 @@ class BackendStatus:
 
 def make_backend(name: str, folders: Sequence[str] = ()) -> Backend:
     """Return a back end by name or dotted path, imported from ``folders`` first. UsageError: there is none."""
-    backend = make("sandbox", load("sandbox", backend_info(name).path, Backend, folders))
-    backend.name = backend_info(name).name
+    info = backend_info(name)
+    backend = make("sandbox", load("sandbox", info.path, Backend, folders))
+    backend.name = info.name
     return cast(Backend, backend)
 
 
@@ -50,10 +92,11 @@ def choose_backend(name: str | None = None, folders: Sequence[str] = ()) -> Back
         SandboxUnavailable: It is unknown or cannot be used here; the sentence says why.
         NoIsolation: None was named and none isolates here; it carries what a plain process guarantees instead.
     """
+    from workbench.sandbox.process import KernelFeatures, PlainProcess, promises, promises_in_short
+
     if name:
         backend = make_backend(name, folders)
-        problem = backend.problem()
-        if problem:
+        if problem := backend.problem():
             raise SandboxUnavailable(problem)
         return backend
     problems = []

@@ -22,7 +22,8 @@ from typing import Any
 from workbench.base.disks import says_full
 from workbench.base.reasons import reason_of
 from workbench.sandbox.backend import RUNNER, Channel, Guarantees, Launch, Layout, runner_command
-from workbench.sandbox.errors import SandboxUnavailable
+from workbench.sandbox.control import OWN_MEMORY_MB, OWN_PROCESSES
+from workbench.sandbox.types import SandboxUnavailable
 
 #: Name of the images; ``docker image prune --all --filter label=workbench=environment`` removes them.
 REPOSITORY = "workbench-environment"
@@ -189,17 +190,17 @@ class DockerChannel:
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
         """Return whether the kernel has killed a process for memory; the engine hears of it as an event."""
-        end = asyncio.get_running_loop().time() + patience
-        while True:
-            try:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + patience
+        with contextlib.suppress(Exception):  # the engine is gone; its client may raise anything
+            while True:
                 await asyncio.to_thread(self._container.reload)
                 if self._container.attrs["State"]["OOMKilled"]:
                     return True
-            except Exception:  # the engine is gone; its client may raise anything
-                return False
-            if asyncio.get_running_loop().time() >= end:
-                return False
-            await asyncio.sleep(0.05)
+                if loop.time() >= end:
+                    break
+                await asyncio.sleep(0.05)
+        return False
 
     def disk_exceeded(self) -> bool:
         """False: all writes go to a tmpfs of limited size."""
@@ -221,7 +222,6 @@ DEFAULT_IMAGE = "debian:stable-slim"
 
 _SOCKET = "/var/run/docker.sock"
 _USER = 1000
-_OWN_MEMORY_MB, _OWN_PROCESSES = 192, 12
 _OPEN_FILES, _TASKS_OF_USER = 4096, 16384
 
 #: Podman's own system call filter allows keyrings, in which a candidate could leave data for the next one.
@@ -264,10 +264,11 @@ class Docker:
         if reason:
             raise SandboxUnavailable(reason)
         layout = Layout()
+        import docker
         import docker.errors
 
         try:
-            client = await asyncio.to_thread(_client)
+            client = await asyncio.to_thread(docker.from_env, timeout=60)
             try:
                 shared = client.api.base_url.startswith(("unix:", "http+unix:", "http+docker:"))
                 container = await asyncio.to_thread(self._create, client, launch, layout, shared)
@@ -317,7 +318,7 @@ class Docker:
         ulimits = [Ulimit(name="nofile", soft=_OPEN_FILES, hard=_OPEN_FILES)]
         if is_podman:  # which would ask for four million, more than root itself may have in some machines
             ulimits.append(Ulimit(name="nproc", soft=_TASKS_OF_USER, hard=_TASKS_OF_USER))
-        memory = f"{launch.limits.memory_mb + _OWN_MEMORY_MB}m"
+        memory = f"{launch.limits.memory_mb + OWN_MEMORY_MB}m"
         return client.containers.create(
             image,
             entrypoint=runner_command(launch.python, layout.runner, _FILTER),
@@ -336,7 +337,7 @@ class Docker:
             mounts=[Mount(inside, outside, type="bind", read_only=True) for inside, outside in folders.items()],
             mem_limit=memory,
             memswap_limit=memory,
-            pids_limit=launch.limits.processes + _OWN_PROCESSES,
+            pids_limit=launch.limits.processes + OWN_PROCESSES,
             nano_cpus=1_000_000_000,
             ulimits=ulimits,
             cap_drop=["ALL"],
@@ -356,12 +357,6 @@ def _remove_abandoned(client: Any) -> None:
         if machine == socket.gethostname() and not Path("/proc", pid).exists():
             with contextlib.suppress(docker.errors.APIError):
                 container.remove(force=True)
-
-
-def _client() -> Any:
-    import docker
-
-    return docker.from_env(timeout=60)
 
 
 def is_there() -> bool:

@@ -1,14 +1,17 @@
-"""The inputs and outputs of a sandbox."""
+"""The inputs and outputs of a sandbox, and its own errors, as opposed to those of a candidate in it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from workbench.base import typed_json
+from workbench.base.errors import UsageError, WorkbenchError
+
+NOT_ISOLATED = "NOT isolated"
 
 
 class Verdict(StrEnum):
@@ -113,7 +116,7 @@ class Report:
     doubtful: str = ""  # why a pass is marked: the body is not plain, or changed or opened something
     running: str = ""  # the test that was running when the process ended early
     notes: tuple[str, ...] = ()  # modules that could not be imported during collection
-    trace: Mapping[str, Any] | None = None  # see ``workbench.regeneration.tracing``
+    trace: Mapping[str, Any] | None = None  # see ``workbench.regeneration.building``
     said: str = ""  # standard error of a run of the whole suite; of other jobs ""
 
     @property
@@ -144,3 +147,30 @@ class Workspace:
     test_paths: tuple[str, ...] = ()  # relative to ``root``; (): pytest finds them
     variables: tuple[tuple[str, str], ...] = ()  # extra environment variables for the tests
     metadata: tuple[tuple[str, str], ...] = ()  # path on ``sys.path`` → content: ``.dist-info`` without code
+
+
+class SandboxError(WorkbenchError):
+    """The sandbox failed; never the candidate's fault."""
+
+
+class SandboxUnavailable(SandboxError):
+    """No back end, or not the requested one, can be used on this machine."""
+
+
+class SandboxUnknown(SandboxUnavailable, UsageError):
+    """No back end has this name."""
+
+
+class NoIsolation(SandboxUnavailable):
+    """No back end that isolates can be used, and none was named: a person has to decide about the plain process.
+
+    ``promises`` are the plain process's guarantees here, one sentence each; empty if it cannot be used either.
+    """
+
+    def __init__(self, sentence: str, promises: Sequence[str] = ()) -> None:
+        self.promises = tuple(promises)
+        super().__init__(sentence)
+
+
+def no_room(folder: str | Path) -> str:
+    return f"The disk is full: there is no room in {folder} for a sandbox; free some space or set TMPDIR to another folder."

@@ -267,7 +267,7 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
             rows[run.id] = row, str(plan.get("docs") or "original")
     made = made_under(reader, rows)
     found = []
-    for (run_id, evaluator, prompt, context), groups in group_counts(reader, rows, kept=False).items():
+    for (run_id, evaluator, prompt, context), groups in group_counts(reader, rows).items():
         row, docs = rows[run_id]
         only, _ = _chosen_tasks(reader, run_id, study)
         cell = CellWork(

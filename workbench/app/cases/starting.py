@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from workbench.agents.names import AGENTS, agent_info, current_name
-from workbench.agents.remote_names import is_remote
+from workbench.agents.names import AGENTS, agent_info, current_name, is_remote
 from workbench.app import runs
 from workbench.app.key_table import key_of
 from workbench.app.location import Location

@@ -32,13 +32,13 @@ _KIND_STYLES = {Kind.BADLY: "bad", Kind.UNTESTABLE: "dim"}
 
 
 def _class(line: TaskLine) -> str:
-    from workbench.regeneration.breakdown import class_of
+    from workbench.regeneration.outcome import class_of
 
     return class_of(line.name)
 
 
 def _verdict(line: TaskLine) -> str:
-    from workbench.regeneration.breakdown import verdict_of
+    from workbench.regeneration.outcome import verdict_of
 
     return "taken out" if line.excluded else verdict_of(line.result)
 
@@ -96,7 +96,7 @@ def _pass_at(place: int, k: int) -> Column[TaskLine]:
         return line.at[place] if place < len(line.at) else None
 
     def figure(rows: Sequence[TaskLine]) -> str:
-        from workbench.regeneration.breakdown import pass_by
+        from workbench.regeneration.outcome import pass_by
 
         counted = [("", line.result) for line in rows if not line.excluded and line.samples]
         return share(pass_by(counted, (k,))[0].pass_at[0].value) if counted else NOTHING
@@ -281,7 +281,7 @@ class TaskTable(Table[TaskLine]):
         return [rows[place] for place in passing]
 
     def rank_of_group(self, group: Group[TaskLine]) -> Any:
-        from workbench.regeneration.breakdown import VERDICTS_OF_TASKS
+        from workbench.regeneration.outcome import VERDICTS_OF_TASKS
 
         if self.arrangement.grouping == "verdict":
             return VERDICTS_OF_TASKS.index(group.name)

@@ -23,15 +23,17 @@ from workbench.base.text import one_line, plural
 from workbench.regeneration.failure_groups import (
     FailedCandidate,
     FailureGroup,
+    SourceOfTest,
     failure_groups,
     same_error,
     same_exception,
+    source_of_test,
+    text_of_test_file,
 )
-from workbench.regeneration.source_of_test import SourceOfTest, source_of_test, text_of_test_file
 from workbench.results.samples import Sample
 
 if TYPE_CHECKING:
-    from workbench.regeneration.breakdown import TaskGroup
+    from workbench.regeneration.outcome import TaskGroup
     from workbench.regeneration.passk import Estimate
     from workbench.results.failures import Diagnosis
     from workbench.results.regeneration_runs import RunView
@@ -151,7 +153,7 @@ def _tests(found: Diagnosis) -> Listing:
 
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> dict[str, Listing]:
     """Compute pass@k of a group by the number of samples and by k, both with intervals, and by file."""
-    from workbench.regeneration.breakdown import pass_by, pass_by_k, pass_by_samples
+    from workbench.regeneration.outcome import pass_by, pass_by_k, pass_by_samples
     from workbench.results.failures import verdict_sequences
     from workbench.results.samples import results_by_group
 

@@ -165,7 +165,7 @@ class Actions(RunActions):
 
         def work(session: Path, state: TrialState) -> str:
             from workbench.orders.check import CheckOrder
-            from workbench.sandbox.errors import NoIsolation
+            from workbench.sandbox.types import NoIsolation
 
             order, alone = CheckOrder(session, [state.trial.id], block=block, anew=True), ""
             try:

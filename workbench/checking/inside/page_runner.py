@@ -29,12 +29,14 @@ import termios
 import time
 from typing import Any, BinaryIO
 
-sys.path.insert(0, os.path.dirname(__file__))
-
-from traces import Traces, files, shell_state, told  # type: ignore[import-not-found]
-
 OUTPUT = 64 * 1024
 STATE = "/dev/shm/.state"
+PLACES = ("repo", "/home/sandbox", "/tmp", "/dev/shm")
+#: In the folder of a check, what the host and the runners write.
+HOST = {"repo", "steps.json", "results.jsonl", "apart.json", ".apart.json", "passed.json", ".passed.json"}
+OWN = {"/tmp/.out", "/tmp/.err", STATE}
+#: What bash sets by itself.
+BY_ITSELF = re.compile(r"declare -x (?:OLDPWD|SHLVL|_)(?:=|$)")
 #: What a command is wrapped in: it goes on from where the last one left off, and leaves behind where it is and what it set.
 WRAPPED = (
     f'__save() {{ local status=$?; export -n status; {{ export -p; printf "cd %q\\n" "$PWD"; }} > {STATE} 2>/dev/null; exit $status; }}\n'
@@ -232,6 +234,91 @@ def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, 
     return result
 
 
+# -- what a step leaves behind: one that leaves nothing cannot affect later ones, and may run where nothing was left before it
+
+
+def files(folder: str) -> dict[str, tuple[int, ...]]:
+    """Every writable path in the check's folder and the in-memory folders, with what changes on a write."""
+    found: dict[str, tuple[int, ...]] = {}
+    pending = [os.path.join(folder, place) for place in PLACES]
+    while pending:
+        at = pending.pop()
+        try:
+            entries = list(os.scandir(at))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.path in OWN:
+                continue
+            try:
+                seen = entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    found[entry.path] = (seen.st_mode, seen.st_ino)
+                    pending.append(entry.path)
+                else:
+                    found[entry.path] = (seen.st_mode, seen.st_ino, seen.st_size, seen.st_mtime_ns)
+            except OSError:
+                found[entry.path] = ()
+    for name in set(os.listdir(folder)) - HOST:
+        found[name] = ()
+    return found
+
+
+def shell_state() -> list[str] | None:
+    """Saved shell state without what bash sets by itself; None where there is none."""
+    try:
+        with open(STATE, encoding="utf-8", errors="replace") as file:
+            return [line for line in file.read().splitlines() if not BY_ITSELF.match(line)]
+    except OSError:
+        return None
+
+
+class Traces:
+    """Compares the sandbox before and after each step."""
+
+    def __init__(self) -> None:
+        shell({"code": ":"}, 10.0, set())
+        self.plain = shell_state()
+        if os.path.exists(STATE):
+            os.unlink(STATE)
+        self.folder = os.path.dirname(os.getcwd())
+        self.before = files(self.folder)
+        self.rest = False  # whether something was left behind for all that follows
+        self.python = False  # for snippets of Python
+        self.failed: set[int] = set()
+
+    def provided(self, path: str) -> None:
+        """Count a file that was written for a step as one that was there."""
+        now = files(self.folder)
+        absolute = os.path.join(self.folder, "repo", path)
+        self.before = {**self.before, **{name: seen for name, seen in now.items() if name.startswith(absolute)}}
+
+    def note(self, step: dict[str, Any], result: dict[str, Any], alive: bool) -> None:
+        late = bool(result.get("timeout") or result.get("ended"))
+        if step["kind"] != "shell":
+            self.python = self.python or late or bool(result.get("trace", True) or result.get("asked"))
+            if late or result.get("error") or any(one.get("error") for one in result.get("examples", ())):
+                self.failed.add(step["id"])
+        elif shell_state() != self.plain:
+            self.rest = True
+        if not self.rest:
+            self.rest = alive or files(self.folder) != self.before
+
+    def allow(self, step: dict[str, Any]) -> bool:
+        """Whether the result that a step had elsewhere holds here: nothing was left behind before it."""
+        return not (
+            self.rest or (step["kind"] != "shell" and (self.python or self.failed.intersection(step.get("uses", ()))))
+        )
+
+
+def told(path: str) -> Any:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
 def provide(step: dict[str, Any], traces: Traces | None = None) -> list[str]:
     """Write the files that a reader would bring; return the new ones."""
     made = []
@@ -269,19 +356,9 @@ def goes_on(snippets: Snippets) -> bool:
     return any(name.isdigit() and int(name) not in own and not ended(int(name)) for name in os.listdir("/proc"))
 
 
-def traced() -> Traces:
-    shell({"code": ":"}, 10.0, set())
-    plain = shell_state(STATE)
-    try:
-        os.unlink(STATE)
-    except OSError:
-        pass
-    return Traces(os.path.dirname(os.getcwd()), STATE, plain)
-
-
 def run(steps: list[dict[str, Any]], seconds: float, tell: Any, apart: str) -> None:
     snippets = Snippets()
-    traces = traced() if apart else None
+    traces = Traces() if apart else None
     began, looking = time.monotonic(), 0.0
     left_out: set[int] = set()  # of a chain, with its first step, all are left out or none
     begun: set[int] = set()
@@ -349,7 +426,7 @@ def main() -> None:
         if "chains" not in asked:
             run(asked["steps"], float(seconds), tell, others[0] if others else "")
             return
-        traces = traced()
+        traces = Traces()
         for chain in asked["chains"]:
             if traces.rest or chain[0] <= (told(others[0]) or 0):
                 return

@@ -15,6 +15,7 @@ from typing import Any
 
 from workbench.base.errors import UsageError
 from workbench.base.files import shown
+from workbench.base.typed_json import encode
 from workbench.interop.formats.exporting import TrajectoryFormat, Written, file_name, write_text
 from workbench.interop.formats.trajectory import (
     CHANGED,
@@ -26,7 +27,6 @@ from workbench.interop.formats.trajectory import (
     Trajectory,
     own_of,
     restored,
-    to_json,
     with_own,
     without_own,
 )
@@ -220,7 +220,7 @@ def to_atif(trajectory: Trajectory) -> dict[str, Any]:
     document = _document(trajectory)
     if _KEPT in trajectory.extra:
         return dict(patched(document, trajectory.extra[_KEPT].get(CHANGED)))
-    change = difference(without_own(to_json(_plain(document))), without_own(to_json(trajectory)))
+    change = difference(without_own(encode(_plain(document))), without_own(encode(trajectory)))
     if change is None:
         return document
     extra = document.get("extra", {})

@@ -22,7 +22,7 @@ from workbench.interop.formats.tasks import function_of, prompt_and_solution, sp
 from workbench.interop.formats.values import ForeignProblem, list_of, object_of, said, text_of, without
 from workbench.session import SessionReader
 from workbench.session.rows import TaskRow
-from workbench.session.verdict_counts import is_counted
+from workbench.session.sample_counts import is_counted
 
 _STATUSES = {"pass": "passed", "fail": "failed", "timeout": "timeout"}
 _LONGEST_TEST = 500

@@ -20,6 +20,7 @@ from urllib.parse import quote
 from workbench.base.errors import UsageError
 from workbench.base.files import shown
 from workbench.base.text import one_line, plural
+from workbench.base.typed_json import encode
 from workbench.interop.formats.exporting import TrajectoryFormat, Written, replaced
 from workbench.interop.formats.reading import Read
 from workbench.interop.formats.trajectory import (
@@ -32,8 +33,6 @@ from workbench.interop.formats.trajectory import (
     Trajectory,
     own_of,
     restored,
-    step_to_json,
-    to_json,
     without_own,
 )
 from workbench.interop.formats.values import (
@@ -416,9 +415,9 @@ def sample_of(trajectory: Trajectory) -> dict[str, Any]:
     ours = dict(own_of(trajectory.extra))
     if not isinstance(trajectory.extra.get(KEY), dict):
         # The head is stored in full: what a reader makes of it depends on its version.
-        whole = without_own(to_json(trajectory))
+        whole = without_own(encode(trajectory))
         change = {name: {"=": value} for name, value in whole.items() if name != "steps"}
-        steps = difference([step_to_json(one) for one in _steps(messages, [])], whole["steps"])
+        steps = difference(encode(_steps(messages, [])), whole["steps"])
         ours[CHANGED] = {"d": {**change, **({"steps": steps} if steps else {})}}
     if ours:
         sample["metadata"] = {**(sample.get("metadata") or {}), OWN: ours}

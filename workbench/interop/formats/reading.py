@@ -14,15 +14,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import ExtensionProblem, failure
 from workbench.base.files import TooDeep, is_shallow, require_ordinary
 from workbench.base.plugins import installed, named_class, names, plugin_named
+from workbench.base.typed_json import convert, encode
 from workbench.interop.formats.samples import ForeignCandidate, ForeignTask
 from workbench.interop.formats.trajectory import Trajectory
-from workbench.interop.formats.values import ForeignProblem, misfit, said
+from workbench.interop.formats.values import ForeignProblem, said
 from workbench.session.importer import Importer
 
 MOST_BYTES = 1_000_000_000
@@ -223,11 +224,12 @@ def read_with(importer: Importer, path: Path) -> Iterator[Read]:
         place = f"item {number:,}"
         if isinstance(item, Read):
             yield item
-        elif problem := _problem_of(item):
-            problem = f"was read by {importer.name} into what does not fit: {problem}"
+            continue
+        try:
+            yield Read(importer.name, _checked(item), place=place)
+        except (ValueError, TypeError, RecursionError) as error:
+            problem = f"was read by {importer.name} into what does not fit: {error}"
             yield Read(importer.name, None, problem, place)
-        else:
-            yield Read(importer.name, cast(Item, item), place=place)
     if not number:
         raise ForeignProblem(f"has nothing that {importer.name} reads")
 
@@ -243,9 +245,8 @@ def _asked(importer: Importer, path: Path) -> Iterator[object]:
         raise ForeignProblem(f"was not read to its end: {failure(KIND, importer.name, error)}") from error
 
 
-def _problem_of(item: object) -> str:
-    kind = next((one for one in (Trajectory, ForeignTask, ForeignCandidate) if isinstance(item, one)), None)
-    if kind is None:
-        return f"{type(item).__name__} is no Trajectory, ForeignTask or ForeignCandidate"
-    place = misfit(item, kind, "its").replace("its.", "its ")
-    return place and f"{place} has a value of another kind than a {kind.__name__} has there"
+def _checked(item: object) -> Item:
+    """Return an item as values of JSON make it. ValueError: it has others, or is no item."""
+    if not isinstance(item, Trajectory | ForeignTask | ForeignCandidate):
+        raise ValueError(f"{type(item).__name__} is no Trajectory, ForeignTask or ForeignCandidate")
+    return convert(type(item), encode(item))

@@ -14,6 +14,7 @@ from typing import Any
 
 from workbench.agents.protocol import OPEN, RESPOND, TOOLS, Action, parse_action
 from workbench.base.text import one_line
+from workbench.base.typed_json import convert, encode
 from workbench.engine.records import score_row
 from workbench.interop.formats.files_seen import seen_in
 from workbench.interop.formats.trajectory import (
@@ -23,12 +24,9 @@ from workbench.interop.formats.trajectory import (
     ToolCall,
     Totals,
     Trajectory,
-    from_head,
     head_to_json,
     iso,
     own_of,
-    step_from_json,
-    step_to_json,
     unix,
 )
 from workbench.interop.formats.values import (
@@ -170,12 +168,10 @@ def record(
         "steps": {
             str(number): found
             for number, (step, kept) in enumerate(zip(shown, rows, strict=True), 1)
-            if (found := difference(step_to_json(read_row(kept[0], kept[1], kept[2])), step_to_json(step))) is not None
+            if (found := difference(encode(read_row(kept[0], kept[1], kept[2])), encode(step))) is not None
         },
         "prompts": [
-            [place, step_to_json(step)]
-            for place, step in enumerate(trajectory.steps)
-            if own_of(step.extra).get("prompt")
+            [place, encode(step)] for place, step in enumerate(trajectory.steps) if own_of(step.extra).get("prompt")
         ],
         "scores": trajectory.scores,
     }
@@ -403,12 +399,12 @@ def _imported(reader: SessionReader, trial: TrialRow, origin: ImportedRow) -> Tr
     )
     changes = extra.get("steps", {})
     steps = [
-        step_from_json(patched(step_to_json(read_row(row, *_texts(reader, row))), changes.get(str(row.number))))
+        patched(encode(read_row(row, *_texts(reader, row))), changes.get(str(row.number)))
         for row in reader.steps(trial.id)
     ]
     for place, values in extra.get("prompts", ()):
-        steps.insert(place, step_from_json(values))
-    return from_head(patched(head_of(trial), extra.get("head")), steps)
+        steps.insert(place, values)
+    return convert(Trajectory, {**patched(head_of(trial), extra.get("head")), "steps": steps})
 
 
 # -- what ran here

@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
+
 from workbench.base.errors import UsageError
 from workbench.base.files import shown
 from workbench.base.glyphs import VERDICTS
 from workbench.base.text import one_line
+from workbench.interop.formats.trajectory import Count
 from workbench.results.samples import next_sample
 from workbench.results.tasks import task_states
 from workbench.session import SessionReader, SessionWriter
@@ -36,7 +39,7 @@ class ForeignTask:
     body: str | None = None
     doc: str | None = None
     tests: tuple[str, ...] = ()
-    test_count: int = 0  # number of tests, if only that is known
+    test_count: Count = 0  # number of tests, if only that is known
     origin: str = ""  # its repository or benchmark
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -48,7 +51,7 @@ class ForeignCandidate:
     task: str
     evaluator: str
     text: str
-    verdict: Annotated[str, tuple(VERDICTS)] | None = None
+    verdict: Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(VERDICTS)})$")] | None = None
     reason: str | None = None
     failing: tuple[tuple[str, str], ...] = ()  # (test, message)
     extra: Mapping[str, Any] = field(default_factory=dict)  # the entry without its text

@@ -14,10 +14,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
+import msgspec
+
 from workbench.base.text import one_line
-from workbench.interop.formats.values import ForeignProblem, misfit, patched
+from workbench.base.typed_json import convert, encode
+from workbench.interop.formats.values import ForeignProblem, patched, without
 
 Extra = Mapping[str, Any]
+Count = Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
+Amount = Annotated[float, msgspec.Meta(ge=0, lt=1e15)]
 OWN = "workbench"
 """The key of ``extra`` under which the workbench keeps what only it knows: scores, remarks, the case."""
 CHANGED = "difference"
@@ -47,18 +52,18 @@ class Result:
 class Step:
     """One turn. None is always "the file does not say"."""
 
-    source: Annotated[str, ("system", "user", "agent")]
+    source: Annotated[str, msgspec.Meta(pattern="^(system|user|agent)$")]
     text: str
     reasoning: str | None = None  # before the message
     calls: Sequence[ToolCall] = ()
     results: Sequence[Result] | None = None  # in order; None: no observation
     model: str | None = None
-    prompt_tokens: int | None = None  # cached ones included
-    completion_tokens: int | None = None
-    cached_tokens: int | None = None
-    cost_usd: float | None = None
+    prompt_tokens: Count | None = None  # cached ones included
+    completion_tokens: Count | None = None
+    cached_tokens: Count | None = None
+    cost_usd: Amount | None = None
     at: str | None = None  # ISO 8601 as in the file
-    seconds: float | None = None
+    seconds: Amount | None = None
     extra: Extra = field(default_factory=dict)
 
     @property
@@ -70,9 +75,9 @@ class Step:
 class Totals:
     """Sums over a trajectory as the file states them, None if it does not."""
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cost_usd: float | None = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    cost_usd: Amount | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +89,10 @@ class Trajectory:
     version: str = ""
     model: str = ""  # "" if unknown
     task: str = ""  # id or name, "" if unknown
-    repeat: int = 1  # which attempt, from 1
+    repeat: Count = 1  # which attempt, from 1
     tools: Sequence[Any] | None = None  # as OpenAI defines them
     totals: Totals = Totals()
-    seconds: float | None = None
+    seconds: Amount | None = None
     problem: str = ""  # why it ended without a result
     submission: str | None = None  # a patch or text, if known
     extra: Extra = field(default_factory=dict)  # the rest, by format
@@ -118,7 +123,7 @@ class Trajectory:
     @property
     def digest(self) -> str:
         """SHA-256 of the content in hex; what people and judges add is no part of it."""
-        text = json.dumps(without_own(to_json(self)), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        text = json.dumps(without_own(encode(self)), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -165,45 +170,15 @@ def iso(moment: float) -> str:
 # -- as JSON
 
 
-def _fields(value: ToolCall | Result | Step | Totals | Trajectory) -> dict[str, Any]:
-    values = {name: getattr(value, name) for name in value.__dataclass_fields__}
-    return {name: dict(one) if isinstance(one, Mapping) else one for name, one in values.items()}
-
-
-def step_to_json(step: Step) -> dict[str, Any]:
-    results = None if step.results is None else [_fields(one) for one in step.results]
-    return {**_fields(step), "calls": [_fields(one) for one in step.calls], "results": results}
-
-
-def step_from_json(values: Mapping[str, Any]) -> Step:
-    calls, results = tuple(ToolCall(**one) for one in values["calls"]), values["results"]
-    told = None if results is None else tuple(Result(**one) for one in results)
-    return Step(**{**values, "calls": calls, "results": told})
-
-
 def head_to_json(trajectory: Trajectory) -> dict[str, Any]:
-    tools = None if trajectory.tools is None else list(trajectory.tools)
-    values = {**_fields(trajectory), "tools": tools, "totals": _fields(trajectory.totals)}
-    return {name: value for name, value in values.items() if name != "steps"}
-
-
-def to_json(trajectory: Trajectory) -> dict[str, Any]:
-    return {**head_to_json(trajectory), "steps": [step_to_json(step) for step in trajectory.steps]}
-
-
-def from_head(head: Mapping[str, Any], steps: Sequence[Step]) -> Trajectory:
-    return Trajectory(**{**head, "totals": Totals(**head["totals"]), "steps": tuple(steps)})
+    return without(encode(replace(trajectory, steps=())), "steps")
 
 
 def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
     """Return the trajectory that the workbench wrote, from a format's content and the difference beside it."""
-    own = {key: value for key, value in ours.items() if key != CHANGED}
+    own = without(ours, CHANGED)
     try:
-        values = patched(without_own(to_json(plain)), ours.get(CHANGED))
-        found = from_head(values, [step_from_json(one) for one in values.pop("steps")])
-        sound = not misfit(found, Trajectory)
+        found = convert(Trajectory, patched(without_own(encode(plain)), ours.get(CHANGED)))
     except (LookupError, TypeError, ValueError, AttributeError):
-        sound = False
-    if not sound:
-        raise ForeignProblem("holds notes of the workbench that do not fit it")
+        raise ForeignProblem("holds notes of the workbench that do not fit it") from None
     return replace(found, extra={**found.extra, **({OWN: own} if own else {})})

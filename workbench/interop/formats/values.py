@@ -1,13 +1,10 @@
-"""Values of foreign files: what is wrong with one, in a clause; what turns one into another; which fit our classes."""
+"""Values of foreign files: what is wrong with one, in a clause; what turns one into another."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass
-from functools import cache, partial
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from collections.abc import Mapping
+from typing import Any
 
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line
@@ -85,7 +82,7 @@ def difference(before: Any, after: Any) -> dict[str, Any] | None:
         if not inner and not gone:
             return None
         return {"d": inner, "-": gone} if gone else {"d": inner}
-    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+    if isinstance(before, list | tuple) and isinstance(after, list | tuple) and len(before) == len(after):
         items = {
             str(index): found
             for index, (one, other) in enumerate(zip(before, after, strict=True))
@@ -110,51 +107,3 @@ def patched(before: Any, change: dict[str, Any] | None) -> Any:
     gone = set(change.get("-", ()))
     kept = {key: value for key, value in before.items() if key not in gone}
     return {**kept, **{key: patched(before.get(key), inner) for key, inner in change["d"].items()}}
-
-
-# -- what fits
-
-
-_hints = cache(partial(get_type_hints, include_extras=True))
-
-
-def misfit(value: object, kind: Any, place: str = "it") -> str:
-    """Return the place in ``value`` that has another kind than the annotations of our classes say, "" if all fits.
-
-    Whole numbers are counts and others amounts: neither is below 0. A mapping is an object of JSON, and an annotated
-    text one of those in its annotation.
-    """
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        places = [misfit(value, one, place) for one in inner]
-        return "" if "" in places else max(places, key=len)
-    if is_dataclass(kind):
-        if not isinstance(value, kind):  # type: ignore[arg-type]
-            return place
-        members = ((f"{place}.{name}", getattr(value, name), hint) for name, hint in _hints(kind).items())  # type: ignore[arg-type]
-        return next(filter(None, (misfit(member, hint, where) for where, member, hint in members)), "")
-    if origin in (tuple, Sequence):
-        if not isinstance(value, list | tuple):
-            return place
-        kinds = [inner[0]] * len(value) if len(inner) == 1 or inner[-1] is ... else list(inner)
-        if len(kinds) != len(value):
-            return place
-        each = enumerate(zip(value, kinds, strict=True), 1)
-        return next(filter(None, (misfit(one, its, f"{place}[{number}]") for number, (one, its) in each)), "")
-    if origin is Annotated:
-        fits = isinstance(value, str) and value in inner[1]
-    elif origin is Mapping:
-        fits = isinstance(value, dict) and _is_json(value)
-    elif kind in (int, float):
-        fits = (count_of if kind is int else amount_of)(value) is not None
-    else:
-        fits = kind is Any or isinstance(value, kind)
-    return "" if fits else place
-
-
-def _is_json(value: object) -> bool:
-    try:
-        json.dumps(value)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True

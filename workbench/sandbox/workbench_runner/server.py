@@ -20,14 +20,13 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from . import child, processes
-from .fork_server import ForkServer
-from .introspection_check import INTROSPECTS
+from .child import belongs
+from .hot import ForkServer
 from .judge import judge
-from .own_modules import belongs
+from .patching import INTROSPECTS
 from .process_state import ProcessState
-from .suite_errors import SuiteErrors, of_suite
 from .tree import Tree
-from .watching import Exit, watch
+from .watching import Exit, SuiteErrors, watch
 
 _BOOTSTRAP = "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.insert(0, %r); from workbench_runner.%s import main; main()"
 
@@ -154,11 +153,11 @@ class Server:
         route = "cold" if job["route"] == "cold" else "warm"
         spec = self.specification(job, nonce)
         spec["write_bytecode"] = not job["path"] and not self.harvested
-        words = SuiteErrors() if of_suite(job) else None
+        words = SuiteErrors() if not job["path"] and not job["tests"] else None
         spec["words"] = words.writer if words is not None else None
         pid, reader = (self._start_cold if route == "cold" else self._start_warm)(spec)
         if words is not None:
-            words.begun()
+            os.close(words.writer)  # the process has it now
         end = Exit(pid)
         outcome = watch(reader, nonce, job, end, keep=lambda: self.fork_server.pids, words=words)
         clean = processes.end_all(self.fork_server.pids)
