@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench.base import glyphs
 from workbench.base.text import one_line, plural
-from workbench.commands.output import print_json, tell
+from workbench.commands.output import interrupted, print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import (
     RegenerationWatch,
@@ -28,7 +28,7 @@ from workbench.orders.order import WorkOrder
 from workbench.orders.orders import Order, OrderedWork, is_finished, last_order, ordered_work, refusal
 from workbench.pages import wording
 from workbench.pages.page import Note, Part, table_of
-from workbench.pages.regenerated import cell, estimate_words
+from workbench.pages.regenerated import cell, estimate_words, verdict_words
 from workbench.pages.wording import share
 from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.outcome import (
@@ -133,21 +133,18 @@ def watch_runs(
                 show({"type": "run", "run": key, "session": str(session)})
                 states.append(follow(session, key, process, show))
         except KeyboardInterrupt:
-            states.append("interrupted")
+            states.append("")
             stop(session, key)
-            interrupted = True
-        else:
-            interrupted = False
     closing = trials_summary(session, trials())
     if as_json:
         print_json(closing)
     else:
         Terminal().parts(trials_parts(closing))
     done = sum(case["status"] == "done" for case in closing["cases"])
-    if interrupted:
-        sentence = f"Interrupted: {done} of {len(closing['cases'])} trials are done and kept."
-        tell(f"{sentence} Go on with: workbench resume {session}")
-        return 130
+    if "" in states:
+        return interrupted(
+            f"{done} of {plural(len(closing['cases']), 'trial')}", f"Go on with: workbench resume {session}"
+        )
     return 0 if all(state == "done" for state in states) and done == len(closing["cases"]) else 1
 
 
@@ -266,12 +263,11 @@ def self_check_line(checked: dict[str, Any]) -> str:
 
 def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]) -> Iterator[Part]:
     """Yield what came of an order, or of what a run was asked for last; ``closing`` is its summary."""
+    ordered = isinstance(run, Order)
     if not isinstance(run, Order):
         row = reader.run(run)
         assert row is not None, run
-        run, again = last_order(row), True
-    else:
-        again = False
+        run = last_order(row)
     every = read_lines(reader, ordered_work(reader, run))
     lines = [line for line in every if line.candidates or line.task.state == "excluded"]
 
@@ -297,14 +293,16 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
         del columns["file"]  # a single file goes without saying
     yield table_of(lines[:_MOST_ROWS], columns, {"tests", "cover", *figures_at})
     if len(lines) > _MOST_ROWS:
-        yield Note(f"… and {len(lines) - _MOST_ROWS} more tasks")
+        yield Note(f"… and {len(lines) - _MOST_ROWS:,} more tasks")
     if len(lines) < len(every):
-        yield Note(f"{len(every) - len(lines)} tasks without a sample are not listed.")
+        yield Note(f"{plural(len(every) - len(lines), 'task')} without a sample left out.")
     yield from (Note(said, "bad") for said in reason_lines(closing["reasons"]))
-    if closing["kept"] and not again:
-        yield Note(kept_words(closing), "advice")
+    if closing["kept"] and ordered:
+        kept = f"{closing['kept']:,} of {plural(closing['candidates'], 'verdict')} were in the session before and are shown as they are."
+        yield Note(f"{kept} Test them again with: workbench rerun {closing['session']} '*'", "advice")
     if closing["again"]:
-        yield Note(again_words(closing), "advice")
+        again = f"{closing['again']:,} of {plural(closing['candidates'], 'sample')} are still to be tested again;"
+        yield Note(f"{again} their former verdicts ({glyphs.FORMER}) are shown and count.", "advice")
     if closing["note"]:
         yield Note(closing["note"], "advice")
     checked = closing["self_check"]
@@ -314,7 +312,11 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
     if closing["tasks"]:
         yield from map(Note, filter(None, dict.fromkeys(closing["interval_words"].values())))
     if closing["failures"]:
-        yield Note(failure_words(closing["failures"]))
+        told = []
+        for one in closing["failures"][:_FAILURES_SHOWN]:
+            said = one_line(one["message"].removeprefix(f"{one['exception']}: "), 60)
+            told.append(f"{one['candidates']} × {': '.join(filter(None, (one['exception'], said)))}")
+        yield Note(f"most failed so: {'; '.join(told)}")
     if line := self_check_line(checked):
         yield Note(line, "bad" if checked["failed"] else "")
     if closing["pending_rechecks"]:
@@ -323,28 +325,6 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
     docs = docs_words(closing["docs"], closing["docs_scope"])
     said = f"docs {docs} · {closing['evaluator']} · m = {found.drawn(closing['samples'])} · {closing['sandbox']}"
     yield Note(f"{said} · session: {closing['session']}")
-
-
-def failure_words(failures: list[dict[str, Any]]) -> str:
-    told = []
-    for one in failures[:_FAILURES_SHOWN]:
-        said = one["message"].removeprefix(f"{one['exception']}: ")
-        told.append(f"{one['candidates']} × {one['exception']}" + (f": {one_line(said, 60)}" if said else ""))
-    return f"most failed so: {'; '.join(told)}"
-
-
-def again_words(closing: dict[str, Any]) -> str:
-    return (
-        f"{closing['again']} of {closing['candidates']} samples are still to be tested again; "
-        f"their former verdicts ({glyphs.FORMER}) are shown and count."
-    )
-
-
-def kept_words(closing: dict[str, Any]) -> str:
-    return (
-        f"{closing['kept']} of {closing['candidates']} verdicts were in the session before and are shown as they are. "
-        f"Test them again with: workbench rerun {closing['session']} '*'"
-    )
 
 
 def first_of(tests: Sequence[str]) -> str:
@@ -364,7 +344,7 @@ def figures(found: PassFigures, closing: dict[str, Any]) -> str:
     for words, values in found.otherwise:
         at = [f"pass@{one.k} {share(value)}" for one, value in zip(found.pass_at, values, strict=False)]
         parts.append(": ".join(filter(None, (words, ", ".join(at)))))
-    parts += [f"{glyphs.VERDICTS.get(name, '')} {name} {count}" for name, count in closing["verdicts"].items()]
+    parts += [verdict_words(closing["verdicts"])] if closing["verdicts"] else []
     parts += [f"{closing['excluded']} taken out"] if closing["excluded"] else []
     if closing["dropped"]:
         parts.append("dropped: " + ", ".join(f"{count} {stage}" for stage, count in closing["dropped"].items()))
@@ -409,9 +389,10 @@ def watch_order(
         tell(f"workbench: no task came of this order. Look at what the session has: workbench show {session}")
     if not state:
         done = sum(closing["verdicts"].values())
-        sentence = f"Interrupted: {done} of {closing['candidates']} candidates have their verdict and are kept."
-        tell(f"{sentence} {advice or f'Go on with: workbench resume {session}'}")
-        return 130
+        return interrupted(
+            f"{done:,} of {plural(closing['candidates'], 'candidate')}",
+            advice or f"Go on with: workbench resume {session}",
+        )
     return 2 if state == "refused" else exit_code(state, closing)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from workbench.base.numbers import MOST_REPEATS
 from workbench.commands.arguments import Argument, asked, whole
 from workbench.commands.ordering import ORDERING, carry_out, session_path
-from workbench.commands.output import print_json, print_page, say, tell
+from workbench.commands.output import interrupted, print_json, print_page, say, tell
 from workbench.commands.watching import TerminalShow, follow, stop
 from workbench.metrics.paper import published_paper
 from workbench.metrics.texts import needed
@@ -34,7 +34,7 @@ from workbench.pages.study_report import study_json
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
 from workbench.studies.analysis import analyse
-from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts
+from workbench.studies.declaration import PAPER, Study, with_amounts
 from workbench.studies.following import declared, read_study
 from workbench.studies.study_files import packaged_studies, study_named
 
@@ -151,13 +151,7 @@ def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
             stop(session, current)
         with SessionReader(session) as reader:
             outcome = read_study(reader, name)
-        planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
-        items = "trials" if outcome.study.kind == AGENTS else "candidates"
-        tell(
-            f"Interrupted: {outcome.done:,} of {planned} {items} are done and kept. "
-            f"Go on with: workbench study {name} --session {session}"
-        )
-        return 130
+        return interrupted(outcome.progress, f"Go on with: workbench study {name} --session {session}")
     return 0
 
 

@@ -78,12 +78,14 @@ def share(value: float | None) -> str:
 
 
 def size(count_of_bytes: int) -> str:
-    """Return a size in bytes, kB or MB (of 1000)."""
+    """Return a size in bytes, kB, MB or GB (of 1000)."""
     if count_of_bytes < 1000:
         return f"{count_of_bytes} B"
     if count_of_bytes < 1_000_000:
         return f"{count_of_bytes / 1000:.1f} kB"
-    return f"{count_of_bytes / 1_000_000:.1f} MB"
+    if count_of_bytes < 1_000_000_000:
+        return f"{count_of_bytes / 1_000_000:.1f} MB"
+    return f"{count_of_bytes / 1_000_000_000:,.1f} GB"
 
 
 def when(unix: float | str | None) -> str:
