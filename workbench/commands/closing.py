@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import glyphs
-from workbench.base.text import one_line, plural
+from workbench.base.text import fixed, one_line, percent, plural, share
 from workbench.commands.output import interrupted, print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import (
@@ -29,7 +29,6 @@ from workbench.orders.orders import Order, OrderedWork, is_finished, last_order,
 from workbench.pages import wording
 from workbench.pages.page import Note, Part, table_of
 from workbench.pages.regenerated import cell, estimate_words, verdict_words
-from workbench.pages.wording import share
 from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.outcome import (
     PassFigures,
@@ -88,9 +87,9 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
         "score": score_words,
         **tiers,
         "steps": lambda one: str(one["steps"]),
-        "tokens": lambda one: wording.count(one["tokens"]),
-        "cost $": lambda one: wording.money(one["cost"]),
-        "s": lambda one: wording.seconds(one["seconds"]),
+        "tokens": lambda one: fixed(one["tokens"]),
+        "cost $": lambda one: fixed(one["cost"], 4),
+        "s": lambda one: fixed(one["seconds"], 1),
         "status": lambda one: one["status"],
     }
     yield table_of(cases, columns, columns.keys() - {"case", "agent", "status"})
@@ -284,7 +283,7 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
         "file": lambda one: one.task.path,
         "function": lambda one: row_id(one.task).partition("::")[2],
         "tests": lambda one: str(one.task.test_count),
-        "cover": lambda one: "" if one.task.coverage is None else f"{one.task.coverage:.0%}",
+        "cover": lambda one: "" if one.task.coverage is None else percent(one.task.coverage),
         "samples": lambda one: "".join(map(cell, one.candidates)).replace(glyphs.RUNNING, glyphs.WAITING),
         **figures_at,
         "failing first": failing,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.base.glyphs import VERDICTS, WAITING
-from workbench.base.text import plural
+from workbench.base.text import plural, size_of, when
 from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
 from workbench.commands.terminal import Terminal
@@ -13,7 +13,6 @@ from workbench.documenters.kept import described, forget, kept
 from workbench.interop.doc_programs.installing import install, installed, remove
 from workbench.interop.doc_programs.programs import INSTALLABLE
 from workbench.pages.page import Table
-from workbench.pages.wording import size, when
 from workbench.session.json_forms import picked
 
 DEFAULT_TAKES_WORDS = False
@@ -38,7 +37,7 @@ def run_list(arguments: argparse.Namespace) -> int:
             print_json({"type": "doc_system", "name": f"{name}:MODEL", **values, "folder": place})
         mark = sign(VERDICTS["passed"], "installed:") if found else sign(WAITING, "not installed:")
         state = f"about {program.megabytes:,} MB; workbench docs install {name}"
-        state = f"{size(found.bytes)}, {plural(found.packages, 'package')}" if found else state
+        state = f"{size_of(found.bytes)}, {plural(found.packages, 'package')}" if found else state
         rows.append((f"{mark} {name}:MODEL", f"{program.title} {program.version} · {state}"))
     for name, what in _OTHERS:
         if arguments.json:
@@ -52,7 +51,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 def run_install(arguments: argparse.Namespace) -> int:
     program = INSTALLABLE[arguments.name]
     found = install(program, tell)
-    say(f"{program.title} {found.version} is installed: {size(found.bytes)} in {found.folder}.")
+    say(f"{program.title} {found.version} is installed: {size_of(found.bytes)} in {found.folder}.")
     return 0
 
 
@@ -76,7 +75,7 @@ def run_kept(arguments: argparse.Namespace) -> int:
         if documented and not what:
             what = "by an older version, which did not keep names"
         came = described(documented) if documented else ""
-        rows.append((one.id, when(one.changed_at), f"{what} · {size(one.bytes)}\n{came}".rstrip()))
+        rows.append((one.id, when(one.changed_at), f"{what} · {size_of(one.bytes)}\n{came}".rstrip()))
     if rows:
         Terminal().parts([Table(("", "", ""), tuple(rows))])
     elif not found and not arguments.json:
@@ -86,7 +85,7 @@ def run_kept(arguments: argparse.Namespace) -> int:
 
 def run_forget(arguments: argparse.Namespace) -> int:
     gone = forget(arguments.names)
-    say(f"{len(gone)} forgotten, {size(sum(one.bytes for one in gone))}." if gone else "Nothing is kept.")
+    say(f"{len(gone)} forgotten, {size_of(sum(one.bytes for one in gone))}." if gone else "Nothing is kept.")
     return 0
 
 

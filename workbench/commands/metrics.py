@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.settings import load
-from workbench.base.text import one_line
+from workbench.base.text import bounds, fixed, one_line
 from workbench.commands.arguments import shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
@@ -20,7 +20,6 @@ from workbench.metrics.texts import needed
 from workbench.models.names import check_model
 from workbench.orders.session_names import resolve_session, working_copy
 from workbench.pages.page import Note, Part, Table
-from workbench.pages.wording import NOTHING
 from workbench.session import SessionReader, SessionWriter
 
 ARGUMENTS = {
@@ -113,9 +112,7 @@ def _parts(group: GroupMetrics) -> Iterator[Part]:
     units: dict[str, None] = {}
     rows: list[tuple[str, ...]] = []
     for one in group.columns:
-        mean = NOTHING if one.mean is None else f"{one.mean:.3f}"
-        if one.interval.low is not None and one.interval.high is not None:
-            mean += f" [{one.interval.low:.3f}, {one.interval.high:.3f}]"
+        mean = f"{fixed(one.mean, 3)} {bounds(one.interval.low, one.interval.high, 3)}".rstrip()
         first = (one.metric, one.pair, f"{len(one.values):,}", mean)
         for k, kinds in one.correlations.items():
             said = [each.words.partition(" over ") for each in kinds]

@@ -17,7 +17,7 @@ from typing import Any
 from workbench.base import paths, settings
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
-from workbench.base.text import plural
+from workbench.base.text import NOTHING, fixed, percent, plural
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Argument, Verb, shared, whole
 from workbench.commands.output import print_json, say, tell
@@ -28,7 +28,6 @@ from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, 
 from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
 from workbench.pages.page import Heading, Note, Part, Table
-from workbench.pages.wording import NOTHING
 from workbench.plans.plan import Ask, chosen
 from workbench.regeneration.dataset import Row, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
@@ -175,9 +174,9 @@ def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task |
         (
             *called,
             str(tests),
-            f"{one.coverage:.0%}",
+            percent(one.coverage),
             f"{one.branches_covered}/{one.branches}" if one.branches else NOTHING,
-            f"{one.seconds:.2f}",
+            fixed(one.seconds, 2),
         )
         for called, one, tests in tasks
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.base.glyphs import STATES, counted
+from workbench.base.text import plural
 from workbench.results.costs import total_spend
 from workbench.results.scores import card_of, totals_of
 from workbench.results.spread import Spread, Total, comparable, spread_of
@@ -107,7 +108,7 @@ class Trials:
 
     def sentence(self) -> str:
         counts = Counter(line.state for line in self.lines)
-        total = f"{len(self.lines):,} trial" + ("" if len(self.lines) == 1 else "s")
+        total = plural(len(self.lines), "trial")
         parts = [counted(state, counts[state]) for state in STATES if counts[state]]
         spend = [f"${self.spend_usd:.2f}"] if self.spend_usd is not None else []
         return " · ".join([total, *parts, *spend])
