@@ -23,7 +23,7 @@ from workbench.base.errors import UsageError
 from workbench.base.extensions import load, make
 from workbench.base.plugins import GROUPS
 from workbench.cli import main
-from workbench.documenters.names import parse_docs
+from workbench.documenters.types import parse_docs
 from workbench.interop.formats.importing import Options, files_in, import_files
 from workbench.orders import extension_check
 from workbench.orders.run import resolved_judge
