@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from workbench.base import paths, typed_json
 from workbench.base.errors import WorkbenchError
+from workbench.base.files import replaced
 from workbench.base.text import one_line
 from workbench.catalog import TestCase, resolve_case, snapshot_of
 from workbench.engine.stages import StageProgress
@@ -286,11 +287,5 @@ def _read(kind: type[Built], place: Path) -> Built | None:
 
 
 def _write(place: Path, built: TaskSet | Suite) -> None:
-    with contextlib.suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = place.with_name(f".part-{os.getpid()}-{place.name}")
-        try:
-            part.write_text(json.dumps(asdict(built)), encoding="utf-8")
-            part.replace(place)
-        finally:
-            part.unlink(missing_ok=True)
+    with contextlib.suppress(OSError), replaced(place) as part:
+        part.write_text(json.dumps(asdict(built)), encoding="utf-8")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base import python_syntax
 from workbench.base.errors import UsageError
-from workbench.interop.formats.exporting import CandidateFormat, Written, left_out, replaced, write_lines
+from workbench.base.files import replaced
+from workbench.interop.formats.exporting import CandidateFormat, Written, left_out, write_lines
 from workbench.interop.formats.samples import ForeignTask, task_name
 from workbench.interop.formats.tables import write_parquet
 from workbench.interop.formats.values import count_of, list_of, text_of, text_or_none, without

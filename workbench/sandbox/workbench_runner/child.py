@@ -110,7 +110,8 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     """Test the candidate; ``start`` is the process before the repository is imported, which may call it already."""
     words = spec.get("words")
     enter(spec, descriptor, keep=() if words is None else (words,))
-    processes.limit_child(spec["limits"], spec.get("address_space_mb"), spec.get("process_limit"))
+    processes.limit_work(spec["limits"])
+    processes.confine_child(spec.get("address_space_mb"), spec.get("process_limit"))
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
     mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
@@ -147,16 +148,8 @@ def candidate(spec: dict[str, Any]) -> tuple[str, str]:
 def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
     if reporter.tracer is not None:
         wire.emit("trace", trace=reporter.tracer.result())
-    wrong = reporter.modules.wrong()
-    wire.emit(
-        "end",
-        exit=code,
-        wrong_copy=wrong,
-        patched=reporter.patched,
-        changed=reporter.changed,
-        compared=reporter.compared,
-        collected=reporter.collected,
-    )
+    seen = {name: getattr(reporter, name) for name in ("patched", "changed", "compared", "collected")}
+    wire.emit("end", exit=code, wrong_copy=reporter.modules.wrong(), **seen)
     os._exit(code & 0xFF)
 
 

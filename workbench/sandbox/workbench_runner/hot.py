@@ -154,7 +154,7 @@ class Hot:
             # The report of most candidates fits, so that nobody waits for its being read.
             fcntl.fcntl(self.reader, fcntl.F_SETPIPE_SZ, 1 << 20)
         commands, self._commands = os.pipe()
-        self._answers, answers = os.pipe()
+        self.answers, answers = os.pipe()
         self._pending = b""
         self.spare = 0
         self.pid = os.fork()
@@ -172,10 +172,6 @@ class Hot:
     def pids(self) -> tuple[int, ...]:
         return (self.pid, self.spare) if self.spare else (self.pid,)
 
-    @property
-    def answers(self) -> int:
-        return self._answers
-
     def send(self, command: dict[str, Any]) -> None:
         """Send one command; raises OSError if the process is gone."""
         self.spare = 0  # it becomes the candidate; the next one will be told
@@ -185,9 +181,9 @@ class Hot:
         """Return the next answer, or None if there is none before the deadline or the process is gone."""
         while b"\n" not in self._pending:
             wait = max(0.0, deadline - time.monotonic())
-            if not select.select([self._answers], [], [], wait)[0]:
+            if not select.select([self.answers], [], [], wait)[0]:
                 return None
-            data = os.read(self._answers, 65536)
+            data = os.read(self.answers, 65536)
             if not data:
                 return None
             self._pending += data
@@ -207,7 +203,7 @@ class Hot:
             os.waitpid(self.pid, 0)
         except OSError:
             pass
-        for descriptor in (self.reader, self._commands, self._answers):
+        for descriptor in (self.reader, self._commands, self.answers):
             os.close(descriptor)
 
 
@@ -263,7 +259,7 @@ class ForkServer:
         outcome = watch(hot.reader, nonce, job, end, keep=lambda: hot.pids)
         end.poll()  # the next spare has been told by now
         processes.end_all(hot.pids)
-        gone = outcome.status is None and end.wait(2.0) is None
+        gone = outcome.status is None and end.poll(2.0) is None
         if gone or not outcome.events or not hot.spare or processes.limits_of(hot.pid) != self._limits:
             return self._lose()
         if outcome.events and outcome.events[-1]["e"] == "slower":
@@ -329,10 +325,7 @@ class _Answer:
         self._status: int | None = None
         self.peak = 0
 
-    def poll(self) -> int | None:
-        return self.wait(0.0)
-
-    def wait(self, seconds: float) -> int | None:
+    def poll(self, seconds: float = 0.0) -> int | None:
         deadline = time.monotonic() + seconds
         while self._status is None:
             answer = self._hot.answer(deadline)
