@@ -7,7 +7,7 @@ import pytest
 
 from workbench.app.runs import begin, default_session, new_session
 from workbench.base import paths
-from workbench.orders.plan import DocumentPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.results.scores import last_scores
 from workbench.session import SessionReader
 

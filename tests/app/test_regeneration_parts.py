@@ -17,7 +17,7 @@ from workbench.results.regeneration_runs import Excluded
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
 from workbench.session.rows import StageRow, UnusedTestRow
-from workbench.session.verdict_counts import is_counted
+from workbench.session.sample_counts import is_counted
 
 
 def line(name: str, **more: object) -> TaskLine:

@@ -23,6 +23,7 @@ from workbench.app.trials.screen import TrialsScreen
 from workbench.app.trials.table import COLUMNS, TrialTable, spread_in_words
 from workbench.base import settings
 from workbench.base.text import shortened
+from workbench.results.spread import Total, spread_of
 from workbench.results.trials import (
     Scale,
     load_trials,
@@ -30,7 +31,6 @@ from workbench.results.trials import (
     share_of,
     with_losses,
 )
-from workbench.rubric.spread import Total, spread_of
 from workbench.session import SessionReader
 
 

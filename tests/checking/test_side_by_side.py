@@ -14,8 +14,8 @@ from pages_both_ways import SLOW, Both, both_ways, drawn, page_of, run, said, st
 from workbench.base import paths
 from workbench.checking import Verdict
 from workbench.checking.chains import chains_of
-from workbench.checking.page import parse_page
 from workbench.checking.steps import Plan, Step
+from workbench.claims.page import parse_page
 
 __all__ = ["both_ways"]
 

@@ -102,7 +102,7 @@ def test_looking_makes_no_folders(tmp_path: Path) -> None:
 )
 def test_the_closing_line_follows_from_what_stands_above(statuses: tuple[Any, ...], sign: str, words: str) -> None:
     found = [Check("Group", f"n{index}", status, "") for index, status in enumerate(statuses)]
-    _, word, sentence, _ = closing(found)
+    _, word, sentence = closing(found)
     assert word == sign
     assert sentence.endswith(words)
 

@@ -9,7 +9,7 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix, put_texts
 
 from workbench.cli import main
-from workbench.pages.page_markdown import page_markdown
+from workbench.pages.composing import rendered
 from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
 from workbench.session import SessionReader
@@ -30,7 +30,7 @@ def test_the_page_has_the_matrix_comparisons_and_rankings(tmp_path: Path) -> Non
     put_matrix(path, 3, 2, 2, 3, 4, random.Random(2))
     with SessionReader(path) as reader:
         outcome = read_study(reader, "matrix")
-    page = page_markdown(study_page(outcome, resamples=100))
+    page = "".join(rendered(study_page(outcome, resamples=100), "md"))
     assert "3 repositories × 4 columns · 3 samples a task · 144 of 144 candidates · 0.1440 USD" in page
     assert page.count("## pass@") == 2
     summary = outcome.by_column[0].means["pass@1"]
@@ -49,7 +49,7 @@ def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     path = tmp_path / "agents.session"
     put_agents(path, SCORES, judges=("offline-3", "gpt-4o"))
     with SessionReader(path) as reader:
-        page = page_markdown(study_page(read_study(reader, "agents"), resamples=100))
+        page = "".join(rendered(study_page(read_study(reader, "agents"), resamples=100), "md"))
     assert "x\\|y &lt;b>" in page
     assert "<b>" not in page
     assert "## Leaderboard" in page

@@ -27,7 +27,7 @@ from workbench.commands.regeneration_watching import TerminalShow
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import TerminalShow as TrialShow
 from workbench.orders.orders import last_ask
-from workbench.orders.plan import RegenerationPlan
+from workbench.plans.plan import RegenerationPlan
 from workbench.session.identity import candidate_id, trial_id
 
 ROOM = Path(workbench.__file__).parent
@@ -174,7 +174,7 @@ def test_which_encodings_show_signs() -> None:
 
 def test_doctor_in_ascii(home: Path) -> None:
     shown = in_ascii("-m", "workbench", "doctor")
-    assert re.search(r"^  ok +workbench", shown, re.MULTILINE)
+    assert re.search(r"^ok +workbench", shown, re.MULTILINE)
     assert "attention" in shown
     assert "-> Set LANG=C.UTF-8" in shown
     assert "?" not in shown.replace("?)", "")

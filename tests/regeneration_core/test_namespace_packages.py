@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from workbench.regeneration.project_layout import imported_modules, missing_modules, own_modules
+from workbench.sandbox.workbench_runner.child import OwnModules
 from workbench.sandbox.workbench_runner.server import Blocker
-from workbench.sandbox.workbench_runner.tree import OwnModules
 
 
 def _file(path: Path, text: str = "") -> None:

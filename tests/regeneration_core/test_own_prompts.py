@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import UsageError
-from workbench.orders.plan import Ask, RegenerationPlan
-from workbench.orders.regeneration_client import full_ask
+from workbench.orders.regenerate import full_ask
+from workbench.plans.plan import Ask, RegenerationPlan
 from workbench.regeneration.prompts import FORMER_NAMES, build_prompt, read_prompt
 from workbench.repository.functions import find_functions
 

@@ -14,7 +14,8 @@ import pytest
 from faults.damaging import put, without_constraints
 from samples.sessions import document_session, regeneration_session
 
-from workbench.orders.plan import DocumentPlan, PlanDamaged, RegenerationPlan
+from workbench.plans.arguments import PlanDamaged
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
 from workbench.session import SessionError, SessionReader
 
 
@@ -199,13 +200,13 @@ def test_a_scorecard_of_another_form_gives_what_it_has(documented: tuple[Path, d
     card["criteria"][0]["points"] = "many"
     card["criteria"].append("no criterion")
     card["spread"] = {"of": 1}
-    from workbench.session import json_forms
+    from workbench.session import score_cards
 
-    mended, lost = json_forms.card(json.dumps(card))
+    mended, lost = score_cards.card(json.dumps(card))
     assert (len(mended["criteria"]), mended["spread"], lost) == (whole - 1, [], 3)
     for text in ("[" * 50_000, "[]", "no JSON", "null"):
-        with pytest.raises(json_forms.WrongForm):
-            json_forms.card(text)
+        with pytest.raises(ValueError):
+            score_cards.card(text)
 
 
 def test_rows_behind_an_unreadable_page_are_left_out_and_the_others_kept(tmp_path: Path) -> None:

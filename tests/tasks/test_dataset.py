@@ -169,7 +169,7 @@ def test_without_pyarrow_there_is_one_sentence(
     [
         ("{", "line 1: it is not JSON"),
         ("[]", "row 1: it is no row of a dataset"),
-        ('{"schema_version": 1, "id": 0}', "row 1: it is no row of a dataset of tasks ('repo')"),
+        ('{"schema_version": 1, "id": 0}', "missing required field repo"),
         (json.dumps({"schema_version": SCHEMA_VERSION + 1}), "newer version of the workbench"),
     ],
 )

@@ -30,6 +30,11 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
 
+def sound(text: str) -> str:
+    """Return ``text`` with lone surrogates replaced, so that it can be stored and sent as UTF-8."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def one_line(text: str, width: int = 80) -> str:
     """Return ``text`` cleaned, on one line, cut to ``width`` characters with an ellipsis."""
     flat = " ".join(clean(text).split())

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.base import paths
+from workbench.base import paths, typed_json
 from workbench.catalog.reading import BadCase
 from workbench.catalog.repositories import Repository
 
@@ -83,11 +83,10 @@ def write_record(entry: Repository, record: Record, folder: Path | None = None) 
 
 def _read(file: Path) -> Record | None:
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
-        return Record(**{name: values[name] for name in Record.__dataclass_fields__})
+        return typed_json.decode(Record, file.read_bytes())
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise BadCase(
             f"{file} is not a valid record of a built repository ({error}); delete it or run the check again."
         ) from None

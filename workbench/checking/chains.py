@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.checking.kinds import python_of, simple_commands
 from workbench.checking.steps import Plan, Step
+from workbench.claims.python import python_of
+from workbench.claims.shell import simple_commands
 
 #: What reaches names in another way: functions of Python, modules, and words that stand in the text of strings as well.
 _NAMED = "globals locals vars dir help exec eval compile __import__ setattr delattr __builtins__ get_ipython"

@@ -12,8 +12,9 @@ import textwrap
 from collections.abc import Set
 
 from workbench.base import python_syntax
-from workbench.checking.kinds import is_install, python_of, simple_commands
-from workbench.grounding import known
+from workbench.claims import known
+from workbench.claims.python import python_of
+from workbench.claims.shell import is_install, simple_commands
 
 _HARMLESS = frozenset(
     {

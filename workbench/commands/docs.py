@@ -8,9 +8,11 @@ from datetime import datetime
 from workbench.base.glyphs import VERDICTS, WAITING
 from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
-from workbench.documenters.names import INSTALLED
-from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
-from workbench.documenters.programs.program import told
+from workbench.commands.terminal import Terminal
+from workbench.documenters.kept import described, forget, kept
+from workbench.interop.doc_programs.installing import install, installed, remove
+from workbench.interop.doc_programs.programs import INSTALLABLE
+from workbench.pages.page import Table
 from workbench.session.json_forms import picked
 
 DEFAULT_TAKES_WORDS = False
@@ -26,22 +28,23 @@ _OTHERS = (
 
 
 def run_list(arguments: argparse.Namespace) -> int:
+    rows = []
     for name, program in INSTALLABLE.items():
         found = installed(program)
         if arguments.json:
             values = {**picked(program, "title", "version"), "installed": found is not None, **picked(found, "bytes")}
             place = str(found.folder) if found else None
             print_json({"type": "doc_system", "name": f"{name}:MODEL", **values, "folder": place})
-            continue
         mark = sign(VERDICTS["passed"], "installed:") if found else sign(WAITING, "not installed:")
         state = f"about {program.megabytes:,} MB; workbench docs install {name}"
         state = f"{found.bytes / 1e6:,.0f} MB, {found.packages} packages" if found else state
-        say(f"{mark} {f'{name}:MODEL':<21} {program.title} {program.version} · {state}")
+        rows.append((f"{mark} {name}:MODEL", f"{program.title} {program.version} · {state}"))
     for name, what in _OTHERS:
         if arguments.json:
             print_json({"type": "doc_system", "name": name, "title": what, "installed": True})
-        else:
-            say(f"  {name:<21} {what}")
+        rows.append((f"  {name}", what))
+    if not arguments.json:
+        Terminal().parts([Table(("", ""), tuple(rows))])
     return 0
 
 
@@ -74,7 +77,7 @@ def run_kept(arguments: argparse.Namespace) -> int:
             what = "by an older version, which did not keep names"
         say(f"{one.id}  {when}  {what} · {one.bytes / 1e6:,.1f} MB")
         if documented:
-            say(f"          {told(documented)}")
+            say(f"          {described(documented)}")
     if not found and not arguments.json:
         say("Nothing is kept: no program has documented a repository here.")
     return 0
@@ -88,7 +91,7 @@ def run_forget(arguments: argparse.Namespace) -> int:
 
 
 _JSON = {"--json": "print one JSON object a line"}
-_NAME = {"name": ("which one", {"choices": INSTALLED})}
+_NAME = {"name": ("which one", {"choices": tuple(INSTALLABLE)})}
 _FORGOTTEN = {"names NAME…": "the first characters of its name in `workbench docs kept`, or all"}
 VERBS: dict[str, Verb] = {
     "list": ("which there are, and what is installed of those that are programs", _JSON, run_list),

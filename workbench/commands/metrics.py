@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.base.errors import UsageError
@@ -14,10 +15,12 @@ from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
 from workbench.metrics.helpfulness import Documented, Helpfulness, judge_helpfulness
-from workbench.metrics.packages import needed
 from workbench.metrics.tasks import USUAL, GroupMetrics, docs_of, measure_run, to_json
+from workbench.metrics.texts import needed
 from workbench.models.names import check_model
 from workbench.orders.session_names import resolve_session, working_copy
+from workbench.pages.page import Note, Part, Table
+from workbench.pages.wording import NOTHING
 from workbench.session import SessionReader, SessionWriter
 
 ARGUMENTS = {
@@ -58,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json({"type": "metrics", **to_json(group)})
         else:
-            _show(group)
+            Terminal().parts(_parts(group))
     problems = [problem for one in judged.values() for problem in one.problems.values()]
     if problems:
         first = max(dict.fromkeys(problems), key=problems.count)
@@ -103,14 +106,14 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
     return place, found
 
 
-def _show(group: GroupMetrics) -> None:
-    terminal = Terminal(piped_width=160)
-    heading = f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks"
-    terminal.print(one_line(heading, 300))
+def _parts(group: GroupMetrics) -> Iterator[Part]:
+    yield Note(
+        one_line(f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks", 300), "said"
+    )
     units: dict[str, None] = {}
     rows: list[tuple[str, ...]] = []
     for one in group.columns:
-        mean = "–" if one.mean is None else f"{one.mean:.3f}"
+        mean = NOTHING if one.mean is None else f"{one.mean:.3f}"
         if one.interval.low is not None and one.interval.high is not None:
             mean += f" [{one.interval.low:.3f}, {one.interval.high:.3f}]"
         first = (one.metric, one.pair, f"{len(one.values):,}", mean)
@@ -119,9 +122,9 @@ def _show(group: GroupMetrics) -> None:
             units.update({over: None for _, _, over in said if over})
             rows.append((*first, f"pass@{k}", *(value for value, _, _ in said)))
             first = ("", "", "", "")
-    terminal.table(("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall"), rows, {2, 3})
-    over = (
-        f"Intervals over {', '.join(units)}; too few of them, or values that do not vary, give none." if units else ""
-    )
-    for note in filter(None, (over, *group.notes)):
-        terminal.print(note if note == over else f"Note: {note}.")
+    heads = ("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall")
+    yield Table(heads, tuple(rows), frozenset({2, 3}))
+    if units:
+        over = f"Intervals over {', '.join(units)}; too few of them, or values that do not vary, give none."
+        yield Note(over, "said")
+    yield from (Note(f"Note: {note}.", "said") for note in group.notes)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.orders.orders import Order, is_finished, last_order, ordered_work, refusal
-from workbench.orders.plan import RegenerationPlan
+from workbench.orders.orders import Order, OrderedWork, is_finished, last_order, ordered_work, refusal
+from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.outcome import (
-    GroupOutcome,
     PassFigures,
     TaskResult,
     group_outcomes,
@@ -20,7 +20,7 @@ from workbench.regeneration.outcome import (
     task_result,
     totals,
 )
-from workbench.regeneration.self_check import SelfCheck, self_check
+from workbench.regeneration.self_check import self_check
 from workbench.results.failures import diagnose
 from workbench.results.reasons import counted
 from workbench.results.samples import run_check
@@ -42,63 +42,14 @@ class Line:
     result: TaskResult
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of an order. ``state`` is ``done`` once all of it is there, ``groups`` are those of the whole run."""
-
-    order: Order
-    plan: RegenerationPlan
-    state: str
-    error: str | None
-    note: str | None
-    lines: tuple[Line, ...]
-    controls: dict[str, float]
-    check: SelfCheck
-    groups: tuple[GroupOutcome, ...]
-    dropped: dict[str, int]
-    pending_rechecks: int
-    live: bool
-
-    @property
-    def figures(self) -> PassFigures:
-        return pass_figures([line.result for line in self.ready], self.order.k)
-
-    @property
-    def ready(self) -> list[Line]:
-        return [line for line in self.lines if line.task.state != "excluded"]
-
-
-def read_outcome(reader: SessionReader, run: str | Order) -> Outcome:
-    """Read what came of an order, or of what a run was asked for last."""
-    key = run.run if isinstance(run, Order) else run
-    row = reader.run(key)
-    assert row is not None, key
-    order = run if isinstance(run, Order) else last_order(row)
-    finished = is_finished(reader, order)
-    work = ordered_work(reader, order)
-    known = {task.id: task for task in work.tasks}
+def read_lines(reader: SessionReader, work: OrderedWork) -> list[Line]:
     mine = ((task, work.candidates[task.id]) for task in work.tasks)
-    lines = [Line(task, found, task_result(task, counts_of(reader, found, known))) for task, found in mine]
-    refused = refusal(reader, order)
-    live = reader.run_state(row) in ("queued", "running")
-    every = [one for each in work.controls.values() for one in each]
-    own_controls = self_check(counts_of(reader, every, known), len(known)).controls
-    tasks, counts = reader.tasks(row.id), sample_counts(reader, row.id, by_task=True)
-    return Outcome(
-        order=order,
-        plan=RegenerationPlan.from_json(row.config),
-        state="done" if finished else "failed" if refused else reader.run_state(row),
-        # What ended the run later, or another order, is no reason to doubt what is complete.
-        error=None if finished else refused or row.error,
-        note=row.note,
-        lines=tuple(lines),
-        controls={one.name: one.passed / one.decided for one in own_controls if one.decided},
-        check=run_check(reader, row.id, counts, len(tasks)),
-        groups=group_outcomes(counts, tasks, order.k, now=time.time() if live else None),
-        dropped=dict(Counter(entry.stage for entry in reader.dropped(key))),
-        pending_rechecks=work.pending_rechecks if finished else 0,
-        live=live,
-    )
+    return [Line(task, found, task_result(task, counts_of(reader, found))) for task, found in mine]
+
+
+def figures_of(lines: Sequence[Line], order: Order) -> PassFigures:
+    """Return the figures of what was ordered, those of tasks that were taken out left aside."""
+    return pass_figures([line.result for line in lines if line.task.state != "excluded"], order.k)
 
 
 def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, Any]:
@@ -108,20 +59,31 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
     ``began`` are counted as ``kept``.
     """
     with SessionReader(session) as reader:
-        outcome = read_outcome(reader, run)
-        asked = {one.group: one.results for one in outcome.groups if not one.control}
-        diagnosis = diagnose(reader, outcome.order.run, asked)
-        plan, ready, ask = outcome.plan, outcome.ready, outcome.order.ask
+        row = reader.run(run.run if isinstance(run, Order) else run)
+        assert row is not None, run
+        order = run if isinstance(run, Order) else last_order(row)
+        finished, refused, state = is_finished(reader, order), refusal(reader, order), reader.run_state(row)
+        now = time.time() if state in ("queued", "running") else None
+        work = ordered_work(reader, order)
+        lines = read_lines(reader, work)
+        ready = [line for line in lines if line.task.state != "excluded"]
         samples = [one for line in ready for one in line.candidates]
-        counts = counts_of(reader, samples, {line.task.id: line.task for line in ready})
-    figures = outcome.figures
+        sums = totals(counts_of(reader, samples), now=now)
+        every = [one for each in work.controls.values() for one in each]
+        controls = self_check(counts_of(reader, every), len(lines)).controls
+        tasks, counts = reader.tasks(row.id), sample_counts(reader, row.id, by_task=True)
+        check = run_check(reader, row.id, counts, len(tasks))
+        groups = group_outcomes(counts, tasks, order.k, now=now)
+        diagnosis = diagnose(reader, row.id, {one.group: one.results for one in groups if not one.control})
+        dropped = Counter(entry.stage for entry in reader.dropped(row.id))
+    plan, ask = RegenerationPlan.from_json(row.config), order.ask
+    figures = figures_of(lines, order)
     errors = [one.verdict_reason or "no reason was recorded" for one in samples if one.verdict == "error"]
-    sums = totals(counts, now=time.time() if outcome.live else None)
     return {
         "type": "summary",
         "session": str(session),
-        "run": outcome.order.run,
-        "state": outcome.state,
+        "run": row.id,
+        "state": "done" if finished else "failed" if refused else state,
         **picked(plan, "source", "docs", "docs_scope", "selection"),
         "evaluator": ask.evaluator,
         "prompt": ask.prompt or None,
@@ -148,18 +110,18 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         "routes": dict(sums.routes),
         "paths": dict(sums.routes),  # the former name, for one version
         "elapsed_s": sums.elapsed_s,
-        "controls": outcome.controls,
-        "self_check": outcome.check.to_json(),
-        "pending_rechecks": outcome.pending_rechecks,
-        "excluded": len(outcome.lines) - len(ready),
+        "controls": {one.name: one.passed / one.decided for one in controls if one.decided},
+        "self_check": check.to_json(),
+        "pending_rechecks": work.pending_rechecks if finished else 0,
+        "excluded": len(lines) - len(ready),
         "excluded_tasks": [
             {"id": line.task.id, "task_id": row_id(line.task), "reason": line.task.reason}
-            for line in outcome.lines
+            for line in lines
             if line.task.state == "excluded"
         ],
-        "dropped": outcome.dropped,
+        "dropped": dict(dropped),
         **picked(sums, "tokens", "cost_usd:cost"),
-        "groups": [group.to_json() for group in outcome.groups],
+        "groups": [group.to_json() for group in groups],
         # Why candidates of the run failed: the ways that most did, the tasks that nobody solves, and pass@k by file.
         "failures": [
             {**one.to_json(), "candidates": len(one.candidates), "tests": len(one.tests)}
@@ -168,9 +130,11 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         "unsolved": [one.task for one in diagnosis.unsolved],
         "files": {
             group.name: {"tasks": group.tasks, "pass_at_k": {str(e.k): e.value for e in group.pass_at}}
-            for group in pass_by([(line.task.path, line.result) for line in ready if line.candidates], outcome.order.k)
+            for group in pass_by([(line.task.path, line.result) for line in ready if line.candidates], order.k)
         },
-        **picked(outcome, "note", "error"),
+        "note": row.note,
+        # What ended the run later, or another order, is no reason to doubt what is complete.
+        "error": None if finished else refused or row.error,
     }
 
 

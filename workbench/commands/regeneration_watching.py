@@ -6,23 +6,21 @@ import contextlib
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
-
-from rich.console import OverflowMethod
-from rich.table import Table
+from typing import Any
 
 from workbench.base import glyphs
 from workbench.base.text import one_line, plural
 from workbench.commands.output import print_json, say, tell
-from workbench.commands.regeneration_summary import read_outcome, self_check_line, summary
+from workbench.commands.regeneration_summary import Line, figures_of, read_lines, self_check_line, summary
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import Show, follow, reason_lines, stop
-from workbench.orders.orders import Order, belongs, is_finished, refusal
-from workbench.orders.plan import Ask
+from workbench.orders.orders import Order, belongs, is_finished, last_order, ordered_work, refusal
+from workbench.pages.page import Note, Part, table_of
 from workbench.pages.regenerated import cell, estimate_words
 from workbench.pages.wording import share
+from workbench.plans.plan import Ask
 from workbench.regeneration.outcome import PassFigures
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
@@ -173,72 +171,68 @@ class TerminalShow:
 
     def table(self, session: Path, run: str | Order, closing: dict[str, Any]) -> None:
         with SessionReader(session) as reader:
-            outcome = read_outcome(reader, run)
-            lines = [line for line in outcome.lines if line.candidates or line.task.state == "excluded"]
-            shown = lines[:_MOST_ROWS]
-            failing = [
-                first_of([test.test_id for one in line.candidates for test in reader.failing_tests(one.id)])
-                for line in shown
-            ]
-        tasks = [line.task for line in shown]
-        samples = ["".join(map(cell, one.candidates)).replace(glyphs.RUNNING, glyphs.WAITING) for one in shown]
-        columns: dict[str, Sequence[Any]] = {
-            "file": [task.path for task in tasks],
-            "function": [row_id(task).partition("::")[2] for task in tasks],
-            "tests": [str(task.test_count) for task in tasks],
-            "cover": ["" if task.coverage is None else f"{task.coverage:.0%}" for task in tasks],
-            "samples": [self.console.cells(signs) for signs in samples],
-            **{f"pass@{k}": [share(line.result.at(k)) for line in shown] for k in outcome.order.k},
-        }
-        if len(set(columns["file"])) < 2:
-            del columns["file"]  # a single file goes without saying
-        # Names give way to the width, verdicts and figures never do.
-        widest = {"file": max(12, self.console.width // 5), "samples": 20}
-        widest["function"] = max(12, self.console.width // (5 if "file" in columns else 4))
-        table, room = Table(box=None, pad_edge=False), self.console.width
-        for heading, cells in columns.items():
-            width = min(widest.get(heading, len(heading)), max(map(len, [heading, *cells])))
-            side: Literal["left", "right"] = "left" if heading in widest else "right"
-            fold: OverflowMethod = "fold" if heading == "samples" else self.console.cut
-            table.add_column(heading, justify=side, width=width, overflow=fold, no_wrap=fold != "fold")
-            room -= width + 2
-        table.add_column("failing first", overflow=self.console.cut, no_wrap=True, max_width=max(8, room))
-        excluded = ["taken out: " + (task.reason or "") if task.state == "excluded" else "" for task in tasks]
-        for row in zip(
-            *columns.values(), (out or why for out, why in zip(excluded, failing, strict=True)), strict=True
-        ):
-            table.add_row(*row)
-        self.console.print(table)
-        if legend := self.console.legend(samples):
-            self.console.print(f"samples: {legend}", style="dim")
-        if len(lines) > _MOST_ROWS:
-            self.console.print(f"… and {len(lines) - _MOST_ROWS} more tasks", style="dim")
-        if len(lines) < len(outcome.lines):
-            self.console.print(f"{len(outcome.lines) - len(lines)} tasks without a sample are not listed.", style="dim")
-        for said in reason_lines(closing["reasons"]):
-            self.console.print(said, style="red", soft_wrap=True)
-        if closing["kept"] and isinstance(run, Order):
-            self.console.print(kept_words(closing), style="yellow", soft_wrap=True)
-        if closing["again"]:
-            self.console.print(again_words(closing), style="yellow")
-        if closing["note"]:
-            self.console.print(closing["note"], style="yellow")
-        for sentence in closing["self_check"]["failed"]:
-            self.console.print(f" {self.console.readable(sentence)} ", style="bold reverse red")
-        self.console.print(figures(outcome.figures, closing), style="bold")
-        for words in dict.fromkeys(closing["interval_words"].values()):
-            if words and closing["tasks"]:
-                self.console.print(words, style="dim", soft_wrap=True)
-        if closing["failures"]:
-            self.console.print(failure_words(closing["failures"]), style="dim", soft_wrap=True)
-        if checked := self_check_line(closing["self_check"]):
-            self.console.print(checked, style="bold red" if closing["self_check"]["failed"] else "dim")
-        if closing["pending_rechecks"]:
-            later = f"{closing['pending_rechecks']} verdicts are still to be looked at again on the cold route"
-            self.console.print(f"{later}, after what else was asked for.", style="dim")
-        drawn = outcome.figures.drawn(closing["samples"])
-        details = f"docs {docs_words(closing['docs'], closing['docs_scope'])} · {closing['evaluator']} · m = {drawn}"
-        self.console.print(f"{details} · {closing['sandbox']} · session: {session}", style="dim")
+            self.console.parts(list(closing_parts(reader, run, closing)))
+
+
+def closing_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]) -> Iterator[Part]:
+    """Yield what came of an order, or of what a run was asked for last; ``closing`` is its summary."""
+    if not isinstance(run, Order):
+        row = reader.run(run)
+        assert row is not None, run
+        run, again = last_order(row), True
+    else:
+        again = False
+    every = read_lines(reader, ordered_work(reader, run))
+    lines = [line for line in every if line.candidates or line.task.state == "excluded"]
+
+    def failing(line: Line) -> str:
+        if line.task.state == "excluded":
+            return f"taken out: {line.task.reason or ''}"
+        return first_of([test.test_id for one in line.candidates for test in reader.failing_tests(one.id)])
+
+    def at(k: int) -> Callable[[Line], str]:
+        return lambda one: share(one.result.at(k))
+
+    figures_at = {f"pass@{k}": at(k) for k in run.k}
+    columns: dict[str, Callable[[Line], str]] = {
+        "file": lambda one: one.task.path,
+        "function": lambda one: row_id(one.task).partition("::")[2],
+        "tests": lambda one: str(one.task.test_count),
+        "cover": lambda one: "" if one.task.coverage is None else f"{one.task.coverage:.0%}",
+        "samples": lambda one: "".join(map(cell, one.candidates)).replace(glyphs.RUNNING, glyphs.WAITING),
+        **figures_at,
+        "failing first": failing,
+    }
+    if len({line.task.path for line in lines}) < 2:
+        del columns["file"]  # a single file goes without saying
+    yield table_of(lines[:_MOST_ROWS], columns, {"tests", "cover", *figures_at})
+    if len(lines) > _MOST_ROWS:
+        yield Note(f"… and {len(lines) - _MOST_ROWS} more tasks")
+    if len(lines) < len(every):
+        yield Note(f"{len(every) - len(lines)} tasks without a sample are not listed.")
+    yield from (Note(said, "bad") for said in reason_lines(closing["reasons"]))
+    if closing["kept"] and not again:
+        yield Note(kept_words(closing), "advice")
+    if closing["again"]:
+        yield Note(again_words(closing), "advice")
+    if closing["note"]:
+        yield Note(closing["note"], "advice")
+    checked = closing["self_check"]
+    yield from (Note(f" {sentence} ", "alarm") for sentence in checked["failed"])
+    found = figures_of(every, run)
+    yield Note(figures(found, closing), "strong")
+    if closing["tasks"]:
+        yield from map(Note, filter(None, dict.fromkeys(closing["interval_words"].values())))
+    if closing["failures"]:
+        yield Note(failure_words(closing["failures"]))
+    if line := self_check_line(checked):
+        yield Note(line, "bad" if checked["failed"] else "")
+    if closing["pending_rechecks"]:
+        later = f"{closing['pending_rechecks']} verdicts are still to be looked at again on the cold route"
+        yield Note(f"{later}, after what else was asked for.")
+    docs = docs_words(closing["docs"], closing["docs_scope"])
+    said = f"docs {docs} · {closing['evaluator']} · m = {found.drawn(closing['samples'])} · {closing['sandbox']}"
+    yield Note(f"{said} · session: {closing['session']}")
 
 
 def failure_words(failures: list[dict[str, Any]]) -> str:

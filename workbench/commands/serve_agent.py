@@ -8,9 +8,9 @@ from workbench.agents.names import current_name
 from workbench.base import settings
 from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.output import tell
-from workbench.interop.a2a import check_installed
-from workbench.orders import client
-from workbench.orders.plan import DocumentPlan
+from workbench.interop.a2a.agent import check_installed
+from workbench.orders.run import resolved
+from workbench.plans.plan import DocumentPlan
 
 
 def place(port: int) -> dict[str, Argument]:
@@ -32,13 +32,13 @@ ARGUMENTS: dict[str, Argument] = {
 
 def run(arguments: argparse.Namespace) -> int:
     check_installed()
-    from workbench.interop.serving.listening import Place, listen
-    from workbench.interop.serving.white import agent_app, check_servable, gateway_for
+    from workbench.interop.a2a.listening import Place, listen
+    from workbench.interop.a2a.served_agent import agent_app, check_servable, gateway_for
 
     known = settings.load()
     agent = current_name(arguments.agent)
     check_servable(agent)
-    plan = client.resolved(
+    plan = resolved(
         DocumentPlan(
             (),
             agent=agent,

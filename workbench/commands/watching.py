@@ -7,25 +7,29 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from workbench.base import glyphs
 from workbench.base.text import clean, one_line
-from workbench.commands.output import tell
+from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
-from workbench.orders import client, launching
-from workbench.orders.plan import DocumentPlan, PlanDamaged
+from workbench.orders import launching, running
+from workbench.orders.order import WorkOrder
+from workbench.pages import wording
+from workbench.pages.page import Note, Part, table_of
+from workbench.plans.arguments import PlanDamaged
+from workbench.plans.plan import DocumentPlan
 from workbench.results.reasons import Reason, counted
 from workbench.results.scores import card_of
-from workbench.rubric.spread import own_points
+from workbench.results.spread import Total
 from workbench.session import SessionError, SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
-from workbench.session.pending_work import judges_of, problem_of, trial_state
+from workbench.session.pending_work import judges_of, trial_state
 from workbench.session.rows import RunRow, StepRow, TrialRow
 
 _LOOK_SECONDS = 0.1
@@ -77,9 +81,9 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     scores = [
         score for score in reader.scores(trial.id) if score.at >= meant.since and (not judges or score.judge in judges)
     ]
-    # A trial of an older version may have been judged under another name than its plan says.
+    # A trial that was imported was judged by whom no plan names.
     scores = scores or ([] if meant.judge else reader.scores(trial.id))
-    problem = next(filter(None, (problem_of(reader, score) for score in scores)), "") if trial.state == "done" else ""
+    problem = next((score.problem for score in scores if score.problem), "") if trial.state == "done" else ""
     card = next((score for score in scores if score.rubric == meant.rubric), scores[0] if scores else None)
     if card is None and meant.judge and trial.state == "done":
         problem = f"The judge {meant.judge} did not score it."
@@ -103,11 +107,8 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     }
 
 
-def _score(case: dict[str, Any], digits: int) -> str:
-    """Return ``82.0/100``; where the format gave more than a tenth of it, the model's own points first."""
-    whole = f"{case['score']:.{digits}f}/{case['out_of']:.0f}"
-    own = own_points(case["score"], case["out_of"], case["given_by_format"])
-    return whole if own is None else f"own {own[0]:.1f}/{own[1]:.1f}, all {whole}"
+def _score(case: dict[str, Any]) -> str:
+    return wording.own_first(Total(case["score"], case["out_of"] or 0, given=case["given_by_format"] or 0))
 
 
 def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
@@ -286,7 +287,7 @@ def one_sentence(text: str) -> str:
 
 def stop(session: Path, run: str) -> None:
     pause = threading.Event()
-    client.cancel(session, run)
+    running.cancel(session, run)
     with SessionReader(session) as reader:
         for _ in range(int(_GIVE_UP_SECONDS / _LOOK_SECONDS)):
             row = reader.run(run)
@@ -310,7 +311,7 @@ class TerminalShow:
         elif event["type"] == "trial" and event["status"] in _TOLD:
             # The word stands in the line as well, so nothing takes the sign's place where it cannot be shown.
             lead = "" if self.console.plain else f"{glyphs.STATES[event['status']]} "
-            score = "" if event["score"] is None else f"  {_score(event, 0)} ({event['judge']})"
+            score = "" if event["score"] is None else f"  {_score(event)} ({event['judge']})"
             why = one_line(event["error"] or event["problem"] or "", 200)
             why = f"  {why}" if why else ""
             what = f"{event['case']} · {event['agent']} · {event['model']} · {event['repeat']}"
@@ -319,45 +320,91 @@ class TerminalShow:
             tell(f"workbench: {event['sentence']}")
 
     def table(self, closing: dict[str, Any]) -> None:
-        # Beside the scores, what a narrow terminal has no room for can be had from `workbench show`.
-        more = ("steps", "tokens", "$") if self.console.width >= 100 else ()
-        rows = []
-        for case in closing["cases"]:
-            tiers = ["?" if value is None else f"{value:.1f}" for value in case["tiers"].values()]
-            score = "?" if case["score"] is None else _score(case, 1)
-            cost = "–" if case["cost"] is None else f"{case['cost']:.2f}"
-            took = (str(case["steps"]), f"{case['tokens']:,}", cost) if more else ()
-            seconds = "" if case["seconds"] is None else f"{case['seconds']:.0f}"
-            # The path of a folder would leave no room for the scores.
-            name = case["case_name"] if "/" in case["case"] else case["case"]
-            name = " ".join(filter(None, (name, case["told_apart"])))
-            rows.append((name, case["agent"], score, *tiers, *took, seconds, case["status"]))
-        heads = ("case", "agent", "score", "1", "2", "3", "4", *more, "s", "status")
-        self.console.table(heads, rows, range(2, len(heads) - 1), whole=range(2, len(heads)))
-        self._problems(closing)
-        for line in reason_lines(closing["reasons"]):
-            self.console.print(line, style="red", markup=False, soft_wrap=True)
-        models = sorted({str(case["model"]) for case in closing["cases"]})
-        judges = sorted({str(case["judge"]) for case in closing["cases"] if case["judge"]})
-        if models:
-            judged = f" · judge: {', '.join(judges)}" if judges else ""
-            self.console.print(f"model: {', '.join(models)}{judged}", style="dim")
-        # Alone on its line and never wrapped, so that it can be copied.
-        self.console.print(f"session: {closing['session']}", style="dim", soft_wrap=True)
+        self.console.parts(closing_parts(closing))
 
-    def _problems(self, closing: dict[str, Any]) -> None:
-        told: dict[str, list[str]] = {}
-        for case in closing["cases"]:
-            if case["problem"]:
-                told.setdefault(case["problem"], []).append(case["case"])
-        for problem, cases in told.items():
-            which = ", ".join(dict.fromkeys(cases))
-            self.console.print(f"{glyphs.UNSCORED} {which}: {problem}", style="yellow", soft_wrap=True)
-        if told:
-            self.console.print(f"Ask the judge again with: workbench resume {closing['session']}", soft_wrap=True)
+
+def closing_parts(closing: dict[str, Any]) -> Iterator[Part]:
+    """Yield what came of some trials; ``closing`` is their summary."""
+    cases: list[dict[str, Any]] = closing["cases"]
+
+    def points(tier: str) -> Callable[[dict[str, Any]], str]:
+        return lambda one: wording.points(one["tiers"][tier])
+
+    tiers = {tier: points(tier) for tier in "1234"}
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {
+        # The path of a folder would leave no room for the scores.
+        "case": lambda one: " ".join(
+            filter(None, (one["case_name" if "/" in one["case"] else "case"], one["told_apart"]))
+        ),
+        "agent": lambda one: one["agent"],
+        "score": _score,
+        **tiers,
+        "steps": lambda one: str(one["steps"]),
+        "tokens": lambda one: wording.count(one["tokens"]),
+        "cost $": lambda one: wording.money(one["cost"]),
+        "s": lambda one: wording.seconds(one["seconds"]),
+        "status": lambda one: one["status"],
+    }
+    yield table_of(cases, columns, columns.keys() - {"case", "agent", "status"})
+    told: dict[str, dict[str, None]] = {}
+    for case in cases:
+        if case["problem"]:
+            told.setdefault(case["problem"], {})[case["case"]] = None
+    yield from (Note(f"{glyphs.UNSCORED} {', '.join(which)}: {problem}", "advice") for problem, which in told.items())
+    if told:
+        yield Note(f"Ask the judge again with: workbench resume {closing['session']}", "said")
+    yield from (Note(line, "bad") for line in reason_lines(closing["reasons"]))
+    models = sorted({str(case["model"]) for case in cases})
+    judges = sorted({str(case["judge"]) for case in cases if case["judge"]})
+    if models:
+        yield Note(f"model: {', '.join(models)}" + (f" · judge: {', '.join(judges)}" if judges else ""))
+    yield Note(f"session: {closing['session']}")
 
 
 def one_line_keep(text: str, width: int, end: str = "…") -> str:
     """Return ``text`` without control sequences and line breaks, its spaces kept, cut to ``width`` with ``end``."""
     flat = clean(text).replace("\n", " ").replace("\t", " ")
     return flat if len(flat) <= width else flat[: max(0, width - len(end))] + end
+
+
+def planned_trials(order: WorkOrder) -> list[Scored]:
+    with SessionReader(order.session) as reader:
+        return [one for run in order.runs for one in asked_for(reader, run)]
+
+
+def watch(order: WorkOrder, as_json: bool, trials: Callable[[], Sequence[Scored | str]]) -> int:
+    return watch_runs(order.session, order.runs, order.process, as_json, trials)
+
+
+def watch_runs(
+    session: Path,
+    runs: list[str],
+    process: subprocess.Popen[bytes] | None,
+    as_json: bool,
+    trials: Callable[[], Sequence[Scored | str]],
+) -> int:
+    """Follow runs one after the other, then print the summary of ``trials()``; returns the exit code."""
+    terminal = None if as_json else TerminalShow()
+    show: Show = print_json if terminal is None else terminal
+    states = []
+    for key in runs:
+        if as_json:
+            print_json({"type": "run", "run": key, "session": str(session)})
+        try:
+            states.append(follow(session, key, process, show))
+        except KeyboardInterrupt:
+            stop(session, key)
+            closing = summary(session, trials())
+            done = sum(case["status"] == "done" for case in closing["cases"])
+            if as_json:
+                print_json(closing)
+            sentence = f"Interrupted: {done} of {len(closing['cases'])} trials are done and kept."
+            tell(f"{sentence} Go on with: workbench resume {session}")
+            return 130
+    closing = summary(session, trials())
+    if terminal is None:
+        print_json(closing)
+    else:
+        terminal.table(closing)
+    good = all(state == "done" for state in states) and all(case["status"] == "done" for case in closing["cases"])
+    return 0 if good else 1

@@ -26,7 +26,7 @@ from workbench.comparison.texts import (
 from workbench.regeneration.outcome import TaskResult, ks_of, task_result
 from workbench.results.samples import failing_tests
 from workbench.session.groups import Group
-from workbench.session.json_forms import WrongForm, decoded, picked
+from workbench.session.json_forms import picked
 from workbench.session.sample_counts import SampleCount, counts_of
 from workbench.statistics.paired import difference
 
@@ -264,17 +264,14 @@ class TaskSide:
         self.function = self._read_function(reader)
         self.docstring, self.prompt = docstring_of(reader, task), prompt_of(reader, task)
         by_group: dict[Group, list[SampleCount]] = {}
-        for row in counts_of(reader, reader.candidates(task.run_id, task.id), {task.id: task}):
+        for row in counts_of(reader, reader.candidates(task.run_id, task.id)):
             if not row.control and not row.excluded:
                 by_group.setdefault(row.group, []).append(row)
         self.results = {group: task_result(task, rows) for group, rows in sorted(by_group.items())}
         self.samples = sum(one.counted for one in self.results.values())
         self.passed = sum(one.passed for one in self.results.values())
         failed = failed_counts(reader, task.id)
-        try:
-            listed = [str(test) for test in decoded(task.tests, list)]
-        except WrongForm:
-            listed = []
+        listed = map(str, reader.decoded(task.tests, list, f"the tests of task {task.id}"))
         # A verdict may name a test that is no longer listed, such as a whole file that could not be imported.
         tests = {test: failed.get(test, FailedTest(0)) for test in (*listed, *failed)}
         self.tests = {test: replace(one, samples=self.samples) for test, one in tests.items()}

@@ -18,8 +18,8 @@ from workbench.base.text import one_line
 from workbench.comparison import panes
 from workbench.comparison.trials import Part, Scale, by_judges, common_scales, criteria_of
 from workbench.results.scores import card_of, totals_of
+from workbench.results.spread import Total, comparable
 from workbench.rubric.scorecard import Criterion
-from workbench.rubric.spread import Total, comparable
 from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.json_forms import TIER_NAMES, picked
 from workbench.statistics.clusters import Value

@@ -15,8 +15,8 @@ from workbench.comparison import panes
 from workbench.comparison.texts import align, compare_texts, longest_common, read_text
 from workbench.grounding.exploration import LISTED, PARTLY, READ, WHOLE
 from workbench.results.scores import card_of, totals_of
+from workbench.results.spread import Total
 from workbench.rubric.scorecard import Criterion, Scorecard
-from workbench.rubric.spread import Total
 from workbench.session.json_forms import TIER_NAMES, picked
 from workbench.session.judges import in_words
 from workbench.session.pending_work import trial_state

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workbench.base.errors import UsageError
-from workbench.documenters.programs.adapter import Written, read_edited
+from workbench.documenters.kept import Written, read_edited
 from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.repository import Snapshot
 from workbench.repository.functions import (

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from workbench.base.errors import UsageError
 from workbench.base.extensions import is_dotted
 from workbench.base.plugins import names, path_of
 
-Kind = Literal["original", "none", "llm", "folder", "source", "repoagent", "osa", "command", "extension"]
-_PREFIXES: tuple[Kind, ...] = ("llm", "folder", "source", "repoagent", "osa", "command")
-INSTALLED: tuple[Kind, ...] = ("repoagent", "osa")
-"""Programs that ``workbench docs install`` gets; their names may carry a version, ``repoagent-0.2.0:MODEL``."""
+KIND = "doc system"
+_PREFIXES = ("llm", "folder", "source")
 _WITH_VERSION = re.compile(r"(?P<kind>[a-z]+)-(?P<version>\d[\w.]{0,30}):(?P<rest>.+)", re.ASCII | re.DOTALL)
 DOCSTRINGS_ONLY = "docstrings-only"
 SCOPES = ("repository", "target", DOCSTRINGS_ONLY)
@@ -32,7 +29,7 @@ class DocsName:
     An order fills in the ``version`` of an installed program, so that it is in every identity.
     """
 
-    kind: Kind
+    kind: str  # ``original``, ``none``, ``llm``, ``folder``, ``source``, ``extension``, or the name of a program
     rest: str = ""
     version: str = ""
 
@@ -52,18 +49,17 @@ def parse_docs(text: str) -> DocsName:
     if text == "none":
         return DocsName("none")
     before, _, rest = text.partition(":")
-    for kind in _PREFIXES:
-        if before == kind and rest:
-            return DocsName(kind, rest)
-    if (found := _WITH_VERSION.fullmatch(text)) is not None:
-        for kind in INSTALLED:
-            if found["kind"] == kind:
-                return DocsName(kind, found["rest"], found["version"])
-    if is_dotted(text, _PREFIXES):
+    programs = names(KIND, own=True)
+    if before in (*_PREFIXES, *programs) and rest:
+        return DocsName(before, rest)
+    # The name of a program may carry its version: ``repoagent-0.2.0:MODEL``.
+    if (found := _WITH_VERSION.fullmatch(text)) is not None and found["kind"] in programs:
+        return DocsName(found["kind"], found["rest"], found["version"])
+    if is_dotted(text, (*_PREFIXES, *programs)):
         return DocsName("extension", text)
-    if path := path_of("doc system", text):
+    if path := path_of(KIND, text):
         return DocsName("extension", path)
-    named = "".join(f", {name}" for name in names("doc system"))
+    named = "".join(f", {name}" for name in names(KIND))
     raise UsageError(f"There is no doc system {text!r}; choose {CHOICES}{named}.")
 
 

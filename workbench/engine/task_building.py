@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from workbench.base import paths
+from workbench.base import paths, typed_json
 from workbench.base.errors import WorkbenchError
 from workbench.base.files import replaced
 from workbench.base.text import one_line
@@ -28,6 +28,7 @@ from workbench.regeneration.tasks import STUB_VERSION, Dropped, Progress, Task, 
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend
 
+Built = TypeVar("Built", TaskSet, Suite)
 #: Quarantined tests that the live view names at most.
 _NAMED_TESTS = 500
 
@@ -236,12 +237,10 @@ class TaskCache:
         return self._suite.exists() or self._part.exists()
 
     def tasks(self) -> TaskSet | None:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            return TaskSet.from_json(json.loads(self._tasks.read_text(encoding="utf-8")))
-        return None
+        return _read(TaskSet, self._tasks)
 
     def finish(self, built: TaskSet) -> None:
-        _write(self._tasks, built.to_json())
+        _write(self._tasks, built)
         with contextlib.suppress(OSError):
             self._part.unlink(missing_ok=True)
 
@@ -251,38 +250,42 @@ class TaskCache:
                 path.unlink(missing_ok=True)
 
     def suite(self) -> Suite | None:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            return Suite.from_json(json.loads(self._suite.read_text(encoding="utf-8")))
-        return None
+        return _read(Suite, self._suite)
 
     def keep_suite(self, suite: Suite) -> None:
         """Store the suite's runs, and delete decisions that were based on earlier ones."""
         with contextlib.suppress(OSError):
             self._part.unlink(missing_ok=True)
-        _write(self._suite, suite.to_json())
+        _write(self._suite, suite)
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
         found: dict[str, Task | Dropped] = {}
         with contextlib.suppress(OSError), self._part.open(encoding="utf-8") as lines:
             for line in lines:
                 # Skip a line that was only partly written when the process was killed.
-                with contextlib.suppress(ValueError, KeyError, TypeError):
-                    data = json.loads(line)
-                    found[data["id"]] = Dropped(**data) if "stage" in data else Task.from_json(data)
+                with contextlib.suppress(ValueError, KeyError):
+                    data = typed_json.decode(dict, line)
+                    done = "stage" not in data
+                    found[data["id"]] = typed_json.convert(Task, data) if done else typed_json.convert(Dropped, data)
         return found
 
     def keep(self, decision: Task | Dropped) -> None:
-        data = decision.to_json() if isinstance(decision, Task) else asdict(decision)
         with contextlib.suppress(OSError):
             self._part.parent.mkdir(parents=True, exist_ok=True)
             with self._part.open("a", encoding="utf-8") as lines:
-                lines.write(json.dumps(data) + "\n")
+                lines.write(json.dumps(asdict(decision)) + "\n")
 
 
 def _key(parts: list[Any]) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
 
 
-def _write(place: Path, data: Mapping[str, Any]) -> None:
+def _read(kind: type[Built], place: Path) -> Built | None:
+    with contextlib.suppress(OSError, ValueError):
+        return typed_json.decode(kind, place.read_bytes())
+    return None
+
+
+def _write(place: Path, built: TaskSet | Suite) -> None:
     with contextlib.suppress(OSError), replaced(place) as part:
-        part.write_text(json.dumps(data), encoding="utf-8")
+        part.write_text(json.dumps(asdict(built)), encoding="utf-8")

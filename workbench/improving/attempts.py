@@ -11,8 +11,8 @@ from workbench.base.errors import WorkbenchError
 from workbench.regeneration.passk import pass_at_k
 from workbench.results.kinds import Kind, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
+from workbench.session.sample_counts import is_counted
 from workbench.session.task_names import readable_id, row_id
-from workbench.session.verdict_counts import is_counted
 from workbench.statistics.clusters import Value
 from workbench.statistics.intervals import FEWEST, newcombe
 from workbench.statistics.paired import Difference, paired_difference

@@ -23,8 +23,7 @@ from workbench.repository.fetching import texts_in_cache
 from workbench.repository.functions import find_functions
 from workbench.session.groups import Group
 from workbench.session.rows import CandidateRow, TaskRow
-from workbench.session.sample_counts import group_of, sample_counts
-from workbench.session.verdict_counts import is_counted
+from workbench.session.sample_counts import group_of, is_counted, sample_counts
 from workbench.statistics.clusters import Value, clusters_of
 from workbench.statistics.correlations import KINDS, Correlation, Pair, correlation
 from workbench.statistics.intervals import Interval, difference_interval

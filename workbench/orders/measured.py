@@ -8,19 +8,75 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
-from workbench.orders.estimate import Build, DocsRate, Measured, Rate
 from workbench.session import SUFFIX, SessionReader
-from workbench.session.verdict_counts import COUNTS
+from workbench.session.sample_counts import COUNTS
 
 NEWEST = 30
 """So many sessions are looked at, the newest first: prices and machines change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What one item took."""
+
+    agent: str  # The agent of a trial, else ""
+    model: str  # Its model, the evaluator of a candidate, or the judge
+    case: str  # The id of the case, or the source whose functions were regenerated
+    requests: float
+    seconds: float  # A trial: from its start to its scores. A candidate: as the run went on, several side by side
+    dollars: float | None  # None where the price is not known
+    tested: float = (
+        0.0  # Seconds that the tests of a candidate took by themselves, 0 for a trial; 1 for a check that ran blocks
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DocsRate:
+    """What a doc system asked of its model about one repository."""
+
+    docs: str
+    source: str  # The source of the repository, "" where that is not known
+    requests: float
+    tokens: float  # Of a request and its answer, on average
+    seconds: float  # Of a request, several side by side
+    dollars: float | None  # Of a request; None where the price is not known
+    complete: bool  # Whether it came to its end, so that `requests` are all
+    definitions: int = 0  # Functions, classes and modules of the repository, 0 where that is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The tasks of a source as they were built last."""
+
+    source: str
+    seconds: float | None  # From the start to the last task, None where no complete build was measured
+    ready: bool  # Whether they are in the cache. A folder may have been changed since; then they are built anew
+    tasks: Path | None = None  # The file that has them, None where it is gone
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What former runs took: of trials, of their judges, of candidates and of documentation; and the tasks that sources have.
+
+    ``builds`` is what building the tasks of a source took here, and whether they are there still. ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
+    """
+
+    trials: tuple[Rate, ...] = ()
+    judging: tuple[Rate, ...] = ()
+    candidates: tuple[Rate, ...] = ()
+    documenting: tuple[DocsRate, ...] = ()
+    checks: tuple[Rate, ...] = ()
+    tasks: Mapping[str, int] = field(default_factory=dict)
+    had: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
+    builds: Mapping[str, Build] = field(default_factory=dict)
+
 
 _TRIALS = """
 SELECT agent, model, case_id, (SELECT count(*) FROM steps WHERE trial_id = trials.id AND answer_blob IS NOT NULL), seconds, cost_usd
@@ -36,6 +92,9 @@ SELECT run_id, evaluator, count(*), count(call_id), max(at) - min(at), sum(coale
        sum(cost_usd), count(cost_usd), sum(coalesce(tested_s, 0))
 FROM candidates WHERE {COUNTS.format("")} AND run_id NOT IN (SELECT value FROM json_each(?))
 GROUP BY run_id, evaluator
+"""
+_CHECKS = """
+SELECT executed, seconds FROM checks WHERE state = 'done' AND seconds > 0 AND run_id NOT IN (SELECT value FROM json_each(?))
 """
 _DOCUMENTING = """
 SELECT run_id, count(*), total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), min(started_at),
@@ -77,7 +136,7 @@ def measured_in(sessions: Iterable[Path]) -> Measured:
             continue
     rates: dict[str, Any] = {
         name: tuple(rate for one in found for rate in getattr(one, name))
-        for name in ("trials", "judging", "candidates", "documenting")
+        for name in ("trials", "judging", "candidates", "documenting", "checks")
     }
     return Measured(**rates, tasks={source: count for one in reversed(found) for source, count in one.tasks.items()})
 
@@ -130,7 +189,10 @@ def _measured(reader: SessionReader) -> Measured:
     whole = {run.id for run in reader.runs() if _is_whole(run.plan)}
     tasks = {sources[run]: int(count) for run, count in reader.query(_TASKS) if run in whole and sources.get(run)}
     documenting = tuple(_documenting(reader, sources, elsewhere))
-    return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, tasks)
+    checks = tuple(
+        Rate("", "", "", 0.0, _number(seconds), 0.0, _number(run)) for run, seconds in reader.query(_CHECKS, elsewhere)
+    )
+    return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, checks, tasks)
 
 
 @cache

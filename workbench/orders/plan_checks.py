@@ -16,7 +16,7 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import is_dotted
 from workbench.base.files import shown
 from workbench.base.reasons import last_words
-from workbench.orders.plan import DocumentPlan, RegenerationPlan
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
 
 _FEWEST_FILES = 64
 

@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workbench.session.damage import Damage
 
-FORMATS: Mapping[str, str] = {
+PAGE_FORMATS: Mapping[str, str] = {
     "md": "Markdown",
     "html": "one file that loads nothing",
+    "latex": "a fragment with booktabs",
+}
+"""What a page can be written as; of a session all of it, in LaTeX its sentences, tables and figures alone."""
+FORMATS: Mapping[str, str] = {
+    **PAGE_FORMATS,
     "json": "everything",
     "csv": "a line per trial, or per candidate in a session of regeneration only",
 }
@@ -24,7 +29,6 @@ FORMATS: Mapping[str, str] = {
 STUDY_FORMATS: Mapping[str, str] = {
     **FORMATS,
     "csv": "a line per cell and per item",
-    "latex": "a fragment with booktabs",
     "parquet": "the rows of csv",
 }
 _BY_ENDING = {

@@ -10,8 +10,8 @@ from workbench.grounding.exploration import WHOLE
 from workbench.pages.regenerated import Regenerated, regenerated
 from workbench.results.items import Item, all_items, short_ids
 from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
-from workbench.rubric.spread import Agreement, Spread, Total, spreads
-from workbench.rubric.works import works_by_trial
+from workbench.results.spread import Agreement, Spread, Total, spreads
+from workbench.results.works import works_by_trial
 from workbench.session.forks import below_parents
 from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem
@@ -19,8 +19,8 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
 
 if TYPE_CHECKING:
+    from workbench.results.works import Works
     from workbench.rubric.scorecard import TierScore
-    from workbench.rubric.works import Works
 
 PREFERRED_RUBRIC = "aeo-bench"
 

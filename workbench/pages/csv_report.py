@@ -33,7 +33,7 @@ _CANDIDATE = (
     "repairs", "documented", "failure_group",
 )  # fmt: skip
 _WORKS = (
-    ("blocks_work", "works"), ("blocks_run", "run"), ("blocks", "blocks"), ("claims_true", "true"), ("claims_said", "said"),
+    ("blocks_work", "works"), ("blocks_run", "run"), ("blocks", "blocks"), ("claims_true", "claims_true"), ("claims_said", "said"),
     ("claims", "claims"),
 )  # fmt: skip
 _NOT_COUNTED = Counts(None, None, None, None)

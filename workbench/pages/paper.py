@@ -7,7 +7,21 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import workbench
-from workbench.pages.page import Bar, Facts, Forest, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
+from workbench.pages.page import (
+    Bar,
+    Facts,
+    Forest,
+    Heat,
+    HeatCell,
+    Note,
+    Page,
+    Part,
+    Points,
+    Section,
+    Table,
+    grid,
+    grid_of,
+)
 from workbench.session.json_forms import picked
 from workbench.statistics.rankings import ranking_words
 
@@ -73,7 +87,7 @@ def _table_1(paper: Paper) -> Iterator[Part]:
         for system in systems
     ]
     caption = "Printed / unweighted mean over repositories / mean weighted by tasks."
-    yield Grid(caption, ("doc system", *heads), tuple(rows))
+    yield grid(caption, ("doc system", *heads), tuple(rows))
     worst = max(paper.means, key=lambda one: one.off)
     by_tasks = max(abs(one.printed - one.by_tasks) for one in paper.means)
     yield Note(
@@ -101,7 +115,7 @@ def _rankings(paper: Paper) -> Iterator[Part]:
     )
     pairs = list(dict.fromkeys((one.better, one.worse) for orders in paper.orders.values() for one in orders))
     of = {(setting, one.better, one.worse): one for setting, orders in paper.orders.items() for one in orders}
-    yield Grid(
+    yield grid(
         "How often two columns keep their overall order: repositories (with ties), and resamples of repositories.",
         ("better > worse", *(_setting(one) for one in paper.settings)),
         tuple(
@@ -154,8 +168,8 @@ def _interval(one: PairedCell) -> tuple[float, float]:
     return one.difference.interval.low or 0.0, one.difference.interval.high or 0.0
 
 
-def _strata(paper: Paper) -> Grid:
-    return Grid(
+def _strata(paper: Paper) -> Table:
+    return grid(
         "Mean pass@k of popular and of other repositories, models averaged.",
         ("repositories", "doc system", *(_setting(one) for one in paper.settings)),
         tuple(
@@ -167,7 +181,7 @@ def _strata(paper: Paper) -> Grid:
             for stratum in paper.strata
             for system in stratum.means[paper.settings[0]]
         ),
-        frozenset({0, 1}),
+        2,
     )
 
 

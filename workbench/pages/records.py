@@ -14,7 +14,7 @@ from workbench.pages import wording
 from workbench.pages.contents import Contents, Run, Trial, tier_points
 from workbench.pages.excerpts import split_answer
 from workbench.pages.regenerated import Regenerated, former_failing
-from workbench.rubric.spread import own_points
+from workbench.results.spread import own_points
 from workbench.session.groups import settings_of
 from workbench.session.json_forms import picked
 from workbench.session.labels import criterion_of

@@ -120,7 +120,7 @@ def regenerated(reader: SessionReader, run: rows.RunRow, only_task: str | None =
             found.setdefault((candidate.task_id, bool(candidate.control), group), []).append(candidate)
     order = {(one.control, one.group): place for place, one in enumerate(groups)}
     singles: dict[tuple[str, bool, Group], list[SampleCount]] = {}
-    for one in counts_of(reader, (candidate for mine in found.values() for candidate in mine), known):
+    for one in counts_of(reader, (candidate for mine in found.values() for candidate in mine)):
         singles.setdefault((one.task, one.control, one.group), []).append(one)
     lines = [
         Line(known[key[0]], key[2], key[1], tuple(mine), task_result(known[key[0]], singles[key]))

@@ -10,17 +10,16 @@ from workbench.base import glyphs
 from workbench.base.text import one_line, plural
 from workbench.pages import wording
 from workbench.pages.contents import Contents, Run, Trial, tier_points
-from workbench.pages.page import Shown, table_of
+from workbench.pages.page import Table, table_of
 from workbench.pages.regenerated import Line, Regenerated, estimate_words, verdict_words
-from workbench.rubric.spread import Total
-from workbench.rubric.spread import words as spread_words
+from workbench.results.spread import words as spread_words
 from workbench.session.forks import fork_words
 
 if TYPE_CHECKING:
     from workbench.regeneration.failure_groups import FailureGroup
     from workbench.regeneration.outcome import GroupOutcome
     from workbench.results.scores import ImportedScore
-    from workbench.rubric.spread import Agreement, Spread
+    from workbench.results.spread import Agreement, Spread
     from workbench.session.rows import StageRow
 
 IMPORTED = "imported scores"
@@ -28,7 +27,7 @@ IMPORTED_TITLE = "Scores of the imported file"
 DAMAGE_SENTENCE = "These parts of the session file could not be read; everything else is shown."
 
 
-def runs(contents: Contents) -> Shown:
+def runs(contents: Contents) -> Table:
     columns: dict[str, Callable[[Run], str]] = {
         "run": lambda one: one.row.id,
         "name": lambda one: one.row.name or "",
@@ -51,11 +50,11 @@ def put_away_sentence(contents: Contents) -> str:
     return f"{runs} put away: left out here, kept in the file; in the app, U and . bring them back."
 
 
-def trials(contents: Contents) -> Shown:
+def trials(contents: Contents) -> Table:
     """Return the trials with their score by each rubric and judge, and the tiers of the first."""
 
     def points(pair: tuple[str, str]) -> Callable[[Trial], str]:
-        return lambda one: _points(contents.total(one, pair)) if one.score(pair) else wording.NOTHING
+        return lambda one: wording.own_first(contents.total(one, pair)) if one.score(pair) else wording.NOTHING
 
     def tier(number: int) -> Callable[[Trial], str]:
         return lambda one: wording.points(tier_points(one.main)[number]) if one.main else wording.NOTHING
@@ -89,13 +88,7 @@ def _case(trial: Trial) -> str:
     return " ".join(filter(None, (trial.row.case_name or trial.row.case_id, trial.told_apart)))
 
 
-def _points(total: Total) -> str:
-    """Return ``82 / 100``; where a format gave more than a tenth of it, the model's own points first."""
-    whole = wording.of(total.points, total.out_of)
-    return f"{wording.of(*total.own)} own, {whole}" if total.own else whole
-
-
-def imported_scores(trial: Trial) -> Shown:
+def imported_scores(trial: Trial) -> Table:
     columns: dict[str, Callable[[ImportedScore], str]] = {
         "scorer": lambda one: one.scorer,
         "value": lambda one: one.value,
@@ -104,7 +97,7 @@ def imported_scores(trial: Trial) -> Shown:
     return table_of(trial.imported_scores, columns)
 
 
-def means(contents: Contents) -> Shown:
+def means(contents: Contents) -> Table:
     columns: dict[str, Callable[[Spread], str]] = {
         "agent": lambda one: one.agent,
         "model": lambda one: one.model,
@@ -127,7 +120,7 @@ AGREEMENT_SENTENCE = (
 )
 
 
-def agreement(contents: Contents) -> Shown:
+def agreement(contents: Contents) -> Table:
     """Return how judges agree, tier by tier, the tier's criteria below it."""
     columns: dict[str, Callable[[Agreement], str]] = {
         "rubric": lambda one: one.rubric,
@@ -142,7 +135,7 @@ def agreement(contents: Contents) -> Shown:
     return table_of(contents.agreement, columns, {"n", "difference", "same", "r"})
 
 
-def evaluators(outcome: Regenerated) -> Shown:
+def evaluators(outcome: Regenerated) -> Table:
     def estimate(place: int) -> Callable[[GroupOutcome], str]:
         return lambda one: estimate_words(one.figures.pass_at[place])
 
@@ -198,7 +191,7 @@ MOST_FAILURES = 50
 """Groups of failures that a table has; the JSON report has all of them."""
 
 
-def failures(outcome: Regenerated, most: int = MOST_FAILURES) -> Shown:
+def failures(outcome: Regenerated, most: int = MOST_FAILURES) -> Table:
     """Return how candidates failed, the way that most of them did first, each with a candidate that stands for it."""
 
     def place(group: FailureGroup) -> str:
@@ -224,17 +217,17 @@ def failures_title(outcome: Regenerated, most: int = MOST_FAILURES) -> str:
     return f"What went wrong with {plural(failed, 'candidate')}{shown}"
 
 
-def unsolved(outcome: Regenerated) -> Shown:
+def unsolved(outcome: Regenerated) -> Table:
     known = {task.id: task for task in outcome.tasks}
     rows = tuple(
         (known[one.task].path, known[one.task].qualified_name, f"{one.samples:,}", f"{one.evaluators:,}")
         for one in outcome.diagnosis.unsolved
         if one.task in known
     )
-    return Shown(("file", "function", "samples", "evaluators"), rows, frozenset({2, 3}))
+    return Table(("file", "function", "samples", "evaluators"), rows, frozenset({2, 3}))
 
 
-def files(outcome: Regenerated) -> Shown:
+def files(outcome: Regenerated) -> Table:
     """Return pass@k by file and group; no row where all tasks are in one file, for that is said already."""
     rows = [
         (
@@ -248,10 +241,10 @@ def files(outcome: Regenerated) -> Shown:
         for group in groups
     ]
     headings = ("file", "evaluator", "tasks", *(f"pass@{k}" for k in outcome.ks))
-    return Shown(headings, tuple(sorted(rows)), frozenset(range(2, len(headings))))
+    return Table(headings, tuple(sorted(rows)), frozenset(range(2, len(headings))))
 
 
-def tasks(contents: Contents, outcome: Regenerated) -> Shown:
+def tasks(contents: Contents, outcome: Regenerated) -> Table:
     """Return a line per task and group with a cell per sample; excluded tasks say why."""
     rows: list[tuple[str, ...]] = []
     links = []
@@ -273,7 +266,7 @@ def tasks(contents: Contents, outcome: Regenerated) -> Shown:
     headings = ("id", "file", "function", "tests", "cover", "evaluator", "samples",
                 *(f"pass@{k}" for k in outcome.ks), "controls", "state")  # fmt: skip
     last = 7 + len(outcome.ks)
-    shown = Shown(headings, tuple(rows), frozenset({3, 4, *range(7, last)}), tuple(links), "task-")
+    shown = Table(headings, tuple(rows), frozenset({3, 4, *range(7, last)}), tuple(links), "task-")
     empty = not any(row[last] for row in rows)
     return with_columns(shown, [place for place in range(len(headings)) if place != last]) if empty else shown
 
@@ -291,12 +284,12 @@ def controls_words(controls: str | None) -> str:
     )
 
 
-def dropped(outcome: Regenerated) -> Shown:
+def dropped(outcome: Regenerated) -> Table:
     rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
-    return Shown(("file", "function", "stage", "reason"), rows, frozenset())
+    return Table(("file", "function", "stage", "reason"), rows)
 
 
-def stages(outcome: Regenerated) -> Shown:
+def stages(outcome: Regenerated) -> Table:
     columns: dict[str, Callable[[StageRow], str]] = {
         "stage": lambda one: one.name,
         "state": lambda one: one.state,
@@ -314,7 +307,7 @@ def trial_title(trial: Trial) -> str:
     return " · ".join(filter(None, (_case(trial), row.agent, row.model, f"repeat {row.repeat}", fork)))
 
 
-def with_columns(shown: Shown, kept: Sequence[int]) -> Shown:
+def with_columns(shown: Table, kept: Sequence[int]) -> Table:
     return replace(
         shown,
         headings=tuple(shown.headings[place] for place in kept),

@@ -11,7 +11,7 @@ from itertools import chain
 
 from workbench.base import glyphs
 from workbench.base.text import one_line, plural
-from workbench.checking.verdicts import BlockResult, CheckDamaged, ClaimResult, alarm, checked_of, shown_lines
+from workbench.checking.verdicts import CheckDamaged, Checked, alarm, checked_of, shown_lines
 from workbench.comparison.texts import without_margin
 from workbench.grounding import read_trial
 from workbench.pages import page, report_tables, session_figures, wording
@@ -23,7 +23,7 @@ from workbench.rubric.scorecard import Scorecard
 from workbench.session.forks import inheritance
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import in_words, with_limit
-from workbench.session.labels import part_in_words
+from workbench.session.labels import SESSION, part_in_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, StepRow, TaskRow
 
@@ -33,6 +33,35 @@ _MOST_LISTED = 100
 _MOST_OUTPUT = 12
 _NOT_IN_POINTS = "Whether blocks run and what the README names is there; a figure of its own, in no rubric's points."
 _WRONG, _ODD = glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]
+
+
+def session_page(reader: SessionReader, contents: Contents) -> page.Page:
+    points = (session_figures.points_by_trial(contents), session_figures.distribution_of_points(contents))
+    drawn = tuple(one for one in points if one is not None and contents.item is None)
+    first = [page.Section("Points", drawn, anchor="points")] if drawn else []
+    noun = "trial" if not contents.regenerations else "task" if not contents.trials else "item"
+    return page.Page(
+        f"Session {contents.name}",
+        (
+            session_facts(contents),
+            *remarks(contents, SESSION),
+            *(page.Note(advice, "advice") for advice in report_tables.state_advice(contents, contents.file)),
+        ),
+        (*first, *overview(contents)),
+        "Workbench report",
+        f"Written by {contents.created_by or 'workbench'}'s report from {contents.file}.",
+        items(reader, contents, Excerpts(reader)),
+        tuple(_index(contents)),
+        noun,
+    )
+
+
+def _index(contents: Contents) -> Iterator[page.Heading]:
+    for trial in contents.trials:
+        yield page.Heading(report_tables.trial_title(trial), anchor=f"trial-{trial.row.id}")
+    for _, outcome in contents.regenerations:
+        for task in outcome.tasks:
+            yield page.Heading(f"{task.qualified_name} · {task.path}", anchor=f"task-{task.id}")
 
 
 def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterator[page.Section]:
@@ -56,6 +85,7 @@ def session_facts(contents: Contents) -> page.Facts:
     return page.Facts((
         ("created", wording.when(contents.created_at)),
         ("by", contents.created_by),
+        ("state", " · ".join(dict.fromkeys(wording.state(run.state) for run in contents.runs))),
         ("runs", str(len(contents.runs))),
         ("trials", str(len(contents.trials) or "")),
         ("tasks", str(tasks or "")),
@@ -173,7 +203,7 @@ def _since_parent(reader: SessionReader, trial: Trial, readme: Excerpt, texts: E
     return page.Changes("README since its parent's", before, readme, names, texts)
 
 
-def criteria(card: Scorecard) -> page.Shown:
+def criteria(card: Scorecard) -> page.Table:
     """Return a scorecard as a table: the sum of each tier, then its criteria."""
     shaped = card.given is not None
     rows: list[tuple[str, ...]] = []
@@ -195,27 +225,23 @@ def criteria(card: Scorecard) -> page.Shown:
         ]
     by_format = ("by the format",) if shaped else ()
     heads = ("tier", "criterion", "points", *by_format, "reason", "evidence", "by")
-    return page.Shown(heads, tuple(rows), frozenset({2, 3} if shaped else {2}))
+    return page.Table(heads, tuple(rows), frozenset({2, 3} if shaped else {2}))
 
 
 def _check(reader: SessionReader, trial: Trial) -> Iterator[page.Part]:
     if trial.works is None:
         return
-    alarms: list[BlockResult | ClaimResult] = []
     try:
         checked = checked_of(reader, trial.row.id)
     except CheckDamaged as error:
-        problems: tuple[str, ...] = (str(error),)
-    else:
-        if checked is None:
-            return
-        problems = checked.problems
-        for found in checked.alarms:
-            alarms += found.alarming if isinstance(found, BlockResult) else (found,)
-    inside: list[page.Part] = [page.Note(_NOT_IN_POINTS), *map(page.Note, problems)]
+        checked = Checked((), (), (), (str(error),))
+    if checked is None:
+        return
+    alarms = checked.alarms
+    inside: list[page.Part] = [page.Note(_NOT_IN_POINTS), *map(page.Note, checked.problems)]
     for one in alarms[:_MOST_LISTED]:
         inside.append(page.Note(f"line {one.line:,}: {one_line(alarm(one), 300)}", _PROBLEM))
-        if lines := shown_lines(one, _MOST_OUTPUT) if isinstance(one, BlockResult) else ():
+        if lines := shown_lines(one, _MOST_OUTPUT):
             inside.append(page.Literal("\n".join(lines), language="diff" if lines[0].startswith("@@") else ""))
     if len(alarms) > _MOST_LISTED:
         inside.append(page.Note(f"and {len(alarms) - _MOST_LISTED:,} more", _PROBLEM))
@@ -279,7 +305,7 @@ def step_texts(step: StepRow, texts: Excerpts) -> Iterator[page.Part]:
         yield page.Literal(observation.text, "Observation", observation.words)
 
 
-def steps_table(trial: Trial, steps: list[StepRow]) -> page.Shown:
+def steps_table(trial: Trial, steps: list[StepRow]) -> page.Table:
     rows = tuple(
         (
             str(step.number),
@@ -292,7 +318,7 @@ def steps_table(trial: Trial, steps: list[StepRow]) -> page.Shown:
         for step in steps
     )
     last = "remark" if trial.row.parent else "problem"
-    return page.Shown(("#", "action", "target", "tokens", "s", last), rows, frozenset({0, 3, 4}))
+    return page.Table(("#", "action", "target", "tokens", "s", last), rows, frozenset({0, 3, 4}))
 
 
 def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[page.Part]:

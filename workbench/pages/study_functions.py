@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from workbench.catalog.published import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
-from workbench.pages.page import Bar, Forest, Grid, Note, Part, Section, grid_of
+from workbench.pages.page import Bar, Forest, Note, Part, Section, Table, grid, grid_of
 from workbench.statistics.correlations import FEWEST, Correlation
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -52,7 +52,7 @@ def _drawn(one: MetricsOf, k: int) -> Iterator[Part]:
         yield Forest(f"{_whose(one)}: {said}", bars, f"Pearson's correlation with pass@{k}")
 
 
-def _with_pass(one: MetricsOf, k: int) -> Grid:
+def _with_pass(one: MetricsOf, k: int) -> Table:
     def correlation(place: int) -> Callable[[MetricColumn], str]:
         return lambda each: _correlation(each.correlations[k][place] if each.correlations[k] else None)
 
@@ -78,7 +78,7 @@ def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[
     if len(named) < 2:
         return
     rows = tuple((*key, *(_mean(mine[key]) if key in mine else NOTHING for _, mine in named)) for key in keys)
-    yield Grid("Means of metrics by column.", heads, rows, frozenset({0, 1}))
+    yield grid("Means of metrics by column.", heads, rows, 2)
     for k in outcome.study.k[:1]:
         rows = tuple(
             (*key, *(_correlation(_spearman(mine[key], k)) if key in mine else NOTHING for _, mine in named))
@@ -86,7 +86,7 @@ def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[
         )
         # A metric, or pass@k, that is the same everywhere goes with nothing.
         if rows := tuple(row for row in rows if set(row[2:]) != {NOTHING}):
-            yield Grid(f"Spearman's correlation with pass@{k} by column.", heads, rows, frozenset({0, 1}))
+            yield grid(f"Spearman's correlation with pass@{k} by column.", heads, rows, 2)
 
 
 def _spearman(one: MetricColumn, k: int) -> Correlation | None:
@@ -182,8 +182,8 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section
         "Leaking: the docstring repeats at least 40 % of the body's runs of four tokens, or one of twelve with an operator (ngram-1). "
         "Overlap: mean share that it repeats, over documented tasks. Rankings without leaking docs stand among those of parts."
     )
-    grid = Grid("Leakage check: pass@k with and without docs that carry the code.", heads, rows)
-    yield Section("Docs that carry the code", (grid, Note(said)))
+    table = grid("Leakage check: pass@k with and without docs that carry the code.", heads, rows)
+    yield Section("Docs that carry the code", (table, Note(said)))
 
 
 def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
@@ -203,8 +203,8 @@ def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Sectio
         "divides each column's own docs. A mean of fewer functions than the part has says of how many; columns that are not comparable "
         "are in no mean over all. Other k are in --format json."
     )
-    grid = Grid(f"{measure} by kinds of functions.", heads, tuple(rows), frozenset({0, 1}))
-    yield Section("By kinds of functions", (grid, Note(said)))
+    table = grid(f"{measure} by kinds of functions.", heads, tuple(rows), 2)
+    yield Section("By kinds of functions", (table, Note(said)))
 
 
 def stability_section(analysis: Analysis) -> Iterator[Section]:
@@ -224,5 +224,5 @@ def stability_section(analysis: Analysis) -> Iterator[Section]:
         + ". tau: Kendall's, with the ranking on all functions. Without leaking docs, and documented everywhere: under each of "
         "the systems that write docs."
     )
-    grid = Grid("Rankings on parts of the functions that all systems have.", heads, rows, frozenset({0, 1, 2, 3}))
-    yield Section("Do rankings hold in parts?", (grid, Note(said)))
+    table = grid("Rankings on parts of the functions that all systems have.", heads, rows, 4)
+    yield Section("Do rankings hold in parts?", (table, Note(said)))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from workbench.base.glyphs import DOUBTFUL, STATES
 from workbench.base.text import plural
-from workbench.pages.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
+from workbench.pages.page import Brief, Heat, HeatCell, Note, Page, Part, Points, Section, grid, grid_of
 from workbench.pages.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.pages.study_pairs import difference_sections, published_section, ranking_section
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import Analysis
 from workbench.studies.cells import POINTS, Cell, brief
@@ -97,7 +97,7 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
         closing.append(("documented", *(percent(one.documented) for one in outcome.by_column)))
     closing.append(("tokens", *(f"{one.tokens:,}" for one in outcome.by_column)))
     closing.append(("cost", *(dollars(one.cost_usd) for one in outcome.by_column)))
-    yield Grid(
+    yield grid(
         f"{name} of each {outcome.study.row_noun} under each column, with its 95 % interval.",
         (outcome.study.row_noun, *heads),
         (*rows, *closing),
@@ -192,7 +192,7 @@ def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
         )
         for one in lines
     )
-    yield Grid("Agents from the best to the worst.", heads, rows, frozenset({1}))
+    yield grid("Agents from the best to the worst.", heads, rows, 2)
     said = (
         f"Tiers, steps, tokens, USD and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
         "Between repeats: standard deviation within a case, pooled over cases."
@@ -205,7 +205,7 @@ def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
     for common, which in ((False, "all trials that it scored"), (True, "the trials that all of them scored")):
         if len(judges) > 1:
             rows = tuple((one.summary.title, *(judge_words(one, judge, common) for judge in judges)) for one in lines)
-            yield Grid(f"Mean score by judge, over {which}.", ("agent", *judges), rows)
+            yield grid(f"Mean score by judge, over {which}.", ("agent", *judges), rows)
     if agreement := judge_agreement(outcome):
         columns: dict[str, Callable[[JudgeAgreement], str]] = {
             "judges": lambda one: f"{one.left}, {one.right}",

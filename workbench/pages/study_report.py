@@ -10,13 +10,11 @@ from typing import Any
 import workbench
 from workbench.base.errors import UsageError
 from workbench.base.text import json_text
-from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
+from workbench.metrics.texts import needed
 from workbench.pages import STUDY_FORMATS
-from workbench.pages.page import Facts, Grid, Note, Points, Section
-from workbench.pages.page_html import page_html
-from workbench.pages.page_latex import page_latex
-from workbench.pages.page_markdown import page_markdown
+from workbench.pages.composing import rendered
+from workbench.pages.page import Facts, Note, Points, Section, Table
 from workbench.pages.paper import paper_json, paper_page
 from workbench.pages.study_method import method_section
 from workbench.pages.study_page import study_page
@@ -33,8 +31,6 @@ from workbench.studies.following import read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import function_facts
-
-_PAGES = {"md": page_markdown, "html": page_html, "latex": page_latex}
 
 
 def write_study_report(
@@ -85,14 +81,17 @@ def compose_study(
         yield json_text(values, indent=1) + "\n"
         return
     foot = f"Written by Workbench {workbench.__version__}'s report from {session.name}."
-    yield _PAGES[format](replace(study_page(outcome, analysis=analysis, method=method), foot=foot))
+    yield from rendered(replace(study_page(outcome, analysis=analysis, method=method), foot=foot), format)
 
 
 def compose_paper(format: str) -> Iterator[str | bytes]:
     """Yield a report on the published tables of the doc-to-code paper, which have no rows of cells and items."""
     _check(format, ("md", "html", "json", "latex"))
     paper = published_paper()
-    yield json_text(paper_json(paper), indent=1) + "\n" if format == "json" else _PAGES[format](paper_page(paper))
+    if format == "json":
+        yield json_text(paper_json(paper), indent=1) + "\n"
+    else:
+        yield from rendered(paper_page(paper), format)
 
 
 def _check(format: str, known: Collection[str]) -> None:
@@ -113,7 +112,7 @@ def _section_json(section: Section) -> dict[str, Any]:
                 sentences.append(part.text)
             case Points():
                 sentences += part.items
-            case Grid():
+            case Table():
                 tables[part.caption] = [dict(zip(part.headings, row, strict=True)) for row in part.rows]
             case _:
                 pass

@@ -8,10 +8,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import glyphs
-from workbench.rubric.spread import own_points
+from workbench.results.spread import own_points
 from workbench.session import json_forms
 
 if TYPE_CHECKING:
+    from workbench.results.spread import Total
     from workbench.rubric.scorecard import Evidence
 
 NOTHING = "–"
@@ -40,6 +41,12 @@ def score(total: float | None, out_of: float, by_format: float | None) -> str:
     whole = ", ".join(filter(None, (of(total, out_of), given(by_format))))
     own = own_points(total, out_of, by_format)
     return whole if own is None else f"{of(*own)} own points; in all {whole}"
+
+
+def own_first(total: Total) -> str:
+    """Return ``82 / 100``; where a format gave more than a tenth of it, the model's own points first."""
+    whole = of(total.points, total.out_of)
+    return f"{of(*total.own)} own, {whole}" if total.own else whole
 
 
 def given(value: object) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from workbench.base import typed_json
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import TooDeep, Unreadable, expanded, parse_json, read_text, replaced, require_ordinary, shown
 from workbench.regeneration.environment import Environment
@@ -25,15 +26,6 @@ SCHEMA_VERSION = 1
 
 def _column(kind: str, meaning: str) -> Any:
     return field(metadata={"kind": kind, "meaning": meaning})
-
-
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    "int": int,
-    "float": (int, float),
-    "bool": bool,
-    "str": str,
-    "list[str]": (list, tuple),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +88,6 @@ class Row:
     def to_json(self) -> dict[str, Any]:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Row:
-        """Return a row; unknown columns are ignored. KeyError, TypeError: a column is wrong."""
-        for name, kind, _ in columns():
-            optional = kind.endswith("?")
-            if not (optional and data[name] is None) and not isinstance(data[name], _TYPES[kind.rstrip("?")]):
-                raise TypeError(f"the column {name} must hold {kind}")
-        values: dict[str, Any] = {each.name: data[each.name] for each in fields(cls)}
-        for name, value in values.items():
-            values[name] = tuple(value) if isinstance(value, list) else value
-        return cls(**values)
 
     @property
     def file(self) -> bytes:
@@ -322,7 +302,7 @@ def _row(file: Path, number: int, values: Any) -> Row:
             raise BadDataset(
                 f"{file} was written by a newer version of the workbench (columns {values['schema_version']})."
             )
-        return Row.from_json(values)
+        return typed_json.convert(Row, values)
     except BadDataset:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as problem:

@@ -53,6 +53,8 @@ class Declarations:
     test_requirements: tuple[str, ...] = ()  # probable ones
     scripts: Mapping[str, str] = field(default_factory=dict, hash=False)  # console scripts: name → ``module:function``
     entry_points: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)  # group → name → object
+    python: str = ""  # the versions of Python that it takes, as declared
+    licence: str = ""  # as ``pyproject.toml`` declares it
     read: tuple[str, ...] = ()  # the files that this was read from
 
 
@@ -72,6 +74,7 @@ def declarations(root: Path) -> Declarations:
     scripts = {str(key): str(value) for key, value in _table(project.get("scripts")).items()}
     scripts |= {str(key): str(value) for key, value in _table(poetry.get("scripts")).items() if isinstance(value, str)}
     scripts |= entries.pop("console_scripts", {})
+    licence = project.get("license")
     stated = project.get("name") or poetry.get("name") or (info and info.get("Name"))
     return Declarations(
         name=str(stated or _option(config, "metadata", "name") or setup.get("name") or ""),
@@ -81,7 +84,21 @@ def declarations(root: Path) -> Declarations:
         test_requirements=_test_requirements(root, extras, groups, poetry, setup, read),
         scripts=scripts,
         entry_points={group: {str(k): str(v) for k, v in table.items()} for group, table in entries.items()},
+        python=_python(project, poetry, config, setup, info),
+        licence=str(licence.get("text", "") if isinstance(licence, dict) else licence or ""),
         read=tuple(dict.fromkeys(read)),
+    )
+
+
+def _python(project: Any, poetry: Any, config: configparser.ConfigParser, setup: Any, info: Any) -> str:
+    of_poetry = _table(poetry.get("dependencies")).get("python")
+    return str(
+        project.get("requires-python")
+        or (isinstance(of_poetry, str) and re.sub(r"^[\^~]\s*", ">=", of_poetry))
+        or _option(config, "options", "python_requires")
+        or setup.get("python_requires")
+        or (info and info.get("Requires-Python"))
+        or ""
     )
 
 

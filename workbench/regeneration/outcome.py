@@ -20,8 +20,7 @@ from workbench.regeneration.leakage import THRESHOLD
 from workbench.regeneration.passk import Estimate, TaskCount, mean_over_tasks, pass_at_k, summarise
 from workbench.session.groups import Group
 from workbench.session.rows import TaskRow
-from workbench.session.sample_counts import SampleCount
-from workbench.session.verdict_counts import is_counted
+from workbench.session.sample_counts import SampleCount, is_counted
 from workbench.statistics.intervals import LEVEL
 
 DEFAULT_KS = (1, 3)

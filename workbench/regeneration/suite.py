@@ -11,7 +11,7 @@ import ast
 import asyncio
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -101,15 +101,6 @@ class Suite:
     def sentence(self) -> str:
         parts = not_used(self.unstable, self.failing, self.taken_out, self.not_collected)
         return ", ".join((f"{len(self.stable)} tests are stable", *parts))
-
-    def to_json(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Suite:
-        values = {each.name: data[each.name] for each in fields(cls)}
-        values["unstable"] = {test: tuple(outcomes) for test, outcomes in data["unstable"].items()}
-        return cls(**{**values, **{name: tuple(data[name]) for name in ("stable", "test_paths", "runs")}})
 
 
 async def run_suite(

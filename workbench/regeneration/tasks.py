@@ -15,9 +15,8 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from workbench.base import python_syntax
 from workbench.base.errors import UsageError, WorkbenchError
@@ -148,15 +147,6 @@ class Task:
         """Return a candidate's limits: ten times the original's time plus five seconds, at most ``base.seconds``."""
         return replace(base, seconds=min(base.seconds, 10 * self.seconds + 5.0))
 
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "tests": list(self.tests), "unstable": list(self.unstable)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Task:
-        """Return the task encoded by :meth:`to_json`; unknown names are ignored."""
-        values = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-        return cls(**{**values, "tests": tuple(data["tests"]), "unstable": tuple(data.get("unstable", ()))})
-
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
@@ -231,23 +221,6 @@ class TaskSet:
 
     def workspace(self, workspace: Workspace) -> Workspace:
         return usable(workspace, self.not_collected, self.test_paths)
-
-    def to_json(self) -> dict[str, Any]:
-        data = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        data["tasks"] = [task.to_json() for task in self.tasks]
-        data["dropped"] = [asdict(entry) for entry in self.dropped]
-        data["unstable"] = {test: list(outcomes) for test, outcomes in self.unstable.items()}
-        data |= {name: dict(data[name]) for name in ("stages", "failing", "taken_out", "not_collected")}
-        return {**data, "suite_seconds": list(self.suite_seconds), "test_paths": list(self.test_paths)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> TaskSet:
-        values = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-        values["tasks"] = tuple(Task.from_json(task) for task in data["tasks"])
-        values["dropped"] = tuple(Dropped(**entry) for entry in data["dropped"])
-        values["unstable"] = {test: tuple(outcomes) for test, outcomes in data["unstable"].items()}
-        values["test_paths"] = tuple(data.get("test_paths", ()))
-        return cls(**{**values, "suite_seconds": tuple(data["suite_seconds"])})
 
 
 def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import typed_json
 from workbench.base.disks import says_full
 from workbench.base.files import replaced
 from workbench.repository.problems import ChecksumMismatch, FetchError, no_room, reason
@@ -112,8 +113,8 @@ class Store:
 
     def recall(self, source: str) -> Known | None:
         try:
-            return Known(**json.loads(self._index_file(source).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+            return typed_json.decode(Known, self._index_file(source).read_bytes())
+        except (OSError, ValueError):
             return None
 
     def load(self, known: Known) -> Snapshot | None:

@@ -21,7 +21,7 @@ from workbench.regeneration.failure_groups import (
 )
 from workbench.regeneration.outcome import Unsolved, VerdictSequence, unsolved
 from workbench.session.groups import OF_GROUP, Group
-from workbench.session.verdict_counts import is_counted
+from workbench.session.sample_counts import is_counted
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import TaskResult

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 RESUMABLE = frozenset({"interrupted", "unscored", "failed", "cancelled"})
 """States of a run in which something is missing and no engine is at work on it."""
 _OVER = ("done", "failed")
+_SAMPLES = """
+SELECT coalesce(sum(samples - waiting), 0), coalesce(sum(samples), 0) FROM tasks JOIN verdict_counts ON task_id = tasks.id
+WHERE run_id = ? AND state != 'excluded' AND control = 0
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +117,7 @@ def _line(reader: SessionReader, run: RunRow, trials: RunTrials | None, now: flo
 
 def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple[int, int, str]:
     if run.kind == "regenerate":
-        from workbench.regeneration.outcome import totals
-        from workbench.session.sample_counts import sample_counts
-
-        sums = totals(count for count in sample_counts(reader, run.id) if not count.control)
-        return sums.decided, sums.samples, "samples"
+        return (*reader.query(_SAMPLES, (run.id,))[0], "samples")
     if is_check(run):
         checks = Counter(row.state for row in reader.checks(run_id=run.id))
         return sum(checks[state] for state in _OVER), sum(checks.values()), "READMEs"

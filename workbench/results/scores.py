@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.rubric.scorecard import Scorecard
-from workbench.rubric.spread import NO_FACTS_POINTS, Total
+from workbench.results.spread import Total
+from workbench.rubric.scorecard import NO_FACTS_POINTS, Scorecard
 from workbench.session.rows import ScoreRow
 from workbench.session.schema import PUT_AWAY_RUNS
 
 if TYPE_CHECKING:
-    from workbench.rubric.spread import Agreement, PointSpread
+    from workbench.results.spread import Agreement, PointSpread
     from workbench.session.reader import SessionReader
     from workbench.session.rows import TrialRow
 
@@ -88,7 +88,7 @@ def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]])
             several.append(cards_of(reader, mine))
     if not several:
         return ()
-    from workbench.rubric.spread import agreements
+    from workbench.results.spread import agreements
 
     return tuple(agreements(several))
 
@@ -108,7 +108,7 @@ def repeat_spreads(reader: SessionReader, trial: TrialRow) -> Mapping[tuple[str,
     repeats = _repeats(reader, trial)
     if len(repeats) < 2:
         return {}
-    from workbench.rubric.spread import point_spreads
+    from workbench.results.spread import point_spreads
 
     cards: dict[tuple[str, str], list[Scorecard]] = {}
     for card in cards_of(reader, (score for repeat in repeats for score in reader.scores(repeat))):

@@ -15,9 +15,8 @@ from workbench.results.kinds import Kind, kind_of
 from workbench.results.samples import ROUTES, SAMPLE_STATE, SampleState, development, sample_states
 from workbench.session.groups import OF_GROUP
 from workbench.session.labels import in_words, labels_by_item
-from workbench.session.sample_counts import CUT, DOUBTFUL
+from workbench.session.sample_counts import COUNTS, CUT, DOUBTFUL
 from workbench.session.schema import PUT_AWAY_RUNS
-from workbench.session.verdict_counts import COUNTS
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import PassFigures, TaskResult

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.base.glyphs import STATES, counted
 from workbench.results.costs import total_spend
 from workbench.results.scores import card_of, totals_of
+from workbench.results.spread import Spread, Total, comparable, spread_of
 from workbench.rubric.scorecard import Lost, lost_points
-from workbench.rubric.spread import Spread, Total, comparable, spread_of
 from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"
-# Of files of older schemas `problem` is empty: the card itself then says whether its judge failed.
-_DOUBTFUL = (
-    "SELECT DISTINCT trial_id FROM scorecards WHERE problem != '' OR "
-    "(problem IS NULL AND (total IS NULL OR tier3 IS NULL OR tier4 IS NULL))"
-)
+_DOUBTFUL = "SELECT DISTINCT trial_id FROM scorecards WHERE problem != ''"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +267,7 @@ def share_of(spread: Spread) -> float:
 def spread_among(lines: Sequence[TrialLine]) -> Spread:
     """Return the spread of scores; forks are left out, for a person took part in them."""
     own = [line for line in lines if not line.parent]
-    return spread_of([line.total for line in own], trials=len(own))
+    return spread_of([line.total for line in own], len(own))
 
 
 # -- cases against agents

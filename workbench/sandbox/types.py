@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from workbench.base import typed_json
 from workbench.base.errors import UsageError, WorkbenchError
 
 NOT_ISOLATED = "NOT isolated"
@@ -78,11 +78,6 @@ class TestOutcome:
     message: str = ""  # the last line of the failure, for a table cell
     traceback: str = ""  # native; "" for passed tests
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> TestOutcome:
-        texts = {name: str(data.get(name, "")) for name in ("message", "traceback")}
-        return cls(str(data["id"]), str(data["outcome"]), float(data.get("seconds", 0.0)), **texts)
-
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -100,15 +95,6 @@ class Job:
     trace: bool = False  # record which tests execute which lines (coverage.py)
     added: tuple[tuple[str, bytes], ...] = ()  # files (path, content) for this job only
     trace_tests: bool = False  # record the lines of test files as well
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-able mapping, with ``content`` as base64, because a candidate may not be valid text."""
-        return {
-            **{name: getattr(self, name) for name in self.__dataclass_fields__},
-            "content": base64.b64encode(self.content).decode("ascii"),
-            "limits": asdict(self.limits),
-            "added": [[path, base64.b64encode(content).decode("ascii")] for path, content in self.added],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,19 +129,8 @@ class Report:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
-        """Return the runner's report; what is judged outside of the sandbox is not in it."""
-        values: dict[str, Any] = {name: str(data.get(name, "")) for name in ("detail", "slower", "running", "said")}
-        values |= {name: tuple(map(str, data.get(name, ()))) for name in ("suspicious", "changed", "notes")}
-        return cls(
-            job=str(data["job"]),
-            verdict=Verdict(data["verdict"]),
-            reason=Reason(data.get("reason", "")),
-            tests=tuple(TestOutcome.from_json(test) for test in data.get("tests", ())),
-            seconds=float(data.get("seconds", 0.0)),
-            route=Route(data.get("route", "cold")),
-            trace=data.get("trace"),
-            **values,
-        )
+        """Return the runner's report; what is judged outside of the sandbox is not taken from it."""
+        return typed_json.convert(cls, {**data, "backend": "", "plain": None, "doubtful": ""})
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from workbench.base import typed_json
 from workbench.base.disks import is_full, says_full
 from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import failure, is_dotted
@@ -193,7 +194,7 @@ class Worker:
             await self._start()
         channel = self._channel
         assert channel is not None
-        answer = await self._ask({"op": "run", "job": job.to_json()}, job.limits.seconds + _GRACE_SECONDS)
+        answer = await self._ask({"op": "run", "job": typed_json.encode(job)}, job.limits.seconds + _GRACE_SECONDS)
         # After every candidate: a kill that went unnoticed would be put down to the next one.
         killed = await channel.memory_killed(_TOLD_SECONDS if _was_killed(answer) else 0.0)
         if answer is None:

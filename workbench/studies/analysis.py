@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.base.errors import UsageError
 from workbench.catalog.published import POPULAR, published_counts, published_name
-from workbench.metrics.packages import MetricUnavailable, needed
+from workbench.metrics.texts import MetricUnavailable, needed
 from workbench.regeneration.outcome import is_leaking
 from workbench.session.reader import SessionReader
 from workbench.statistics.clusters import Value, clusters_of

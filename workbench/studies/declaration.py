@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -10,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from workbench.base import typed_json
 from workbench.base.errors import UsageError
 
 AGENTS: Final = "agents"
@@ -130,14 +130,8 @@ class Study:
     def from_json(cls, text: str) -> Study:
         """Return the declaration that a session has; BadStudy where it is damaged."""
         try:
-            values = json.loads(text)
-            known = {item.name for item in fields(cls)}
-            given = {name: _frozen(value) for name, value in values.items() if name in known}
-            given["columns"] = tuple(Column(**one) for one in given.get("columns", ()))
-            given["limits"] = Limits(**given.get("limits", {}))
-            given["settings"] = Settings(**{name: _frozen(one) for name, one in given.get("settings", {}).items()})
-            return cls(**given)
-        except (ValueError, TypeError, AttributeError, RecursionError):
+            return typed_json.decode(cls, text)
+        except typed_json.WrongForm:
             raise BadStudy("The declaration of a study in this session is damaged; declare it anew.") from None
 
 

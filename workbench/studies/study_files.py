@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workbench.agents.names import current_name
-from workbench.agents.remote_names import is_remote
+from workbench.agents.names import current_name, is_remote
 from workbench.base import numbers
 from workbench.base.files import expanded, shown
 from workbench.catalog.reading import BadCase, Table, load_toml

@@ -24,7 +24,7 @@ from workbench.checking.verdicts import (
     shown_lines,
     works,
 )
-from workbench.rubric.works import counting
+from workbench.results.works import counting
 
 if TYPE_CHECKING:
     from workbench.app.trajectory.loading import TrialState
@@ -65,7 +65,7 @@ class CheckLine:
 
 def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> list[CheckLine]:
     """Return the rows of a README; below the lines ``opened`` stands everything that a check said of them."""
-    checked = checked or Checked()
+    checked = checked or Checked((), ())
     words: defaultdict[int, list[str]] = defaultdict(list)
     alarms: defaultdict[int, list[str]] = defaultdict(list)
     claims: defaultdict[int, list[ClaimResult]] = defaultdict(list)

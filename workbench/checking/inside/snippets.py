@@ -126,16 +126,12 @@ class Watch:
             self.state.take()
         self.seconds = time.process_time() - began  # of the processor, that looking has taken
         self.trace = False
-        self.grown = False  # whether anything but imports of the snippet has imported something
-        self.modules = len(sys.modules)
 
     def see(self, imports: bool) -> None:
         began = time.process_time()
         if imports:
             self.state.take()
-            self.modules = len(sys.modules)
         else:
-            self.grown = self.grown or len(sys.modules) != self.modules
             self.trace = self.trace or self.state.changed()
         self.seconds += time.process_time() - began
 
@@ -235,11 +231,6 @@ def repeat(imports: list[str]) -> None:
             stream.flush()
 
 
-def renew() -> None:
-    global NAMES
-    NAMES = module()
-
-
 def watched(step: dict[str, Any]) -> bool:
     return bool(step.get("traced")) and "await" not in step["code"] and "__future__" not in step["code"]
 
@@ -257,20 +248,14 @@ def main() -> None:
         shown = step["code"].splitlines()
         if step["kind"] == "doctest":
             shown = [line.lstrip()[4:] if line.lstrip().startswith((">>> ", "... ")) else "" for line in shown]
+        code = "\n".join(shown)
         lines = [""] * (step["line"] - 1) + shown
         linecache.cache[step["page"]] = (0, None, [text + "\n" for text in lines], step["page"])
-        if step.get("renewed"):
-            renew()
         repeat(step.get("before", ()))
         for number, path in ((1, OUT), (2, ERR)):
             file = os.open(path, os.O_WRONLY | os.O_APPEND)
             os.dup2(file, number)
             os.close(file)
-        code = step["code"]
-        if step["kind"] == "doctest":
-            code = "\n".join(
-                line.lstrip()[4:] for line in code.splitlines() if line.lstrip().startswith((">>> ", "... "))
-            )
         imported = import_left_out(code, step["modules"])
         # What was the same at the end of the last snippet is so now, unless there were imports in between.
         known = watch if watch is not None and not watch.trace and not step.get("before") and not imported else None
@@ -282,7 +267,6 @@ def main() -> None:
         result["asked"] = ASKED[:1]
         result["ran"] = RAN[:1]
         result["looking"] = watch.seconds if watch is not None else 0.0
-        result["grown"] = watch is None or watch.grown
         result["trace"] = watch is None or watch.trace or bool(imported)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):

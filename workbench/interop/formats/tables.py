@@ -17,7 +17,7 @@ from typing import Any
 from workbench.base.errors import UsageError
 from workbench.base.files import replaced, shown
 from workbench.base.text import one_line
-from workbench.interop.formats.exporting import Written
+from workbench.interop.formats.exporting import Written, write_lines
 from workbench.results.tables import TABLES, Rows, rows_of, table_rows
 
 
@@ -107,11 +107,6 @@ def open_session(session: str | Path) -> Session:
     return Session(resolve_session(str(session)))
 
 
-def session_rows(session: Path, table: str) -> Rows:
-    with Session(session) as opened:
-        return opened.rows(table)
-
-
 def _framed(rows: Rows) -> Any:
     data = {name: [row[place] for row in rows.values] for place, name in enumerate(rows.columns)}
     if importlib.util.find_spec("pandas") is not None:
@@ -134,34 +129,47 @@ def _alike(values: list[Any]) -> list[Any]:
     return [None if one is None else one if isinstance(one, str) else json.dumps(one) for one in values]
 
 
-def write_tables(session: Path, to: str, output: Path) -> Written:
-    if output.is_file():
-        raise UsageError(f"{shown(output)} is a file; the tables are several, so name a folder.")
-    count, written = 0, []
-    for name in TABLES:
-        rows = session_rows(session, name)
-        if not rows.values:
-            continue
-        with replaced(output / f"{name}.{to}") as building:
-            _write(building, to, rows)
-        count += len(rows.values)
-        written.append(name)
-    if not written:
-        raise UsageError(f"{session.name} has no rows to export.")
-    return Written(count, f"rows ({', '.join(written)})")
+class CsvTables:
+    """A file for each table that has rows, in a folder; cells that a spreadsheet would take for formulas begin with an apostrophe."""
+
+    name = ""
+    about, suffix = "tables, a .csv file each", "csv"
+
+    def write(self, session: Path, output: Path, items: Sequence[str], accepted: bool) -> Written:
+        if output.is_file():
+            raise UsageError(f"{shown(output)} is a file; the tables are several, so name a folder.")
+        with Session(session) as opened:
+            found = {name: rows for name in TABLES if (rows := opened.rows(name)).values}
+        for name, rows in found.items():
+            with replaced(output / f"{name}.{self.suffix}") as building:
+                self.put(building, rows)
+        if not found:
+            raise UsageError(f"{session.name} has no rows to export.")
+        return Written(sum(len(rows.values) for rows in found.values()), f"rows ({', '.join(found)})")
+
+    def put(self, path: Path, rows: Rows) -> None:
+        with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(rows.columns)
+            writer.writerows([_cell(value) for value in row] for row in rows.values)
 
 
-def _write(path: Path, to: str, rows: Rows) -> None:
-    if to == "parquet":
+class JsonTables(CsvTables):
+    """An object a row."""
+
+    about, suffix = "tables, a .jsonl file each", "jsonl"
+
+    def put(self, path: Path, rows: Rows) -> None:
+        write_lines(path, _records(rows))
+
+
+class ParquetTables(CsvTables):
+    """What is of several kinds in one column is text."""
+
+    about, suffix = "tables, a .parquet file each", "parquet"
+
+    def put(self, path: Path, rows: Rows) -> None:
         write_parquet(path, list(_records(rows)))
-        return
-    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
-        if to == "jsonl":
-            file.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in _records(rows))
-            return
-        writer = csv.writer(file)
-        writer.writerow(rows.columns)
-        writer.writerows([_cell(value) for value in row] for row in rows.values)
 
 
 def _cell(value: object) -> object:
