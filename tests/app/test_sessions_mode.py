@@ -14,7 +14,7 @@ from regenerated import RUN, Recorder, word_counter
 from trajectory_app import screen_text
 
 from workbench.app.sessions.listing import found_sessions, looked_into, size_text
-from workbench.app.toolkit.amounts import age
+from workbench.base.text import age
 from workbench.session import SessionReader
 
 

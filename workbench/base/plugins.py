@@ -26,6 +26,7 @@ GROUPS = {
     "agent": "workbench.agents",
     "doc system": "workbench.doc_systems",
     "sandbox": "workbench.sandboxes",
+    "cluster": "workbench.clusters",
     "judge": "workbench.judges",
     "importer": "workbench.importers",
     "exporter": "workbench.exporters",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import glyphs
-from workbench.base.text import one_line, plural
+from workbench.base.text import one_line, plural, share
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.regeneration_summary import Line, figures_of, read_lines, self_check_line, summary
 from workbench.commands.terminal import StageBars, Terminal
@@ -19,7 +19,6 @@ from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.orders.orders import Order, belongs, is_finished, last_order, ordered_work, refusal
 from workbench.pages.page import Note, Part, table_of
 from workbench.pages.regenerated import cell, estimate_words
-from workbench.pages.wording import share
 from workbench.plans.plan import Ask
 from workbench.regeneration.outcome import PassFigures
 from workbench.results.reasons import Reason, kind_of

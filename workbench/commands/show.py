@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.base import glyphs
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.text import json_text, one_line
+from workbench.base.text import NOTHING, fixed, json_text, one_line
 from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
@@ -107,8 +107,8 @@ def _step(reader: SessionReader, contents: Contents, step: StepRow, texts: Excer
         ("kind", step.kind),
         ("model", step.model or ""),
         ("tokens", wording.tokens(step.prompt_tokens, step.completion_tokens)),
-        ("cost $", wording.money(step.cost_usd)),
-        ("seconds", wording.seconds(step.seconds)),
+        ("cost $", fixed(step.cost_usd, 4)),
+        ("seconds", fixed(step.seconds, 1)),
         ("latency", f"{call.latency_s:.2f} s" if call and call.latency_s is not None else ""),
         ("answer", call.source if call else ""),
         ("settings", step.settings if step.settings != "{}" else ""),
@@ -141,7 +141,7 @@ def _candidates(reader: SessionReader, contents: Contents, candidates: list[Cand
             one.evaluator,
             str(one.sample),
             stands_words(one),
-            wording.seconds(one.tested_s),
+            fixed(one.tested_s, 1),
             "; ".join(filter(None, (one.verdict_reason, *(t.test_id for t in reader.failing_tests(one.id))))),
         )
         for one in candidates
@@ -154,8 +154,8 @@ def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, tex
     yield Facts((
         ("candidate", one.id),
         ("tokens", wording.tokens(one.prompt_tokens, one.completion_tokens)),
-        ("asked s", wording.seconds(one.asked_s)),
-        ("tested s", wording.seconds(one.tested_s)),
+        ("asked s", fixed(one.asked_s, 1)),
+        ("tested s", fixed(one.tested_s, 1)),
         ("notes", one.notes or ""),
     ))  # fmt: skip
     yield from session_page.remarks(contents, one.id)
@@ -214,8 +214,8 @@ def costs_table(rows: Sequence[ModelCost]) -> Table:
         "requests": lambda one: f"{one.requests:,}",
         "in": lambda one: f"{one.tokens_in:,}",
         "out": lambda one: f"{one.tokens_out:,}",
-        "dollars": lambda one: wording.NOTHING if one.cost_usd is None else dollars(one.cost_usd),
-        "time": lambda one: f"{wording.seconds(one.seconds)} s",
+        "dollars": lambda one: NOTHING if one.cost_usd is None else dollars(one.cost_usd),
+        "time": lambda one: f"{fixed(one.seconds, 1)} s",
         "failed": lambda one: f"{one.failed:,}",
         "not in it": lambda one: one.missing,
     }

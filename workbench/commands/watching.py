@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import glyphs
-from workbench.base.text import clean, one_line
+from workbench.base.text import clean, fixed, one_line
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.orders import launching, running
@@ -340,9 +340,9 @@ def closing_parts(closing: dict[str, Any]) -> Iterator[Part]:
         "score": _score,
         **tiers,
         "steps": lambda one: str(one["steps"]),
-        "tokens": lambda one: wording.count(one["tokens"]),
-        "cost $": lambda one: wording.money(one["cost"]),
-        "s": lambda one: wording.seconds(one["seconds"]),
+        "tokens": lambda one: fixed(one["tokens"]),
+        "cost $": lambda one: fixed(one["cost"], 4),
+        "s": lambda one: fixed(one["seconds"], 1),
         "status": lambda one: one["status"],
     }
     yield table_of(cases, columns, columns.keys() - {"case", "agent", "status"})

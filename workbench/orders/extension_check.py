@@ -77,6 +77,7 @@ def protocol_of(kind: str) -> Any:
         "agent": ("workbench.agents", "Agent"),
         "judge": ("workbench.rubric", "Judge"),
         "sandbox": ("workbench.sandbox", "Backend"),
+        "cluster": ("workbench.sandbox.choose", "Clusters"),
         "report format": ("workbench.session.importer", "ReportFormat"),
         "importer": ("workbench.session.importer", "Importer"),
         "exporter": ("workbench.interop.formats.exporting", "Exporter"),

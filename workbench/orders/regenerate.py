@@ -203,9 +203,9 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
 def _engine(text: str) -> str:
     if text in ("", HERE):
         return ""
-    from workbench.cluster import dask_address
+    from workbench.sandbox.choose import clusters_at
 
-    dask_address(text)
+    clusters_at(text.strip()).check(text)
     return text.strip()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from workbench.base.text import percent
 from workbench.grounding.exploration import WHOLE
 from workbench.pages.regenerated import Regenerated, regenerated
 from workbench.results.items import Item, all_items, short_ids
@@ -196,7 +197,7 @@ def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
     total = sum(sizes.values())
     partly = sum(shown < WHOLE * sizes[path] for path, shown in read.items())
     cut = f", {partly:,} of them in part" if partly else ""
-    part = f", {100 * sum(read.values()) / total:.0f} % of the bytes" if total else ""
+    part = f", {percent(sum(read.values()) / total)} of the bytes" if total else ""
     return f"read {len(read)} of {len(sizes)} files{cut}{part}"
 
 

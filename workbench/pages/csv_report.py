@@ -10,8 +10,8 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from workbench.base.text import clean
-from workbench.pages import records, wording
+from workbench.base.text import clean, iso
+from workbench.pages import records
 from workbench.pages.contents import Contents, Trial
 from workbench.pages.regenerated import Regenerated
 from workbench.results.grounding import Counts, KeptGroundings
@@ -101,7 +101,7 @@ def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) 
         task = line.task
         figures = {} if line.control else files.get((line.group, task.path), {})
         for one in line.candidates:
-            former = (f"{old.verdict} {wording.iso(old.at) or ''}".strip() for old in reader.former_verdicts(one.id))
+            former = (f"{old.verdict} {iso(old.at) or ''}".strip() for old in reader.former_verdicts(one.id))
             values = {
                 **asdict(one),
                 **json_forms.picked(task, "path", "qualified_name:function", "occurrence", "docs", "docs_scope"),
@@ -109,7 +109,7 @@ def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) 
                 "task": task.id,
                 "run": one.run_id,
                 "failing_tests": " ".join(test.test_id for test in reader.failing_tests(one.id)),
-                "at": wording.iso(one.at),
+                "at": iso(one.at),
                 "again": int(one.again),
                 "former": "; ".join(former),
                 "settings": one.settings if one.prompt else "",

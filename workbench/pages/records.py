@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from workbench.base.text import json_text
+from workbench.base.text import iso, json_text
 from workbench.checking.verdicts import CheckDamaged, checked_of
 from workbench.grounding import read_trial
 from workbench.grounding.items import NOT_SEEN, NOWHERE, SEEN, UNSEEN
@@ -26,11 +26,11 @@ JUDGE_SCOPE = "/judge"
 
 
 def _moments(row: object, *names: str) -> Values:
-    return {name: wording.iso(getattr(row, name)) for name in names}
+    return {name: iso(getattr(row, name)) for name in names}
 
 
 def session_values(contents: Contents) -> Values:
-    created = wording.iso(wording.number(contents.created_at))
+    created = iso(contents.created_at)
     return {**picked(contents, "name", "file"), "created_at": created, **picked(contents, "created_by")}
 
 
@@ -143,7 +143,7 @@ def step_values(reader: SessionReader, step: StepRow) -> Values:
         **picked(step, "observation_size", "prompt_tokens", "completion_tokens", "cost_usd:cost", "seconds", "model"),
         "settings": wording.decoded(step.settings),
         "call": step.call_id,
-        "at": wording.iso(step.at or None),
+        "at": iso(step.at or None),
     }
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base import glyphs
+from workbench.base.text import NOTHING, share, when
 from workbench.pages import wording
 from workbench.results.samples import candidates_of, run_check
 from workbench.session import rows
@@ -84,7 +85,7 @@ def stands_words(candidate: rows.CandidateRow) -> str:
 
 def former_words(former: rows.FormerVerdictRow) -> str:
     """Return a replaced verdict in a line: ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
-    told = [f"{wording.verdict(former.verdict)} on {wording.when(former.at)}"]
+    told = [f"{wording.verdict(former.verdict)} on {when(former.at)}"]
     told += [former.route] if former.route else []
     told += [f"{former.tested_s:.2f} s"] if former.tested_s is not None else []
     return ", ".join(told) + (f": {former.verdict_reason}" if former.verdict_reason else "")
@@ -145,9 +146,9 @@ def regenerated(reader: SessionReader, run: rows.RunRow, only_task: str | None =
 def estimate_words(estimate: Estimate) -> str:
     """Return ``0.58 [0.41, 0.73] over 12 files``, "–" where no task has k samples."""
     if estimate.value is None:
-        return wording.NOTHING
+        return NOTHING
     if estimate.interval is None or estimate.low is None or estimate.high is None:
-        return wording.share(estimate.value)
+        return share(estimate.value)
     return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}] {estimate.interval.over}"
 
 
@@ -166,4 +167,4 @@ def verdict_words(verdicts: Mapping[str, int]) -> str:
     """Return ``✓ passed 31 · ✗ failed 12``."""
     known = [name for name in glyphs.VERDICTS if verdicts.get(name)]
     others = [name for name in verdicts if name not in glyphs.VERDICTS]
-    return " · ".join(f"{wording.verdict(name)} {verdicts[name]}" for name in [*known, *others]) or wording.NOTHING
+    return " · ".join(f"{wording.verdict(name)} {verdicts[name]}" for name in [*known, *others]) or NOTHING

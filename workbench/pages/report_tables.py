@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.base import glyphs
-from workbench.base.text import one_line, plural
+from workbench.base.text import NOTHING, fixed, one_line, percent, plural, share, when
 from workbench.pages import wording
 from workbench.pages.contents import Contents, Run, Trial, tier_points
 from workbench.pages.page import Table, table_of
@@ -36,8 +36,8 @@ def runs(contents: Contents) -> Table:
         "state": lambda one: wording.state(one.state),
         "items": lambda one: str(one.items),
         "plan": lambda one: wording.plan_words(one.row.config),
-        "asked for": lambda one: wording.when(one.row.created_at),
-        "spend $": lambda one: wording.money(one.row.spend_usd),
+        "asked for": lambda one: when(one.row.created_at),
+        "spend $": lambda one: fixed(one.row.spend_usd, 4),
         "remark": lambda one: "; ".join(filter(None, (one.row.error, one.row.note))),
     }
     return table_of(contents.runs, columns, {"items", "spend $"}, {"name", "tags", "remark"})
@@ -54,10 +54,10 @@ def trials(contents: Contents) -> Table:
     """Return the trials with their score by each rubric and judge, and the tiers of the first."""
 
     def points(pair: tuple[str, str]) -> Callable[[Trial], str]:
-        return lambda one: wording.own_first(contents.total(one, pair)) if one.score(pair) else wording.NOTHING
+        return lambda one: wording.own_first(contents.total(one, pair)) if one.score(pair) else NOTHING
 
     def tier(number: int) -> Callable[[Trial], str]:
-        return lambda one: wording.points(tier_points(one.main)[number]) if one.main else wording.NOTHING
+        return lambda one: wording.points(tier_points(one.main)[number]) if one.main else NOTHING
 
     scores = {f"{rubric} ({judge})": points((rubric, judge)) for rubric, judge in contents.judged}
     tiers = {f"T{number + 1}": tier(number) for number in range(4)}
@@ -72,9 +72,9 @@ def trials(contents: Contents) -> Table:
         IMPORTED: lambda one: ", ".join(f"{each.scorer} {each.value}" for each in one.imported_scores),
         "works": lambda one: one.works.short() if one.works else "",
         "steps": lambda one: str(one.row.steps),
-        "tokens": lambda one: wording.count(one.row.tokens),
-        "cost $": lambda one: wording.money(one.row.cost_usd),
-        "s": lambda one: wording.seconds(one.row.seconds),
+        "tokens": lambda one: fixed(one.row.tokens),
+        "cost $": lambda one: fixed(one.row.cost_usd, 4),
+        "s": lambda one: fixed(one.row.seconds, 1),
         "status": lambda one: wording.state(one.row.state),
         "fork": lambda one: fork_words(one.row.parent, one.row.fork_step, one.row.edited),
         "tags": lambda one: contents.tags(one.row.id),
@@ -129,8 +129,8 @@ def agreement(contents: Contents) -> Table:
         "criterion": lambda one: one.criterion or "whole tier",
         "n": lambda one: str(one.documents),
         "difference": lambda one: f"{one.difference:+.1f}",
-        "same": lambda one: f"{one.exact:.0%}",
-        "r": lambda one: wording.share(one.correlation),
+        "same": lambda one: percent(one.exact),
+        "r": lambda one: share(one.correlation),
     }
     return table_of(contents.agreement, columns, {"n", "difference", "same", "r"})
 
@@ -140,7 +140,7 @@ def evaluators(outcome: Regenerated) -> Table:
         return lambda one: estimate_words(one.figures.pass_at[place])
 
     def shares(values: Iterable[float | None]) -> str:
-        return " · ".join(map(wording.share, values))
+        return " · ".join(map(share, values))
 
     def undocumented(one: GroupOutcome) -> bool:
         return one.figures.documented < one.figures.tasks
@@ -154,7 +154,7 @@ def evaluators(outcome: Regenerated) -> Table:
         return "" if tasks == one.ready else f"{tasks:,} of {one.ready:,}"
 
     def each(one: GroupOutcome) -> str:
-        return wording.count(round(one.totals.tokens / one.totals.samples) if one.totals.samples else None)
+        return fixed(round(one.totals.tokens / one.totals.samples) if one.totals.samples else None)
 
     optional: dict[str, Callable[[GroupOutcome], str]] = {
         "without doubtful": lambda one: shares(one.figures.without_doubtful if one.figures.doubtful else ()),
@@ -178,9 +178,9 @@ def evaluators(outcome: Regenerated) -> Table:
         **rare,
         "unfinished": lambda one: str(one.totals.unfinished),
         "tested again": lambda one: str(one.totals.again or ""),
-        "tokens": lambda one: wording.count(one.totals.tokens),
+        "tokens": lambda one: fixed(one.totals.tokens),
         "a sample": each,
-        "cost $": lambda one: wording.money(one.totals.cost_usd),
+        "cost $": lambda one: fixed(one.totals.cost_usd, 4),
     }
     return table_of(
         outcome.groups, columns, columns.keys() - {"evaluator", "verdicts"}, {*optional, *rare, "tested again"}
@@ -234,7 +234,7 @@ def files(outcome: Regenerated) -> Table:
             group.name,
             outcome.name(one),
             f"{group.tasks:,}",
-            *(wording.share(estimate.value) for estimate in group.pass_at),
+            *(share(estimate.value) for estimate in group.pass_at),
         )
         for one, groups in outcome.files.items()
         if len(groups) > 1
@@ -254,14 +254,14 @@ def tasks(contents: Contents, outcome: Regenerated) -> Table:
             of_task.setdefault(line.task.id, []).append(line)
     for task in outcome.tasks:
         held = controls_words(task.controls)
-        cover = wording.NOTHING if task.coverage is None else f"{100 * task.coverage:.0f} %"
+        cover = percent(task.coverage)
         start = (contents.short.get(task.id, task.id), task.path, task.qualified_name, str(task.test_count), cover)
         status = "ready" if task.state == "ready" else f"{task.state}: {task.reason or 'no reason given'}"
         lines: list[Line | None] = [*of_task.get(task.id, ())]
         for one in lines or [None]:
             values = [one.result.at(k) if one else None for k in outcome.ks]
-            middle = (outcome.name(one.group), one.cells) if one else (wording.NOTHING, "")
-            rows.append((*start, *middle, *(wording.share(value) for value in values), held, status))
+            middle = (outcome.name(one.group), one.cells) if one else (NOTHING, "")
+            rows.append((*start, *middle, *(share(value) for value in values), held, status))
             links.append(task.id)
     headings = ("id", "file", "function", "tests", "cover", "evaluator", "samples",
                 *(f"pass@{k}" for k in outcome.ks), "controls", "state")  # fmt: skip

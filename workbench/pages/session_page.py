@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain
 
 from workbench.base import glyphs
-from workbench.base.text import one_line, plural
+from workbench.base.text import fixed, one_line, percent, plural, share, when
 from workbench.checking.verdicts import CheckDamaged, Checked, alarm, checked_of, shown_lines
 from workbench.comparison.texts import without_margin
 from workbench.grounding import read_trial
@@ -83,13 +83,13 @@ def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterato
 def session_facts(contents: Contents) -> page.Facts:
     tasks = sum(len(outcome.tasks) for _, outcome in contents.regenerations)
     return page.Facts((
-        ("created", wording.when(contents.created_at)),
+        ("created", when(contents.created_at)),
         ("by", contents.created_by),
         ("state", " · ".join(dict.fromkeys(wording.state(run.state) for run in contents.runs))),
         ("runs", str(len(contents.runs))),
         ("trials", str(len(contents.trials) or "")),
         ("tasks", str(tasks or "")),
-        ("spend $", wording.money(sum(run.row.spend_usd for run in contents.runs))),
+        ("spend $", fixed(sum(run.row.spend_usd for run in contents.runs), 4)),
     ))  # fmt: skip
 
 
@@ -160,8 +160,8 @@ def trial_parts(reader: SessionReader, contents: Contents, trial: Trial, texts: 
         ("status", wording.state(row.state)),
         ("steps", str(row.steps)),
         ("tokens", wording.tokens(row.prompt_tokens or None, row.completion_tokens or None)),
-        ("cost $", wording.money(row.cost_usd)),
-        ("seconds", wording.seconds(row.seconds)),
+        ("cost $", fixed(row.cost_usd, 4)),
+        ("seconds", fixed(row.seconds, 1)),
         ("repository", accessed_files_words(reader, row)),
     ))  # fmt: skip
     if row.error:
@@ -275,8 +275,8 @@ def _steps(reader: SessionReader, trial: Trial, texts: Excerpts) -> Iterator[pag
     yield page.Heading("Trajectory", plural(len(steps), "step"))
     for step in steps:
         did = f"{_mark(step)} {step.action}".strip()
-        took = inheritance(trial.row, step.number) or f"{wording.count(step.tokens)} tok"
-        cells = (did, _target(step), took, f"{wording.seconds(step.seconds)} s")
+        took = inheritance(trial.row, step.number) or f"{fixed(step.tokens)} tok"
+        cells = (did, _target(step), took, f"{fixed(step.seconds, 1)} s")
         kind = {"error": "step bad", "invalid": "step warn"}.get(step.kind, "step")
         inside = [page.Note(step.problem, _PROBLEM)] if step.problem else []
         made = " · ".join(filter(None, (step.model, step.settings))) if step.model or step.settings != "{}" else ""
@@ -311,8 +311,8 @@ def steps_table(trial: Trial, steps: list[StepRow]) -> page.Table:
             str(step.number),
             f"{_mark(step)} {step.action}".strip(),
             _target(step),
-            wording.count(step.tokens),
-            wording.seconds(step.seconds),
+            fixed(step.tokens),
+            fixed(step.seconds, 1),
             inheritance(trial.row, step.number) or step.problem or "",
         )
         for step in steps
@@ -327,9 +327,9 @@ def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[p
         ("task", task.id),
         ("lines", f"{task.start_line} to {task.end_line}" if task.start_line is not None else ""),
         ("tests", str(task.test_count)),
-        ("cover", "" if task.coverage is None else f"{100 * task.coverage:.0f} %"),
+        ("cover", "" if task.coverage is None else percent(task.coverage)),
         ("docs", task.docs_words),
-        ("leak", "" if task.leak is None else f"{task.leak:.2f}"),
+        ("leak", "" if task.leak is None else share(task.leak)),
         ("controls", report_tables.controls_words(task.controls)),
         ("state", task.state),
     ))  # fmt: skip
@@ -349,14 +349,14 @@ def _candidates(reader: SessionReader, task: TaskRow, outcome: Regenerated, text
     original = texts.of(task.body_blob, f"the original body of task {task.id}") if task.body_blob else None
     for line in outcome.of_task(task.id):
         result = line.result
-        at = " · ".join(f"pass@{k} {wording.share(result.at(k))}" for k in outcome.ks)
+        at = " · ".join(f"pass@{k} {share(result.at(k))}" for k in outcome.ks)
         yield page.Heading(outcome.name(line.group), f"{result.passed} of {result.counted} passed · {at}")
         for one in line.candidates:
             failing = len(reader.failing_tests(one.id))
             count = plural(failing, "failing test") if failing else ""
-            tokens = wording.count((one.prompt_tokens or 0) + (one.completion_tokens or 0))
+            tokens = fixed((one.prompt_tokens or 0) + (one.completion_tokens or 0))
             why = " · ".join(filter(None, (one.verdict_reason, count)))
-            cells = (stands_words(one), why, f"{tokens} tok", f"{wording.seconds(one.tested_s)} s")
+            cells = (stands_words(one), why, f"{tokens} tok", f"{fixed(one.tested_s, 1)} s")
             inside = (page.Note(f"candidate {one.id}"), *candidate_parts(reader, one, original, texts))
             yield page.Folded(str(one.sample), inside, kind="step", cells=cells)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from workbench.base.text import NOTHING, percent
 from workbench.catalog.published import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
 from workbench.pages.page import Bar, Forest, Note, Part, Section, Table, grid, grid_of
@@ -12,7 +13,7 @@ from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.text_metrics import LEXICAL, MetricsOf, furthest
-from workbench.studies.wording import NOTHING, figure, part_words, percent
+from workbench.studies.wording import figure, part_words
 
 _SPEARMAN = 1
 """Where Spearman's stands among the kinds."""

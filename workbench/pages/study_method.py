@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import workbench
-from workbench.base.text import plural, shortened
+from workbench.base.text import NOTHING, plural, shortened
 from workbench.pages.page import Facts, Note, Part, Points, Section, Table, grid, grid_of
 from workbench.regeneration.self_check import self_check
 from workbench.results.costs import CallSum, calls_of
@@ -22,7 +22,7 @@ from workbench.studies.cells import counted_missing
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.wording import NOTHING, dollars
+from workbench.studies.wording import dollars
 
 _SAID_ELSEWHERE = {
     "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",

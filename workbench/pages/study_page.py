@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from workbench.base.glyphs import DOUBTFUL, STATES
-from workbench.base.text import plural
+from workbench.base.text import NOTHING, percent, plural
 from workbench.pages.page import Brief, Heat, HeatCell, Note, Page, Part, Points, Section, grid, grid_of
 from workbench.pages.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.pages.study_pairs import difference_sections, published_section, ranking_section
@@ -16,17 +16,7 @@ from workbench.studies.cells import POINTS, Cell, brief
 from workbench.studies.declaration import AGENTS, in_points
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
-from workbench.studies.wording import (
-    NOTHING,
-    cell_words,
-    column_words,
-    dollars,
-    figure,
-    judge_words,
-    mean_words,
-    percent,
-    signed,
-)
+from workbench.studies.wording import cell_words, column_words, dollars, figure, judge_words, mean_words, signed
 
 
 def study_page(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from workbench.base.text import plural
+from workbench.base.text import NOTHING, plural
 from workbench.catalog.published import QUARTILES_APART, published_counts, published_name, published_scores
 from workbench.pages.page import Bar, Forest, Note, Part, Points, Section, Table, grid, grid_of
 from workbench.statistics.paired import Difference, Tally
@@ -15,7 +15,7 @@ from workbench.studies.chances import Chance, chances, every_pair, resampled_ord
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.wording import NOTHING, cell_words, chance_words, difference_words, figure, left_out_words
+from workbench.studies.wording import cell_words, chance_words, difference_words, figure, left_out_words
 
 MOST_PAIRS = 15
 """So many comparisons stand on the page, those with the smallest p-values; JSON has all of them."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-import time
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import glyphs
+from workbench.base.text import NOTHING, fixed
 from workbench.results.spread import own_points
 from workbench.session import json_forms
 
@@ -15,10 +14,8 @@ if TYPE_CHECKING:
     from workbench.results.spread import Total
     from workbench.rubric.scorecard import Evidence
 
-NOTHING = "–"
 CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."
 FORMER_WORDS = glyphs.WORDS[glyphs.FORMER]
-_YEAR_10000 = 253_402_300_800
 _PLAN_FIRST = (
     "cases", "source", "agent", "model", "docs", "docs_scope", "evaluator", "evaluators", "samples", "k", "judge",
 )  # fmt: skip
@@ -55,58 +52,9 @@ def given(value: object) -> str | None:
     return None if amount is None else f"{points(amount)} of it by the format"
 
 
-def count(value: int | None) -> str:
-    return NOTHING if value is None else f"{value:,}"
-
-
 def tokens(prompt: int | None, completion: int | None) -> str:
     """Return ``1,200 + 80``, of the prompt and of the answer, or "" where both are unknown."""
-    return "" if prompt is None and completion is None else f"{count(prompt)} + {count(completion)}"
-
-
-def money(value: float | None) -> str:
-    """Return US dollars without their sign; four decimals, because calls cost fractions of a cent."""
-    return NOTHING if value is None else f"{value:.4f}"
-
-
-def seconds(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:,.1f}"
-
-
-def share(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.2f}"
-
-
-def size(count_of_bytes: int) -> str:
-    """Return a size in bytes, kB or MB (of 1000)."""
-    if count_of_bytes < 1000:
-        return f"{count_of_bytes} B"
-    if count_of_bytes < 1_000_000:
-        return f"{count_of_bytes / 1000:.1f} kB"
-    return f"{count_of_bytes / 1_000_000:.1f} MB"
-
-
-def when(unix: float | str | None) -> str:
-    """Return a moment in UTC, to the minute: the same report on every machine."""
-    try:
-        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(float(unix)))  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError, OSError):
-        return NOTHING
-
-
-def iso(unix: float | None) -> str | None:
-    """Return a moment as ISO 8601 in UTC, for programs."""
-    if unix is None or not 0 <= unix < _YEAR_10000:
-        return None
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(unix))}.{int(unix % 1 * 1000):03d}Z"
-
-
-def number(text: str | None) -> float | None:
-    try:
-        found = float(text or "")
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None
+    return "" if prompt is None and completion is None else f"{fixed(prompt)} + {fixed(completion)}"
 
 
 def state(name: str) -> str:

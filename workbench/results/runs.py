@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.base.glyphs import STATES, counted
+from workbench.base.text import plural
 from workbench.results.costs import spend_of
 from workbench.results.plan_title import plan_title
 from workbench.results.trials import RunTrials, trials_by_run
@@ -131,8 +132,8 @@ def sentence(lines: Sequence[RunLine]) -> str:
     kept = [line for line in lines if not line.put_away]
     counts = Counter(line.state for line in kept)
     parts = [counted(state, counts[state]) for state in STATES if counts[state]]
-    total = f"{len(kept):,} run" + ("" if len(kept) == 1 else "s")
+    total = plural(len(kept), "run")
     failed = sum(line.failed for line in kept)
-    parts += [f"{failed:,} failed trial{'' if failed == 1 else 's'}"] if failed else []
+    parts += [plural(failed, "failed trial")] if failed else []
     priced = [line.spend_usd for line in kept if line.spend_usd is not None]
     return " · ".join([total, *parts, *([f"${sum(priced):.3f}"] if priced else [])])

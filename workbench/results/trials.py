@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.base.glyphs import STATES, counted
+from workbench.base.text import plural
 from workbench.results.costs import total_spend
-from workbench.results.scores import card_of, totals_of
+from workbench.results.scores import Lost, card_of, lost_points, totals_of
 from workbench.results.spread import Spread, Total, comparable, spread_of
-from workbench.rubric.scorecard import Lost, lost_points
 from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
@@ -107,7 +107,7 @@ class Trials:
 
     def sentence(self) -> str:
         counts = Counter(line.state for line in self.lines)
-        total = f"{len(self.lines):,} trial" + ("" if len(self.lines) == 1 else "s")
+        total = plural(len(self.lines), "trial")
         parts = [counted(state, counts[state]) for state in STATES if counts[state]]
         spend = [f"${self.spend_usd:.2f}"] if self.spend_usd is not None else []
         return " · ".join([total, *parts, *spend])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, Protocol, cast
 
+from workbench.base.errors import UsageError
 from workbench.base.extensions import is_dotted, load, make
-from workbench.base.plugins import names, path_of
+from workbench.base.plugins import named_class, names, path_of, plugin_named
 from workbench.sandbox.backend import Backend, Guarantees
-from workbench.sandbox.types import NOT_ISOLATED, NoIsolation, SandboxUnavailable, SandboxUnknown
+from workbench.sandbox.types import NOT_ISOLATED, Limits, NoIsolation, SandboxUnavailable, SandboxUnknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +115,29 @@ def choose_backend(name: str | None = None, folders: Sequence[str] = ()) -> Back
         f"No sandbox isolates code that a model wrote here: {' '.join(problems)} {offer}",
         () if unusable else promises(means),
     )
+
+
+class Clusters(Protocol):
+    """Tests candidates on other machines: ``--engine NAME://HOST:PORT``, where NAME is that of its entry point."""
+
+    name: str
+
+    def check(self, address: str) -> None:
+        """Raise UsageError where an address is none, or what it needs is not installed."""
+
+    def pack(self, prepared: Any, backend: str, limits: Limits) -> Any:
+        """Return a prepared repository (its ``case``, ``snapshot`` and ``environment``) as it is sent."""
+
+    def connected(self, address: str) -> AbstractAsyncContextManager[Any]:
+        """Connect; what it gives has ``pool(packed, tell)``, which opens sandboxes there. Raises WorkbenchError."""
+
+
+def clusters_at(address: str) -> Clusters:
+    """Return what an address leads to; ``NAME+tls://`` is ``NAME`` too. UsageError: no package offers such clusters."""
+    scheme = re.split(r"\+|://", address, maxsplit=1)[0]
+    if plugin_named("cluster", scheme) is None:
+        raise UsageError(
+            f"There is no engine {address!r}; name a Dask scheduler as dask://HOST:PORT (or dask+tls://HOST:PORT), or none."
+        )
+    found: Clusters = named_class("cluster", scheme, Clusters)
+    return found

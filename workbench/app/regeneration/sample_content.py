@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.wording import NOTHING, percent, took
-from workbench.app.toolkit.amounts import money, size_of
+from workbench.app.regeneration.wording import took
 from workbench.app.toolkit.document import (
     COLOURED_AT_FIRST,
     Document,
@@ -27,7 +26,7 @@ from workbench.app.toolkit.document import (
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST
 from workbench.base.glyphs import DOUBTFUL, VERDICTS, WAITING
-from workbench.base.text import one_line, plural
+from workbench.base.text import NOTHING, money, one_line, percent, plural, size_of
 from workbench.comparison.texts import line_diff, without_margin
 from workbench.results.samples import Sample, read_sample
 from workbench.session.labels import in_words

@@ -12,13 +12,13 @@ from textual import events
 from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
 from workbench.app.regeneration.standings import OtherSamples
-from workbench.app.regeneration.wording import NOTHING, cell_of, percent, share, test_name
+from workbench.app.regeneration.wording import cell_of, test_name
 from workbench.app.toolkit.columns import Column, Columns, fit_end
 from workbench.app.toolkit.filters import Filter, Option, Question
 from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import CANCELLED, DOUBTFUL, OUR_ERROR, VERDICTS
-from workbench.base.text import one_line, plural
+from workbench.base.text import NOTHING, one_line, percent, plural, share
 from workbench.results.kinds import Kind
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import SampleState

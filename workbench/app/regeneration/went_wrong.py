@@ -13,13 +13,13 @@ from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
 from workbench.app.regeneration.findings import COMING, Entry, FindingsScreen, Listing, Texts, columns
 from workbench.app.regeneration.sample_content import laid_out
-from workbench.app.regeneration.wording import NOTHING, share, short_name, test_name
+from workbench.app.regeneration.wording import short_name, test_name
 from workbench.app.toolkit.document import EMPTY, Line, code, heading, joined, note, of_lines, plain, prepared, styled
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.pane import Pane, TabLine
 from workbench.app.toolkit.plot import CurvePlot, PlotLine, bar
 from workbench.base.glyphs import VERDICTS
-from workbench.base.text import one_line, plural
+from workbench.base.text import NOTHING, one_line, plural, share
 from workbench.regeneration.failure_groups import (
     FailedCandidate,
     FailureGroup,
