@@ -308,7 +308,7 @@ class RegenerationPlan(Asked):
             check=_check_scope,
         ),
     )
-    # With `published` there is no stub filter, and no control `stub`, see `workbench.regeneration.selections`
+    # With `published` there is no stub filter, and no control `stub`, see `workbench.regeneration.tasks`
     selection: str = argument(
         "filtered",
         "--selection SELECTION",
