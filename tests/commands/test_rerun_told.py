@@ -86,7 +86,7 @@ def test_what_is_tested_again_is_said_with_its_former_verdicts(
     home: Path, recorder: Recorder, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     launched: list[str] = []
-    monkeypatch.setattr("workbench.orders.rerun.launch", lambda session, run, warm: launched.append(run))
+    monkeypatch.setattr("workbench.orders.launching.launch", lambda session, run, warm: launched.append(run))
     word_counter(recorder)
     old = {**OLD, "candidate_id": named(recorder)[f"{RUN}-count_text", 1]}
     told = summary(recorder.path, RUN)
@@ -140,7 +140,7 @@ def objects(value: Any) -> list[dict[str, Any]]:
 def test_a_verdict_that_only_stands_again_is_not_told_as_new(
     home: Path, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.orders.rerun.launch", lambda session, run, warm: None)
+    monkeypatch.setattr("workbench.orders.launching.launch", lambda session, run, warm: None)
     word_counter(recorder)
     told: list[dict[str, Any]] = []
     with SessionReader(recorder.path) as reader:

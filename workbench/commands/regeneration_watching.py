@@ -18,9 +18,10 @@ from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.orders.orders import Order, belongs, is_finished, last_order, ordered_work, refusal
 from workbench.pages.page import Note, Part, table_of
-from workbench.pages.regenerated import cell, estimate_words
+from workbench.pages.wording import estimate_words
 from workbench.plans.plan import Ask
 from workbench.regeneration.outcome import PassFigures
+from workbench.results.contents import cell
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words

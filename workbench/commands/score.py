@@ -11,7 +11,7 @@ from workbench.base.files import parse_json, read_bytes
 from workbench.base.settings import load
 from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
 from workbench.checking.claims import untrue_claims
-from workbench.commands.arguments import Argument, path, shared
+from workbench.commands.arguments import Argument, asked, path
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.models import Gateway, Limits
@@ -20,6 +20,7 @@ from workbench.orders.run import resolved_judge
 from workbench.pages import wording
 from workbench.pages.page import Page
 from workbench.pages.session_page import criteria
+from workbench.plans.plan import DocumentPlan
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
 from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session.json_forms import picked
@@ -35,7 +36,7 @@ ARGUMENTS: dict[str, Argument] = {
     "--case CASE": "a test case: its facts are compared with",
     "--rubric RUBRIC": ("aeo-bench (default) or strict", str, "aeo-bench"),
     "--judge JUDGE": "offline, a model, or package.module:Class; by default what this machine has",
-    **shared("--judge-repeats"),
+    **asked(DocumentPlan, "judge_repeats"),
     "--json": "print JSON lines; the last is the score",
 }
 
