@@ -152,7 +152,7 @@ def test_sources_hold_names_and_signatures(view: View) -> None:
     assert found.own("--shout")
     assert not found.own("print")
     assert not found.own("frobnicate")
-    assert found.signatures["make_greeting"][0].keywords == {"person", "language"}
+    assert found.signatures["make_greeting"][0] == {"person", "language"}
     assert "secretword" not in found.identifiers
 
 

@@ -189,7 +189,7 @@ def shown_lines(one: BlockResult | ClaimResult, most: int) -> list[str]:
 
 
 #: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
-RULES = 3
+RULES = 4
 
 
 class CheckDamaged(WorkbenchError):
