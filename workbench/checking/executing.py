@@ -241,7 +241,11 @@ def _folder() -> Any:
 
 
 async def _prepare(folder: Path, project: ProjectIndex, asked: Any) -> None:
-    await asyncio.to_thread(copy_tree, project.root, folder / "repo")
+    copying = asyncio.ensure_future(asyncio.to_thread(copy_tree, project.root, folder / "repo"))
+    try:
+        await asyncio.shield(copying)
+    finally:
+        await copying  # its thread goes on after a cancellation, and would write into a folder that is taken away
     (folder / "repo").mkdir(exist_ok=True)
     (folder / "steps.json").write_text(json.dumps(asked))
 

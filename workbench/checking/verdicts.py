@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -154,8 +155,13 @@ class Checked:
         return tuple(sorted(bad, key=lambda one: (self.pages.index(one.path), one.line)))
 
 
-def counts(values: Sequence[StrEnum], of: type[StrEnum]) -> dict[str, int]:
-    return {str(each): sum(value is each for value in values) for each in of}
+def counts(checked: Checked) -> tuple[dict[str, int], dict[str, int]]:
+    """How many blocks, and how many claims, have each verdict."""
+    blocks = Counter({str(each): 0 for each in Verdict})
+    blocks.update(word(one) for one in checked.blocks)
+    claims = Counter({str(each): 0 for each in Truth})
+    claims.update(word(one) for one in checked.claims)
+    return blocks, claims
 
 
 def sentence(claim: ClaimResult) -> str:
@@ -197,8 +203,8 @@ class CheckDamaged(WorkbenchError):
 
 
 def works(checked: Checked) -> Works:
-    blocks = counts([one.verdict for one in checked.blocks], Verdict)
-    return Works(*blocks.values(), *counts([one.truth for one in checked.claims], Truth).values())
+    blocks, claims = counts(checked)
+    return Works(*blocks.values(), *claims.values())
 
 
 def to_json(checked: Checked) -> str:

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -209,15 +209,13 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
             for one in checked.claims
             if one.truth is Truth.UNKNOWN
         ]
-    lines += checked.problems
-    lines.append(_counted("block", counts([one.verdict for one in checked.blocks], Verdict)))
-    lines.append(_counted("claim", counts([one.truth for one in checked.claims], Truth)))
-    return lines
+    return [*lines, *checked.problems, *_totals(checked)]
 
 
-def _counted(noun: str, found: Mapping[str, int]) -> str:
-    said = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
-    return plural(sum(found.values()), noun) + (f": {said}" if said else "")
+def _totals(checked: Checked) -> Iterator[str]:
+    for noun, found in zip(("block", "claim"), counts(checked), strict=True):
+        said = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
+        yield plural(sum(found.values()), noun) + (f": {said}" if said else "")
 
 
 def _alarm(one: BlockResult | ClaimResult) -> list[str]:
@@ -262,8 +260,7 @@ def github(checked: Checked) -> list[str]:
         title = f"{one.kind} {word(one)}"
         message = "\n".join([fault(one), *shown_lines(one, _MOST_OUTPUT)])
         lines.append(f"::error file={_escaped(one.path)},line={one.line},title={_escaped(title)}::{_data(message)}")
-    lines += [f"::notice::{_data(problem)}" for problem in checked.problems]
-    return lines + text(Checked(checked.pages, checked.blocks, checked.claims))[-2:]
+    return [*lines, *(f"::notice::{_data(problem)}" for problem in checked.problems), *_totals(checked)]
 
 
 def _data(message: str) -> str:
@@ -278,18 +275,10 @@ def values(checked: Checked) -> list[dict[str, object]]:
     lines: list[dict[str, object]] = [{"type": "block", **asdict(one)} for one in checked.blocks]
     lines += [{"type": "claim", **asdict(one)} for one in checked.claims]
     lines += [{"type": "problem", "problem": problem} for problem in checked.problems]
-    lines.append(
-        {
-            "type": "check",
-            "pages": list(checked.pages),
-            "blocks": counts([one.verdict for one in checked.blocks], Verdict),
-            "claims": counts([one.truth for one in checked.claims], Truth),
-            "works": works(checked).to_json(),
-            "cached": checked.cached,
-            "seconds": round(checked.seconds, 2),
-        }
-    )
-    return lines
+    blocks, claims = counts(checked)
+    whole: dict[str, object] = {"type": "check", "pages": list(checked.pages), "blocks": blocks, "claims": claims}
+    whole |= {"works": works(checked).to_json(), "cached": checked.cached, "seconds": round(checked.seconds, 2)}
+    return [*lines, whole]
 
 
 PRINTERS: dict[str, Callable[[Checked], Iterable[str]]] = {
