@@ -12,8 +12,9 @@ import pytest
 from app.regenerated import RUN, Recorder, word_counter
 
 from workbench.cli import main
-from workbench.commands.regeneration_summary import summary
-from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow
+from workbench.commands.closing import order_summary as summary
+from workbench.commands.closing import print_order
+from workbench.commands.watching import RegenerationWatch
 from workbench.engine.stages import StageTable
 from workbench.orders import running
 from workbench.orders.orders import last_ask
@@ -58,7 +59,7 @@ def named(recorder: Recorder) -> dict[tuple[str, int], str]:
 
 def table(session: Path, capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
-    TerminalShow().table(session, RUN, summary(session, RUN))
+    print_order(session, RUN, summary(session, RUN))
     return capsys.readouterr().out
 
 

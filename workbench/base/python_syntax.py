@@ -38,6 +38,11 @@ def literal(source: str) -> object:
     return retried(ast.literal_eval, source)
 
 
+def arguments_of(header: ast.arguments) -> list[ast.arg]:
+    stars = [one for one in (header.vararg, header.kwarg) if one is not None]
+    return [*header.posonlyargs, *header.args, *header.kwonlyargs, *stars]
+
+
 def retried(reader: Callable[[Source], Result], source: Source) -> Result:
     # CPython before 3.13 keeps the depth of the tree it builds in one place for all threads and raises SystemError when two
     # build at once. Others are not ours to lock out: imports, templates and models compile as well.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.settings import load
-from workbench.base.text import NOTHING, one_line
+from workbench.base.text import bounds, fixed, one_line
 from workbench.commands.arguments import asked, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
@@ -113,9 +113,7 @@ def _parts(group: GroupMetrics) -> Iterator[Part]:
     units: dict[str, None] = {}
     rows: list[tuple[str, ...]] = []
     for one in group.columns:
-        mean = NOTHING if one.mean is None else f"{one.mean:.3f}"
-        if one.interval.low is not None and one.interval.high is not None:
-            mean += f" [{one.interval.low:.3f}, {one.interval.high:.3f}]"
+        mean = f"{fixed(one.mean, 3)} {bounds(one.interval.low, one.interval.high, 3)}".rstrip()
         first = (one.metric, one.pair, f"{len(one.values):,}", mean)
         for k, kinds in one.correlations.items():
             said = [each.words.partition(" over ") for each in kinds]

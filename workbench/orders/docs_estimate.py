@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from workbench.base.plugins import names
 from workbench.documenters.kept import kept
 from workbench.documenters.making import kept_place, program_of
-from workbench.documenters.names import KIND, DocsName, parse_docs
+from workbench.documenters.types import KIND, DocsName, parse_docs
 from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
 from workbench.orders.measured import DocsRate, Measured, snapshot_here, tasks_in_cache  # fmt: skip
 from workbench.plans.plan import RegenerationPlan

@@ -253,17 +253,12 @@ def full_ask(plan: RegenerationPlan) -> Ask:
 
 
 def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
-    from workbench.regeneration.prompts import FORMER_NAMES, PROMPTS, OwnPrompt, read_prompt
+    from workbench.regeneration.prompts import PROMPTS, OwnPrompt, read_prompt
 
     before = next((one for one in recorded if one.prompt == prompt), None)
     if before is not None:
         return OwnPrompt(prompt, before.prompt_text) if before.prompt_text else None
 
-    if prompt in FORMER_NAMES:
-        raise UsageError(
-            f"{prompt} is called {FORMER_NAMES[prompt]} now: it has the content of the paper's prompt in other words. "
-            "Whoever has the paper's text gives it as a file: --prompt FILE."
-        )
     if prompt in PROMPTS:
         return None
     path = expanded(prompt)

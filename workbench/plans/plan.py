@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from workbench.agents.names import AGENTS, agent_info
 from workbench.base import numbers
 from workbench.base.errors import UsageError
-from workbench.documenters.names import SCOPES
+from workbench.documenters.types import SCOPES
 from workbench.plans.arguments import Counts, Line, PlanDamaged, argument, arguments_of, further, read_plan
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
@@ -308,7 +308,7 @@ class RegenerationPlan(Asked):
             check=_check_scope,
         ),
     )
-    # With `published` there is no stub filter, and no control `stub`, see `workbench.regeneration.selections`
+    # With `published` there is no stub filter, and no control `stub`, see `workbench.regeneration.tasks`
     selection: str = argument(
         "filtered",
         "--selection SELECTION",

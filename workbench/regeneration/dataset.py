@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
-import os
 import re
 import shlex
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from workbench.base import typed_json
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.files import TooDeep, Unreadable, expanded, parse_json, read_text, require_ordinary, shown
+from workbench.base.files import TooDeep, Unreadable, expanded, parse_json, read_text, replaced, require_ordinary, shown
 from workbench.regeneration.environment import Environment
 from workbench.regeneration.tasks import Task, TaskSet, located
 from workbench.repository.functions import Function
@@ -247,14 +245,15 @@ def write_dataset(
     values = [row.to_json() for row in rows]
     for name in formats:
         path = folder / f"{_NAME}.{name}"
-        write = _write_parquet if name == "parquet" else _write_json_lines
-        _replace(path, lambda part, write=write: write(part, values))  # type: ignore[misc]
+        with replaced(path) as part:
+            (_write_parquet if name == "parquet" else _write_json_lines)(part, values)
         written.append(path)
     files = [path.name for path in written]
-    _replace(folder / _DROPPED, lambda part: _write_json_lines(part, dropped))
+    with replaced(folder / _DROPPED) as part:
+        _write_json_lines(part, dropped)
     told = {"schema_version": SCHEMA_VERSION, "files": files, **summary}
-    text = json.dumps(told, indent=2, ensure_ascii=True) + "\n"
-    _replace(folder / _SUMMARY, lambda part: part.write_text(text, encoding="utf-8"))
+    with replaced(folder / _SUMMARY) as part:
+        part.write_text(json.dumps(told, indent=2, ensure_ascii=True) + "\n", encoding="utf-8")
     return (*written, folder / _DROPPED, folder / _SUMMARY)
 
 
@@ -380,16 +379,3 @@ def _pyarrow() -> tuple[Any, Any]:
             "Parquet files need pyarrow, which is not installed: pip install 'docs-workbench[dataset]', "
             "or leave them out with --formats jsonl."
         ) from None
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    os.close(descriptor)
-    part = Path(name)
-    try:
-        write(part)
-        part.chmod(0o644)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

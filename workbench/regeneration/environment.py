@@ -26,6 +26,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from workbench.base import paths
 from workbench.base.disks import full_folder, is_full, says_full
 from workbench.base.errors import WorkbenchError
@@ -39,7 +41,7 @@ from workbench.regeneration.project_layout import (
     own_modules,
     pytest_options,
 )
-from workbench.repository.problems import reason
+from workbench.repository.sources import reason
 from workbench.sandbox import Workspace
 
 #: Incremented whenever environments are built differently, so that older ones are built again.
@@ -191,10 +193,10 @@ def _without_self(requirements: Sequence[str], declared: Declarations) -> tuple[
     found: list[str] = []
     for line in requirements:
         match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
-        if match and declared.name and _plain(match[1]) == _plain(declared.name):
+        if match and declared.name and canonicalize_name(match[1]) == canonicalize_name(declared.name):
             for extra in (match[2] or "").split(","):
                 found += declared.extras.get(extra.strip(), ())
-        elif not (match and is_tool(match[1]) and _plain(match[1]) != "setuptools"):
+        elif not (match and is_tool(match[1]) and canonicalize_name(match[1]) != "setuptools"):
             found.append(line)
     return tuple(found)
 
@@ -227,7 +229,7 @@ async def _build(
                 raise
     _, modules = _contents(folder)
     wanted = sorted({_WELL_KNOWN[name] for name in missing_modules(root, own, modules) if name in _WELL_KNOWN})
-    wanted = [name for name in wanted if _plain(name) != _plain(declared.name)]
+    wanted = [name for name in wanted if canonicalize_name(name) != canonicalize_name(declared.name)]
     if wanted:
         on_progress(f"installing what the tests import: {', '.join(wanted)}")
         try:
@@ -237,7 +239,7 @@ async def _build(
         except EnvironmentFailed:
             pass  # without them some tests cannot be imported, which is reported later
     if declared.name:
-        if _plain(declared.name) in _beneath_pytest(_site_packages(folder)):
+        if canonicalize_name(declared.name) in _beneath_pytest(_site_packages(folder)):
             raise EnvironmentFailed(
                 f"The functions of {declared.name} cannot be judged by its tests: pytest itself imports it, and a function "
                 "that fails would end pytest before any test."
@@ -310,7 +312,9 @@ def _beneath_pytest(site: Path) -> frozenset[str]:
     found: dict[str, tuple[str, ...]] = {}
     for one in importlib.metadata.distributions(path=[str(site)]):
         needed = (line for line in one.requires or () if "extra ==" not in line)
-        found[_plain(one.name)] = tuple(_plain(match[0]) for line in needed if (match := re.match(r"[\w.-]+", line)))
+        found[canonicalize_name(one.name)] = tuple(
+            canonicalize_name(match[0]) for line in needed if (match := re.match(r"[\w.-]+", line))
+        )
     beneath, todo = set(), ["pytest"]
     while todo:
         name = todo.pop()
@@ -324,7 +328,7 @@ def _remove_copy(folder: Path, name: str) -> None:
     """Remove the project's own distribution, in case a dependency has installed it."""
     site = _site_packages(folder)
     for info in site.glob("*.dist-info"):
-        if _plain(info.name.removesuffix(".dist-info").rpartition("-")[0]) != _plain(name):
+        if canonicalize_name(info.name.removesuffix(".dist-info").rpartition("-")[0]) != canonicalize_name(name):
             continue
         with contextlib.suppress(OSError):
             for line in (info / "RECORD").read_text("utf-8").splitlines():
@@ -412,10 +416,6 @@ def _lock(path: Path) -> contextlib.ExitStack:
     held.callback(os.close, descriptor)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     return held
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _title(declared: Declarations, root: Path) -> str:

@@ -254,7 +254,6 @@ def _key(cause: Cause) -> str:
     return hashlib.sha256(json.dumps(cause, ensure_ascii=True).encode("ascii")).hexdigest()[:12]
 
 
-_FRAME = re.compile(r'^\s*File "([^"\n]+)", line (\d+)', re.MULTILINE)
 _LONGEST = 400  # lines of a test
 
 
@@ -271,7 +270,7 @@ class SourceOfTest:
 
 def asserting_line(traceback: str, path: str) -> int:
     """Return the last line of a file that a native traceback names, 0 if it names none."""
-    lines = [int(line) for name, line in _FRAME.findall(traceback) if name == path]
+    lines = [int(line) for name, line, _ in _FRAME.findall(traceback) if name == path]
     return lines[-1] if lines else 0
 
 

@@ -44,8 +44,7 @@ def names_in(function: FunctionNode | ast.Lambda) -> Names:
 
 
 def parameters(arguments: ast.arguments) -> list[str]:
-    stars = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-    return [one.arg for one in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *stars]]
+    return [one.arg for one in python_syntax.arguments_of(arguments)]
 
 
 def _add(node: ast.AST, found: Names) -> None:
@@ -96,8 +95,8 @@ def _add_function(node: FunctionNode | ast.Lambda, found: Names) -> None:
     outside: list[ast.AST | None] = [*arguments.defaults, *arguments.kw_defaults]
     if not isinstance(node, ast.Lambda):
         found.bound.add(node.name)
-        listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-        outside += [*node.decorator_list, node.returns, *(one.annotation for one in listed if one is not None)]
+        annotations = [one.annotation for one in python_syntax.arguments_of(arguments)]
+        outside += [*node.decorator_list, node.returns, *annotations]
     for part in outside:
         if part is not None:
             _add(part, found)

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base import typed_json
 from workbench.base.disks import says_full
-from workbench.repository.problems import ChecksumMismatch, FetchError, no_room, reason
+from workbench.base.files import replaced
+from workbench.repository.sources import ChecksumMismatch, FetchError, no_room, reason
 from workbench.repository.tree import FileEntry
 
 if TYPE_CHECKING:
@@ -132,17 +133,8 @@ class Store:
         return self._sources / f"{key[:40]}.json"
 
     def _remember(self, known: Known) -> None:
-        import tempfile
-
-        self._sources.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".part-", dir=self._sources)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(asdict(known), file)
-            os.replace(name, self._index_file(known.source))  # noqa: PTH105  atomic, also over an existing note
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with replaced(self._index_file(known.source)) as part:
+            part.write_text(json.dumps(asdict(known)), encoding="utf-8")
 
     def _intact(self, digest: str) -> tuple[FileEntry, ...] | None:
         try:

@@ -79,11 +79,8 @@ def backends() -> tuple[Backend, ...]:
 
 
 def available_backends() -> tuple[BackendStatus, ...]:
-    return tuple(
-        BackendStatus(backend.name, problem, None if problem else backend.guarantees())
-        for backend in backends()
-        for problem in [backend.problem()]
-    )
+    checked = ((backend, backend.problem()) for backend in backends())
+    return tuple(BackendStatus(one.name, problem, None if problem else one.guarantees()) for one, problem in checked)
 
 
 def choose_backend(name: str | None = None, folders: Sequence[str] = ()) -> Backend:

@@ -116,18 +116,13 @@ def _archive(folders: Mapping[str, Path]) -> Iterator[io.BufferedIOBase]:
         yield file
 
 
-class DockerChannel:
+class DockerChannel(Channel):
     """A running container: lines in, lines out."""
 
     def __init__(self, client: Any, container: Any, layout: Layout, stream: socket.socket) -> None:
-        self.layout = layout
-        self.address_space_mb: int | None = None
-        self.process_limit: int | None = None
-        self._client = client
-        self._container = container
-        self._stream = stream
+        super().__init__(layout)
+        self._client, self._container, self._stream = client, container, stream
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
-        self._errors = bytearray()
         loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._read, args=(loop,), name="docker-channel", daemon=True)
         self._thread.start()
@@ -158,8 +153,7 @@ class DockerChannel:
                 kind, length = struct.unpack(">BxxxL", header)
                 data = self._exactly(length)
                 if kind != 1:
-                    self._errors += data
-                    del self._errors[:-4096]
+                    self._hear(data)
                     continue
                 pending += data
                 if b"\n" in data:
@@ -202,10 +196,6 @@ class DockerChannel:
                 await asyncio.sleep(0.05)
         return False
 
-    def disk_exceeded(self) -> bool:
-        """False: all writes go to a tmpfs of limited size."""
-        return False
-
     async def close(self) -> str:
         with contextlib.suppress(Exception):  # the container or the engine may be gone
             await asyncio.to_thread(functools.partial(self._container.remove, force=True))
@@ -214,7 +204,7 @@ class DockerChannel:
         await asyncio.to_thread(self._thread.join, 5.0)
         self._stream.close()
         await asyncio.to_thread(self._client.close)
-        return self._errors.decode("utf-8", "replace").strip()
+        return self._heard()
 
 
 #: Any image with the C library that the environment's interpreter was built for, a shell and the core utilities.

@@ -26,7 +26,7 @@ from workbench.base.files import expanded
 from workbench.base.text import one_line, plural
 from workbench.catalog import load_cases
 from workbench.catalog.repositories import load_repositories
-from workbench.documenters.names import SCOPES
+from workbench.documenters.types import SCOPES
 from workbench.models.defaults import available_models
 from workbench.orders.study import StudyOrder
 from workbench.results.sessions import models_used

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from workbench.base.files import replaced
 from workbench.base.text import clean, one_line
-from workbench.interop.formats.exporting import CandidateFormat, Written, left_out, replaced, write_lines, write_text
+from workbench.interop.formats.exporting import CandidateFormat, Written, left_out, write_lines, write_text
 from workbench.interop.formats.reading import Read
 from workbench.interop.formats.samples import Entry, ForeignCandidate, by_evaluator, files_of, task_name
 from workbench.interop.formats.tasks import function_of, prompt_and_solution, split

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.files import shown
+from workbench.base.files import replaced, shown
 from workbench.base.plugins import named_class, names
 from workbench.interop.formats.reading import Format
 from workbench.interop.formats.samples import tasks_of
@@ -62,34 +58,6 @@ def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, a
 
 def own_exporters() -> list[Exporter]:
     return [named_class("exporter", name, Exporter) for name in names("exporter", own=True)]
-
-
-@contextmanager
-def replaced(path: Path) -> Iterator[Path]:
-    """Give a file beside ``path`` that replaces it when the block succeeds; the folder is created.
-
-    A device or pipe is written directly.
-    """
-    if path.is_dir():
-        raise UsageError(f"{shown(path)} is a folder; name a file.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    written_into = path.exists() and not path.is_file()
-    folder = None if written_into else path.parent
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=path.suffix, dir=folder)
-    os.close(handle)
-    building = Path(name)
-    try:
-        yield building
-        if written_into:
-            with building.open("rb") as made, path.open("wb") as file:
-                shutil.copyfileobj(made, file)
-        else:
-            mask = os.umask(0o077)
-            os.umask(mask)
-            building.chmod(0o666 & ~mask)
-            building.replace(path)
-    finally:
-        building.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -18,10 +18,10 @@ from typing import Any
 from urllib.parse import quote
 
 from workbench.base.errors import UsageError
-from workbench.base.files import shown
+from workbench.base.files import replaced, shown
 from workbench.base.text import one_line, plural
 from workbench.base.typed_json import encode
-from workbench.interop.formats.exporting import TrajectoryFormat, Written, replaced
+from workbench.interop.formats.exporting import TrajectoryFormat, Written
 from workbench.interop.formats.reading import Read
 from workbench.interop.formats.trajectory import (
     CHANGED,

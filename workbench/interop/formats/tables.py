@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import UsageError
-from workbench.base.files import shown
+from workbench.base.files import replaced, shown
 from workbench.base.text import one_line
-from workbench.interop.formats.exporting import Written, replaced, write_lines
+from workbench.interop.formats.exporting import Written, write_lines
 from workbench.results.tables import TABLES, Rows, rows_of, table_rows
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base import python_syntax
 from workbench.base.errors import UsageError
-from workbench.interop.formats.exporting import CandidateFormat, Written, left_out, replaced, write_lines
+from workbench.base.files import replaced
+from workbench.interop.formats.exporting import CandidateFormat, Written, left_out, write_lines
 from workbench.interop.formats.samples import ForeignTask, task_name
 from workbench.interop.formats.tables import write_parquet
 from workbench.interop.formats.values import count_of, list_of, text_of, text_or_none, without
@@ -170,12 +171,9 @@ def _check(task: TaskRow, tests: list[str]) -> str:
 
 
 def function_of(data: bytes, task: TaskRow) -> Function | None:
-    from workbench.repository.functions import find_functions
+    from workbench.repository.functions import functions_by_name
 
-    identity = (task.qualified_name, task.occurrence)
-    return next(
-        (one for one in find_functions(data, task.path) if (one.qualified_name, one.occurrence) == identity), None
-    )
+    return functions_by_name(data, task.path).get((task.qualified_name, task.occurrence))
 
 
 def split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[str, str, str] | None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from . import fast_path, processes, reaching  # noqa: F401 - bodies with checks import the last
+from . import processes, reaching  # noqa: F401 - bodies with checks import the last
 from .process_state import ProcessState
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     """Test the candidate; ``start`` is the process before the repository is imported, which may call it already."""
     words = spec.get("words")
     enter(spec, descriptor, keep=() if words is None else (words,))
-    processes.limit_child(spec["limits"], spec.get("address_space_mb"), spec.get("process_limit"))
+    processes.limit_work(spec["limits"])
+    processes.confine_child(spec.get("address_space_mb"), spec.get("process_limit"))
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
     mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
@@ -147,16 +148,8 @@ def candidate(spec: dict[str, Any]) -> tuple[str, str]:
 def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
     if reporter.tracer is not None:
         wire.emit("trace", trace=reporter.tracer.result())
-    wrong = reporter.modules.wrong()
-    wire.emit(
-        "end",
-        exit=code,
-        wrong_copy=wrong,
-        patched=reporter.patched,
-        changed=reporter.changed,
-        compared=reporter.compared,
-        collected=reporter.collected,
-    )
+    seen = {name: getattr(reporter, name) for name in ("patched", "changed", "compared", "collected")}
+    wire.emit("end", exit=code, wrong_copy=reporter.modules.wrong(), **seen)
     os._exit(code & 0xFF)
 
 
@@ -259,7 +252,7 @@ class Reporter:
             first = first.tb_next
         if first is None:
             return
-        if self._failures >= _FULL_TRACEBACKS and not fast_path.brief_failures(item):
+        if self._failures >= _FULL_TRACEBACKS and not brief_failures(item):
             while first.tb_next is not None:  # only its message will be kept
                 first = first.tb_next
         call.excinfo = pytest.ExceptionInfo.from_exc_info((excinfo.type, excinfo.value, first))
@@ -323,6 +316,29 @@ class Reporter:
         if self.mouth is not None:
             self.mouth.say(str(excrepr))
         self.wire.emit("internal", message=(str(excrepr).strip().splitlines() or [""])[-1][:_MESSAGE])
+
+
+class Brief:
+    """A failure of which only the message will be kept: pytest's own text without the traceback."""
+
+    def __init__(self, message: str) -> None:
+        self.reprcrash = self
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def brief_failures(item: Any) -> bool:
+    """Keep only the message of a function's further failures; False for items with their own text."""
+    brief = item.__class__ is pytest.Function
+    if brief:
+        item.repr_failure = _brief
+    return brief
+
+
+def _brief(excinfo: Any, style: Any = None) -> Brief:
+    return Brief(excinfo.exconly(tryshort=True))
 
 
 def belongs(name: str, own: Collection[str]) -> bool:

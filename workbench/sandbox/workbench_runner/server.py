@@ -45,7 +45,6 @@ class Blocker:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if belongs(name, self.names):
             raise ModuleNotFoundError(f"{name} belongs to the repository under test", name=name)
-        return
 
 
 class Server:
@@ -61,12 +60,8 @@ class Server:
         self.tree.load(settings.pop("files"))
         os.makedirs(settings["metadata_root"], exist_ok=True)
         self.metadata = Tree(settings["metadata_root"], [])
-        self.metadata.load(
-            [
-                [path, 0o755 if path.startswith("bin/") else 0o644, base64.b64encode(text.encode())]
-                for path, text in settings["metadata"]
-            ]
-        )
+        modes = ((path, 0o755 if path.startswith("bin/") else 0o644, text) for path, text in settings["metadata"])
+        self.metadata.load([[path, mode, base64.b64encode(text.encode())] for path, mode, text in modes])
         self.extra_paths = [settings["metadata_root"]] if settings.get("metadata") else []
         self.failed = self._preload()
         self._preloaded = ProcessState()
@@ -82,13 +77,8 @@ class Server:
         failed = []
         import pytest  # noqa: F401 - the point is to have it imported
 
-        names = ["_pytest." + name for name in _builtin_plugins()] + [
-            "unittest.mock",
-            "coverage",
-            "tempfile",
-            "logging",
-        ]
-        for name in names + list(self.settings["preload"]):
+        plugins = ["_pytest." + name for name in _builtin_plugins()]
+        for name in [*plugins, "unittest.mock", "coverage", "tempfile", "logging", *self.settings["preload"]]:
             before = set(sys.modules)
             try:
                 importlib.import_module(name)
@@ -101,27 +91,18 @@ class Server:
         return failed
 
     def specification(self, job: dict[str, Any], nonce: str) -> dict[str, Any]:
-        settings = self.settings
+        of_settings = (
+            "root", "import_roots", "own_modules", "pytest_args", "environ", "address_space_mb", "process_limit",
+        )  # fmt: skip
+        of_job = ("path", "function", "tests", "order", "deselect", "trace", "limits")
         return {
-            "root": settings["root"],
-            "path": job["path"],
-            "function": job["function"],
-            "tests": job["tests"],
-            "test_paths": settings.get("test_paths", []),
-            "order": job["order"],
-            "deselect": job["deselect"],
-            "trace": job["trace"],
+            **{name: self.settings.get(name) for name in of_settings},
+            **{name: job[name] for name in of_job},
+            "test_paths": self.settings.get("test_paths", []),
             "trace_tests": job.get("trace_tests", False),
-            "limits": job["limits"],
             "nonce": nonce,
-            "import_roots": settings["import_roots"],
-            "own_modules": settings["own_modules"],
-            "pytest_args": settings["pytest_args"],
-            "environ": settings["environ"],
             "extra_paths": self.extra_paths,
             "hide_paths": [self.home, ""],
-            "address_space_mb": settings.get("address_space_mb"),
-            "process_limit": settings.get("process_limit"),
         }
 
     def run(self, job: dict[str, Any]) -> dict[str, Any]:
@@ -234,15 +215,8 @@ def main() -> NoReturn:
         if request["op"] == "open":
             server = Server(request, home)
             threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
-            answer(
-                {
-                    "op": "ready",
-                    "pid": os.getpid(),
-                    "python": sys.version.split()[0],
-                    "preload_failed": server.failed,
-                    "threads": threads,
-                }
-            )
+            ready = {"op": "ready", "pid": os.getpid(), "python": sys.version.split()[0], "threads": threads}
+            answer(dict(ready, preload_failed=server.failed))
         elif request["op"] == "run" and server is not None:
             report = server.run(request["job"])
             answer(dict(report, op="report"))
