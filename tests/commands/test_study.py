@@ -106,7 +106,7 @@ def test_a_dry_run_says_what_it_takes_and_leaves_nothing(
     )
     assert main(["study", str(file), "--session", str(path), "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("mine: 1 row × 1 column = candidates, how many is known once the tasks are built")
+    assert said.startswith("mine: 1 row × 1 column = up to 114 candidates, about 0 requests")
     assert said.endswith("Nothing was started.\n")
     assert not path.exists()
     file.write_text(file.read_text() + 'agents = ["white"]\n')

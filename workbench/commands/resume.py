@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.commands.arguments import shared
 from workbench.commands.closing import order_summary, watch_order, watch_runs
-from workbench.commands.output import print_json, say, tell, tell_damage
+from workbench.commands.output import print_json, say, say_path, tell, tell_damage
 from workbench.commands.watching import RegenerationWatch, Scored, asked_for
 from workbench.orders import running
 from workbench.orders.orders import all_orders
@@ -16,7 +16,7 @@ from workbench.orders.session_names import resolve_session, writable_copy
 from workbench.session import SessionReader
 from workbench.session.pending_work import is_rescored, unfinished
 
-ARGUMENTS = shared("session", "--run", "--engine", "--json")
+ARGUMENTS = shared("session", "--run", "--engine", "--detach", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,6 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.engine:
         move(session, arguments.engine, arguments.run)
     runs = running.resume(session, arguments.run or None)
+    if arguments.detach:
+        say_path(session)
+        return code
     with SessionReader(session) as reader:
         held = [row.id for row in reader.runs() if row.id not in runs and reader.holder(row.id) is not None]
     if held and not arguments.run:
