@@ -9,10 +9,20 @@ from pathlib import Path
 import pytest
 
 from workbench.catalog import UnknownCase, find_case, resolve_case
-from workbench.catalog.published import TASKS_IN_THE_TEXT, published_counts, published_scores
-from workbench.catalog.records import Record, bundled_record, record_of, write_record
 from workbench.catalog.repositories import BUILT as BUILT_STATUSES
-from workbench.catalog.repositories import NOT_CHECKED, Repository, find_repository, load_repositories
+from workbench.catalog.repositories import (
+    NOT_CHECKED,
+    TASKS_IN_THE_TEXT,
+    Record,
+    Repository,
+    bundled_record,
+    find_repository,
+    load_repositories,
+    published_counts,
+    published_scores,
+    record_of,
+    write_record,
+)
 from workbench.cli import main
 from workbench.commands.catalog import page
 from workbench.pages.composing import rendered

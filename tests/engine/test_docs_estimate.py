@@ -13,7 +13,7 @@ from workbench.catalog import resolve_case
 from workbench.catalog.resolving import current_snapshot
 from workbench.documenters.kept import Documented, WorkFolder
 from workbench.documenters.making import kept_place
-from workbench.documenters.names import parse_docs
+from workbench.documenters.types import parse_docs
 from workbench.orders.docs_estimate import documentation
 from workbench.orders.estimate import Documentation, Estimate, estimate_candidates, estimate_trials, known_tasks
 from workbench.orders.measured import DocsRate, Measured, Rate, builds, measured_in, note_build

@@ -13,10 +13,9 @@ import pytest_asyncio
 from sweeps import spread
 
 from workbench.models import Message, Request, Sampling
-from workbench.models.gateway import Gateway
+from workbench.models.gateway import Gateway, earlier_questions
 from workbench.models.local_files import local_model_status
-from workbench.models.memory import MemoryCallLog
-from workbench.models.one_at_a_time import earlier_questions
+from workbench.models.types import MemoryCallLog
 from workbench.orders import launching, running
 from workbench.orders.run import plan_document
 from workbench.plans.plan import DocumentPlan

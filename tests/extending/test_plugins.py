@@ -23,7 +23,7 @@ from workbench.base.errors import UsageError
 from workbench.base.extensions import load, make
 from workbench.base.plugins import GROUPS
 from workbench.cli import main
-from workbench.documenters.names import parse_docs
+from workbench.documenters.types import parse_docs
 from workbench.interop.formats.importing import Options, files_in, import_files
 from workbench.orders import extension_check
 from workbench.orders.run import resolved_judge
@@ -130,7 +130,7 @@ def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
         "b.dialogue was not read to its end: The importer tiny_plugin.dialogues:Dialogue failed: ValueError: "
         "the first line names no agent (dialogues.py, line 17).",
         "c.dialogue was read by tiny_plugin.dialogues:Dialogue into what does not fit: "
-        "its JSON has another form (steps[0].source: Expected str matching regex '^(system|user|agent)$') (item 1).",
+        "its JSON has another form: expected str matching regex '^(system|user|agent)$' at steps[0].source (item 1).",
     ]
     assert "1 imported, 2 could not be read (3 files)." in told.out
     with SessionReader(session) as reader:
@@ -171,11 +171,11 @@ class Odd:
         ("yield 3", "fit: int is no Trajectory, ForeignTask or ForeignCandidate (item 1)."),
         (
             "yield Trajectory(agent='a', steps=(), repeat='x')",
-            "its JSON has another form (repeat: Expected int, got str)",
+            "its JSON has another form: expected int, got str at repeat",
         ),
         (
             "yield Trajectory('a', [Step('agent', 't', calls=3)])",
-            "its JSON has another form (steps[0].calls: Expected array, got int)",
+            "its JSON has another form: expected array, got int at steps[0].calls",
         ),
         (
             "yield Trajectory('a', [Step('agent', 't')], extra={'a': 1j})",
@@ -183,9 +183,9 @@ class Odd:
         ),
         (
             "yield ForeignCandidate('T/0', 'm', 'pass', verdict='fine')",
-            "(verdict: Expected str matching regex",
+            "crashed|invalid|error)$' at verdict",
         ),
-        ("yield ForeignTask('T/0', tests=[1])", "its JSON has another form (tests[0]: Expected str, got int)"),
+        ("yield ForeignTask('T/0', tests=[1])", "its JSON has another form: expected str, got int at tests[0]"),
         ("return iter(())", "odd.odd has nothing that odd_plugin:Odd reads."),
         ("return None", "odd_plugin:Odd failed: TypeError: 'NoneType' object is not iterable"),
         ("raise SystemExit(3)", "odd_plugin:Odd failed: SystemExit: 3 (odd_plugin.py, line 8)."),
@@ -316,6 +316,6 @@ def test_a_report_format_that_fails_is_one_sentence(
     assert said in told
     assert told.count("\n") == 1
     assert main(["report", "example", "--format", "nothing"]) == 2
-    assert "There is no report format 'nothing'; choose from md, html, json, csv, or package.module:Class." in (
+    assert "There is no report format 'nothing'; choose from md, html, latex, json, csv, or package.module:Class." in (
         capsys.readouterr().err
     )

@@ -28,7 +28,7 @@ from studies.declared_studies import (
 )
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.catalog.published import published_name, published_scores
+from workbench.catalog.repositories import published_name, published_scores
 from workbench.cli import main
 from workbench.pages import write_report
 from workbench.pages.composing import rendered

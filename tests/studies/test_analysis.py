@@ -12,7 +12,7 @@ import pytest
 from studies.declared_studies import SYSTEMS, put_agents, put_matrix, put_texts
 
 from workbench.base.errors import UsageError
-from workbench.catalog.published import published_scores
+from workbench.catalog.repositories import published_scores
 from workbench.metrics.texts import MetricUnavailable, text_metric
 from workbench.regeneration.leakage import measure_leakage
 from workbench.regeneration.passk import pass_at_k

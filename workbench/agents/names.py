@@ -55,16 +55,16 @@ AGENTS: tuple[AgentInfo, ...] = (
         "planner-1",
         "Fixed walk",
         "lists six folders at most, lets the model name five files, reads them, then writes",
-        "workbench.agents.fixed_walk:FixedWalk",
+        "workbench.agents.planner:FixedWalk",
     ),
     AgentInfo(
-        "single-file", "Single file", "baseline: reads one file, then writes", "workbench.agents.baselines:SingleFile"
+        "single-file", "Single file", "baseline: reads one file, then writes", "workbench.agents.white:SingleFile"
     ),
     AgentInfo(
         "no-exploration",
         "No exploration",
         "baseline: writes from the project's name alone",
-        "workbench.agents.baselines:NoExploration",
+        "workbench.agents.white:NoExploration",
     ),
 )
 

@@ -19,9 +19,18 @@ from workbench.base import settings
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import one_line
-from workbench.catalog.published import TASKS_IN_THE_TEXT, published_scores
-from workbench.catalog.records import Record, bundled_record, record_of, write_record
-from workbench.catalog.repositories import Quarantined, Repository, find_repository, load_repositories
+from workbench.catalog.repositories import (
+    TASKS_IN_THE_TEXT,
+    Quarantined,
+    Record,
+    Repository,
+    bundled_record,
+    find_repository,
+    load_repositories,
+    published_scores,
+    record_of,
+    write_record,
+)
 from workbench.commands.arguments import Verb, shared
 from workbench.commands.output import print_json, print_page, say, tell
 from workbench.commands.terminal import Terminal

@@ -15,7 +15,7 @@ from workbench.commands.arguments import Argument, asked, path
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.models import Gateway, Limits
-from workbench.models.memory import MemoryCallLog
+from workbench.models.types import MemoryCallLog
 from workbench.orders.run import resolved_judge
 from workbench.pages import wording
 from workbench.pages.page import Page

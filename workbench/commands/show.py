@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.base import glyphs
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.text import NOTHING, fixed, json_text, one_line
+from workbench.base.text import NOTHING, fixed, json_text, one_line, plural
 from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
@@ -84,9 +84,8 @@ def _studies(reader: SessionReader, called: str) -> Iterator[Part]:
         except WorkbenchError as error:
             yield Note(f"Study {study.name}: {error}", "advice")
             continue
-        planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
         yield Note(
-            f"Study {study.name}: {len(outcome.rows)} rows × {len(outcome.columns)} columns, {outcome.done:,} of {planned} done. "
+            f"Study {study.name}: {plural(len(outcome.rows), 'row')} × {plural(len(outcome.columns), 'column')}, {outcome.progress} done. "
             f"Compare with: workbench study {study.name} --session {called} --show"
         )
 

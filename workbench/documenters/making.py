@@ -15,8 +15,17 @@ from workbench.base.plugins import plugin_named
 from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
 from workbench.documenters.kept import KEPT, WorkFolder
 from workbench.documenters.llm import LlmDocs
-from workbench.documenters.names import DOCSTRINGS_ONLY, KIND, SCOPES, DocsName, parse_docs
-from workbench.documenters.types import Docstring, DocSystem, DocumentationFailed, Progress
+from workbench.documenters.types import (
+    DOCSTRINGS_ONLY,
+    KIND,
+    SCOPES,
+    DocsName,
+    Docstring,
+    DocSystem,
+    DocumentationFailed,
+    Progress,
+    parse_docs,
+)
 from workbench.models.types import Asker, ModelError
 from workbench.repository.functions import DefinitionKey, DefinitionKind, Function, find_definitions, functions_by_name
 from workbench.repository.splicing import SpliceError, document, without_other_texts
@@ -110,7 +119,7 @@ def make_doc_system(
     confined: bool = True,
     sampled_as: str = "",
 ) -> DocSystem:
-    """Return the doc system with a name (see :func:`workbench.documenters.names.parse_docs`).
+    """Return the doc system with a name (see :func:`workbench.documenters.types.parse_docs`).
 
     A dotted path is imported from ``folders`` first. ``sampling`` is for ``llm:``; ``program_seconds`` (0: the default)
     and ``confined`` are for programs; ``sampled_as`` is the recorded model whose answers are replayed. UsageError:

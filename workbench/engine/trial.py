@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.agents import Submission, make_agent
-from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Assignment, OutOfSteps
-from workbench.agents.inherited import ForkDiverged
+from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Assignment, ForkDiverged, OutOfSteps
 from workbench.agents.names import is_peer, is_remote
 from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import failure, is_dotted

@@ -1,7 +1,7 @@
 """Figures computed from the published tables of the doc-to-code paper, and where they or the text disagree.
 
 The raw verdicts were not published: this rests on pass@k by repository to two digits (Table 3), on its means (Table 1)
-and on the counts (Table 2), as in :mod:`workbench.catalog.published`.
+and on the counts (Table 2), as in :mod:`workbench.catalog.repositories`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workbench.catalog.published import POPULAR, TASKS_IN_THE_TEXT, published_counts, published_scores
+from workbench.catalog.repositories import POPULAR, TASKS_IN_THE_TEXT, published_counts, published_scores
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import (
     RESAMPLES,

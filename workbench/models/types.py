@@ -170,26 +170,10 @@ class LocalModelCrashed(ModelError):
     kind = "crashed"
 
 
-_KINDS: dict[str, type[ModelError]] = {
-    kind.kind: kind
-    for kind in (
-        ModelTimeout,
-        ModelRefused,
-        ModelUnavailable,
-        RateLimited,
-        SpendLimit,
-        MalformedAnswer,
-        MissingKey,
-        NotRecorded,
-        ContextOverflow,
-        LocalModelCrashed,
-    )
-}
-
-
 def model_error(kind: str, sentence: str) -> ModelError:
     """Return the error for a ``kind`` read from a session; a plain ``ModelError`` for an unknown kind."""
-    return _KINDS.get(kind, ModelError)(sentence)
+    kinds = {one.kind: one for one in ModelError.__subclasses__()}
+    return kinds.get(kind, ModelError)(sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +220,19 @@ class CallLog(Protocol):
 
     def record(self, call: CallRecord) -> None:
         """Store a finished call; once this returns, the answer may be shown."""
+
+
+class MemoryCallLog:
+    """A log for work without a session: keeps the calls of one gateway in ``calls``."""
+
+    def __init__(self) -> None:
+        self.calls: list[CallRecord] = []
+
+    def recall(self, request: Request, nth: int) -> Answer | None:
+        return None
+
+    def record(self, call: CallRecord) -> None:
+        self.calls.append(call)
 
 
 class ReplaySource(Protocol):

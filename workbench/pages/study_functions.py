@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from workbench.base.text import NOTHING, percent
-from workbench.catalog.published import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
+from workbench.catalog.repositories import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
 from workbench.pages.page import Bar, Forest, Note, Part, Section, Table, grid, grid_of
 from workbench.statistics.correlations import FEWEST, Correlation

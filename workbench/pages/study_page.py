@@ -37,12 +37,10 @@ def study_page(
 def _stand(outcome: StudyOutcome) -> str:
     study = outcome.study
     each = plural(study.repeats, "repeat") if study.kind == AGENTS else f"{plural(study.samples, 'sample')} a task"
-    items = "trials" if study.kind == AGENTS else "candidates"
-    planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
     cost = "" if outcome.cost_usd is None else f" · {dollars(outcome.cost_usd)}"
     scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
     matrix = f"{plural(len(outcome.rows), study.row_noun)} × {plural(len(outcome.columns), 'column')}"
-    return f"{matrix} · {each} · {outcome.done:,} of {planned} {items}{cost}{scale}"
+    return f"{matrix} · {each} · {outcome.progress}{cost}{scale}"
 
 
 def _matrices(outcome: StudyOutcome, _: Analysis | None, __: int) -> Iterator[Section]:

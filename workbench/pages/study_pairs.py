@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from workbench.base.text import NOTHING, plural
-from workbench.catalog.published import QUARTILES_APART, published_counts, published_name, published_scores
+from workbench.catalog.repositories import QUARTILES_APART, published_counts, published_name, published_scores
 from workbench.pages.page import Bar, Forest, Note, Part, Points, Section, Table, grid, grid_of
 from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from workbench.agents.names import AGENTS, agent_info
 from workbench.base import numbers
 from workbench.base.errors import UsageError
-from workbench.documenters.names import SCOPES
+from workbench.documenters.types import SCOPES
 from workbench.plans.arguments import Counts, Line, PlanDamaged, argument, arguments_of, further, read_plan
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
@@ -131,6 +131,11 @@ class DocumentPlan:
     check_only: bool = False  # Whether nothing else is done with them: they are trials that other runs recorded
     check_seconds: float = 10.0  # How long a command or snippet of a README may take
     check_again: int = -1  # The block that is run once more; -1 for all of them
+
+    @property
+    def further(self) -> str:
+        """The part of a trial's identity that says how it is made, beside agent, model and case."""
+        return further(self, Counts.TRIAL, ("cases", "agent", "model"))
 
     @property
     def asked_judges(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import UsageError
-from workbench.catalog.published import POPULAR, published_counts, published_name
+from workbench.catalog.repositories import POPULAR, published_counts, published_name
 from workbench.metrics.texts import MetricUnavailable, needed
 from workbench.regeneration.outcome import is_leaking
 from workbench.session.reader import SessionReader

@@ -22,8 +22,7 @@ from workbench.agents import Submission, agent_info, make_agent
 from workbench.agents.agent_context import AgentContext, Assignment, Step, Turn
 from workbench.agents.agent_context import Conversation as Messages
 from workbench.agents.names import is_remote
-from workbench.agents.protocol import CLOSE, CUT, OPEN, OWN_CLOSINGS, RESPOND
-from workbench.agents.tools import Observation, normal
+from workbench.agents.protocol import CLOSE, CUT, OPEN, OWN_CLOSINGS, RESPOND, Observation, normal
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.settings import Settings
 from workbench.base.text import one_line

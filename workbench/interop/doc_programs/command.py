@@ -19,7 +19,7 @@ from pathlib import Path
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line
 from workbench.documenters.kept import COPY, Written, read_edited
-from workbench.documenters.names import DocsName
+from workbench.documenters.types import DocsName
 from workbench.interop.doc_programs.program import DocProgram, Place, Start, seen_of
 
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.*)", re.ASCII | re.DOTALL)

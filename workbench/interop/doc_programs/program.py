@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from workbench.base.disks import says_full
 from workbench.base.reasons import last_words
 from workbench.documenters.kept import COPY, KINDS, Documented, WorkFolder, Written, described, read_documented
-from workbench.documenters.names import DocsName
-from workbench.documenters.types import Docstring, DocumentationFailed, Progress
+from workbench.documenters.types import DocsName, Docstring, DocumentationFailed, Progress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.types import Asker
 from workbench.repository import Snapshot

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from workbench.documenters.kept import COPY, Written, read_edited
-from workbench.documenters.names import DocsName
-from workbench.documenters.types import DocumentationFailed
+from workbench.documenters.types import DocsName, DocumentationFailed
 from workbench.interop.doc_programs.installing import Installable, interpreter
 from workbench.interop.doc_programs.program import DocProgram, Place, Start
 from workbench.repository.functions import DefinitionKey, find_definitions

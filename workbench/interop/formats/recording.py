@@ -16,7 +16,6 @@ from workbench.agents.protocol import OPEN, RESPOND, TOOLS, Action, parse_action
 from workbench.base.text import one_line
 from workbench.base.typed_json import convert, encode
 from workbench.engine.records import score_row
-from workbench.interop.formats.files_seen import seen_in
 from workbench.interop.formats.trajectory import (
     OWN,
     Result,
@@ -27,6 +26,7 @@ from workbench.interop.formats.trajectory import (
     head_to_json,
     iso,
     own_of,
+    seen_in,
     unix,
 )
 from workbench.interop.formats.values import (
