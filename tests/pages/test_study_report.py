@@ -30,6 +30,7 @@ from studies.declared_studies import (
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.catalog.repositories import published_name, published_scores
 from workbench.cli import main
+from workbench.pages import write_report
 from workbench.pages.composing import rendered
 from workbench.pages.in_a_process import write_study_in_a_process
 from workbench.pages.latex import latex
@@ -196,7 +197,8 @@ def latex_problems(text: str) -> list[str]:
         "textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "textasciigrave",
         "textperiodcentered", "linewidth", "ldots", "times", "pm", "to", "le", "ge", "tau", "textbullet",
         "footnotesize", "scriptsize", "tiny", "setlength", "tabcolsep", "belowcaptionskip", "clearpage", "ifdefined", "fi",
-        "pgfplotsset", "addplot", "node", "fill", "resizebox",
+        "pgfplotsset", "addplot", "node", "fill", "resizebox", "subsubsection", "surd", "wr", "emptyset", "sharp", "triangleright",
+        "parallel", "oslash", "doteq",
     }  # fmt: skip
     problems += [name for name in re.findall(r"(?<!\\)(?:\\\\)*\\([A-Za-z]+)", bare) if name not in known]
     plain = re.sub(r"\\[\\{}$&#%_]", "", re.sub(r"\\\\$", "", bare, flags=re.MULTILINE))
@@ -223,6 +225,13 @@ def test_latex_is_a_fragment_of_sound_tables(name: str, request: pytest.FixtureR
     assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\begin{tabular}") >= 3
     labels = re.findall(r"\\label\{(.*?)\}", text)
     assert len(labels) == len(set(labels))
+    assert latex_problems(text) == []
+
+
+@pytest.mark.parametrize("name", ["documented", "regenerated"])
+def test_a_session_is_such_a_fragment_too(name: str, request: pytest.FixtureRequest) -> None:
+    text = write_report(request.getfixturevalue(name)[0], "latex", None)
+    assert text.count(r"\toprule") >= 2
     assert latex_problems(text) == []
 
 

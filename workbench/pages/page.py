@@ -141,6 +141,11 @@ class Bar:
     high: float | None
     text: str
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether 0 is outside its interval."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Forest:

@@ -96,7 +96,6 @@ def forest(figure: Forest) -> str:
     parts.append(_text(left + plot / 2, bottom + 34, figure.axis, "middle", "soft"))
     for line, (label, bar) in enumerate(zip(labels, figure.bars, strict=True)):
         middle = top + high * line + high / 2
-        sure = bar.low is not None and bar.high is not None and (bar.low > 0 or bar.high < 0)
         parts.append(_text(left - 10, middle + 4, label, "end"))
         hint = f"<title>{e(one_line(f'{bar.label}: {bar.text}', 300))}</title>"
         inside = ""
@@ -104,7 +103,7 @@ def forest(figure: Forest) -> str:
             inside = (
                 f'<line class="interval" x1="{at(bar.low):.1f}" x2="{at(bar.high):.1f}" y1="{middle}" y2="{middle}"/>'
             )
-        name = "sure" if sure else "unsure" if bar.low is not None else "alone"
+        name = "sure" if bar.is_sure else "unsure" if bar.low is not None else "alone"
         parts.append(f'<g class="{name}">{hint}{inside}<circle cx="{at(bar.value):.1f}" cy="{middle}" r="4"/></g>')
         parts.append(_text(left + plot + 12, middle + 4, bar.text, "start"))
     return _svg(figure.caption, left + plot + said, bottom + 42, parts)
