@@ -224,7 +224,7 @@ def test_what_the_repository_names_nowhere_does_not_work_because_a_page_installs
 
 def test_a_package_that_the_registry_does_not_have_fails(root: Path) -> None:
     here = Path("/environment")
-    environment = Environment(here, here, frozenset(), frozenset(), frozenset(), False, "", frozenset({"no-such"}))
+    environment = Environment(here, here, frozenset(), frozenset(), frozenset(), False, frozenset({"no-such"}))
     project = ProjectIndex(root)
     for command, verdict in (
         ("pip install no_such", "fails"),

@@ -20,8 +20,8 @@ from workbench.engine.rechecking import write_verdict
 from workbench.orders import launching, running
 from workbench.orders.regenerate import order_regeneration
 from workbench.orders.rerun import RerunOrder
-from workbench.pages.regenerated import former_failing
 from workbench.plans.plan import RegenerationPlan
+from workbench.results.contents import former_failing
 from workbench.sandbox import Report, Route, TestOutcome, Verdict
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import CandidateRow

@@ -9,9 +9,9 @@ from app.recorded import card
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.results.scores import missing_points
 from workbench.results.spread import point_spreads
 from workbench.rubric import Scorecard
-from workbench.rubric.scorecard import missing_points
 
 
 def scorecard(**more: float | None) -> Scorecard:

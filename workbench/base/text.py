@@ -58,6 +58,16 @@ def json_text(values: Any, indent: int | None = None, *, ascii: bool = False) ->
     return _UNSAFE_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
+def decoded(text: str | None) -> Any:
+    """Return what JSON text says, the text itself where it is no JSON, None for None."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 # -- numbers; what is not known is NOTHING
 
 NOTHING = "–"

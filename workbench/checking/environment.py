@@ -101,8 +101,7 @@ class NotInstalled(WorkbenchError):
 class Environment:
     """A ready environment. Distribution names are normalised as in PEP 503; ``commands`` are the project's own.
 
-    ``left_out`` maps what pages install and could not be had to the reason; ``absent`` are names that the registry does not
-    have.
+    ``absent`` are names that pages install and the registry does not have.
     """
 
     folder: Path
@@ -111,7 +110,6 @@ class Environment:
     commands: frozenset[str]
     programs: frozenset[str]
     cached: bool
-    left_out: str = ""
     absent: frozenset[str] = frozenset()
 
     def has(self, distribution: str) -> bool:
@@ -147,14 +145,9 @@ async def environment_for(
             except BaseException:
                 await asyncio.to_thread(shutil.rmtree, folder, True)
                 raise
-    if record.get("problem"):
-        raise NotInstalled(record["problem"])
     venv = folder / "venv"
-    installed, commands, programs, absent = (
-        frozenset(record[name]) for name in ("installed", "commands", "programs", "absent")
-    )
-    python = venv / "bin" / "python"
-    return Environment(venv, python, installed, commands, programs, cached, record["left_out"], absent)
+    found = {name: frozenset(record[name]) for name in ("installed", "commands", "programs", "absent")}
+    return Environment(venv, venv / "bin" / "python", cached=cached, **found)
 
 
 def content_digest(root: Path) -> str:
@@ -198,7 +191,7 @@ async def _made(
     if requirements:
         on_progress(f"installing {', '.join(requirements)}")
         await _outside([*install, "--", *requirements], f"The dependencies of {title} could not be installed")
-    left_out, absent = "", set[str]()
+    absent = set[str]()
     for group in wanted:
         while there := [one for one in group if canonicalize_name(Requirement(one).name) not in absent]:
             on_progress(f"installing what the pages do: {', '.join(there)}")
@@ -206,8 +199,7 @@ async def _made(
                 await _outside([*install, "--", *requirements, *there], "could not be installed")
                 break
             except NotInstalled as error:
-                left_out = str(error)
-                unknown = {canonicalize_name(name) for name in _ABSENT.findall(left_out)} - absent
+                unknown = {canonicalize_name(name) for name in _ABSENT.findall(str(error))} - absent
                 if not unknown:
                     break
                 absent |= unknown
@@ -241,7 +233,7 @@ async def _made(
     shutil.rmtree(folder / "source", ignore_errors=True)
     shutil.rmtree(folder / "build", ignore_errors=True)
     record = _contents(venv, declared)
-    record |= {"left_out": left_out, "absent": sorted(absent)}
+    record["absent"] = sorted(absent)
     (folder / "complete.json").write_text(json.dumps(record))
     return record
 

@@ -12,13 +12,14 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
+from workbench.base.task_groups import task_group
 from workbench.base.text import one_line
 from workbench.checking.chains import Chain, chains_of, imports_of
 from workbench.checking.environment import Environment, copy_tree, run_in_sandbox
@@ -215,23 +216,12 @@ class Execution:
                 self.take(chain, results)
 
 
-async def _with_others(running: Any, others: Sequence[Any]) -> Ended:
-    main = asyncio.ensure_future(running)
-    beside = [asyncio.ensure_future(one) for one in others]
-    try:
-        while not main.done():
-            await asyncio.wait([main, *(one for one in beside if not one.done())], return_when=asyncio.FIRST_COMPLETED)
-            for one in beside:
-                if one.done():
-                    one.result()
-    finally:
-        for one in (main, *beside):
+async def _with_others(running: Awaitable[Ended], others: Sequence[Coroutine[Any, Any, None]]) -> Ended:
+    async with task_group() as group:
+        beside = [group.create_task(one) for one in others]
+        ended = await running
+        for one in beside:
             one.cancel()
-        await asyncio.gather(main, *beside, return_exceptions=True)
-    for one in beside:  # what has failed in the last moment
-        if not one.cancelled():
-            one.result()
-    ended: Ended = main.result()
     return ended
 
 

@@ -12,7 +12,9 @@ import keyword
 import pathlib
 import re
 import sys
+from collections.abc import Iterable
 from functools import cache
+from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
@@ -22,12 +24,16 @@ _TOOLING = (
     "pre-commit coverage pytest-cov twine hatch pipenv conda ipython jupyter notebook"
 )
 TOOLING = frozenset(_TOOLING.split())
+_FILE_TOOLS = (
+    "ls cat cd cp mv rm mkdir rmdir touch echo printf pwd export source set unset alias grep sed awk sort uniq head "
+    "tail wc find xargs tee cut tr chmod ln tar gzip gunzip zip unzip env which diff date time timeout test true "
+    "false exit read sleep seq base64 md5sum sha256sum du "
+)
+#: Programs that only read and write files, and commands of the shell.
+FILE_TOOLS = frozenset(_FILE_TOOLS.split())
 _PROGRAMS = (
-    "ls cat cd cp mv rm mkdir rmdir touch echo printf pwd export source set unset alias grep sed awk sort uniq head tail "
-    "wc find xargs tee cut tr chmod chown ln tar gzip gunzip zip unzip curl wget ssh scp rsync which env sudo su man less "
-    "more diff patch date time timeout kill ps top df du test true false exit read eval exec xdg-open open start notepad "
-    "nano vim vi code type copy del dir cls clear ping nc openssl base64 md5sum sha256sum jq yes sleep watch seq "
-    "sh bash zsh fish cmd powershell pwsh "
+    "chown curl wget ssh scp rsync sudo su man less more patch kill ps top df eval exec xdg-open open start notepad "
+    "nano vim vi code type copy del dir cls clear ping nc openssl jq yes watch sh bash zsh fish cmd powershell pwsh "
     "git gh hg svn docker docker-compose podman kubectl helm terraform ansible vagrant brew apt apt-get yum dnf pacman "
     "apk snap choco scoop winget conda mamba npm npx yarn pnpm node deno bun cargo rustc rustup go gcc g++ clang cmake "
     "ninja meson java javac mvn gradle ruby gem bundle rake perl php composer dotnet swift psql mysql sqlite3 redis-cli "
@@ -36,7 +42,7 @@ _PROGRAMS = (
     "python python2 python3 py pip pip2 pip3 make just invoke hatchling flit bumpversion bump2version rye pyenv "
     "virtualenvwrapper mkvirtualenv workon activate pdb cython mypyc pyinstaller "
 )
-PROGRAMS = frozenset(_PROGRAMS.split()) | TOOLING
+PROGRAMS = frozenset(_PROGRAMS.split()) | FILE_TOOLS | TOOLING
 """Programs that have documentation of their own: they, their options and arguments are no claims about a project."""
 
 BUILD_TOOLS = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile",), "npm": ("package.json",)}
@@ -164,3 +170,19 @@ def is_readers_data(path: str) -> bool:
 def stands_for_a_package(name: str) -> bool:
     """Whether a distribution's name is a placeholder: ``PACKAGE``, ``your-plugin``."""
     return name.isupper() or is_placeholder(name) or is_readers_name(canonicalize_name(name).replace("-", "_"))
+
+
+NOT_MODULES = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks", "scripts", "setup", "conftest"})
+
+
+def modules_of(paths: Iterable[str]) -> frozenset[str]:
+    """Importable names of a repository by its paths: packages and modules at its root or in ``src``."""
+    own = (path.removeprefix("src/") for path in paths if path.endswith((".py", ".pyi", ".pyx")))
+    return frozenset(path.split("/")[0].partition(".")[0] for path in own) - NOT_MODULES
+
+
+def is_test(path: str) -> bool:
+    parts = PurePosixPath(path.lower()).parts
+    return (
+        bool({"test", "tests", "testing"} & set(parts)) or parts[-1].startswith("test_") or parts[-1] == "conftest.py"
+    )

@@ -85,7 +85,7 @@ class ProjectIndex(DeclaredProject):
 
     @cached_property
     def _own(self) -> dict[str, bytes]:
-        return {path: text for path, text in self.sources.items() if not is_test(path)}
+        return {path: text for path, text in self.sources.items() if not known.is_test(path)}
 
     @cached_property
     def code(self) -> bytes:
@@ -331,13 +331,6 @@ def _whole_word(text: bytes, word: bytes) -> bool:
             return True
         at = text.find(word, at + 1)
     return False
-
-
-def is_test(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    return (
-        bool({"test", "tests", "testing"} & set(parts)) or parts[-1].startswith("test_") or parts[-1] == "conftest.py"
-    )
 
 
 def _absolute(module: str, node: ast.ImportFrom, package: bool) -> str:

@@ -28,7 +28,7 @@ from workbench.orders.order import WorkOrder
 from workbench.orders.orders import Order, OrderedWork, is_finished, last_order, ordered_work, refusal
 from workbench.pages import wording
 from workbench.pages.page import Note, Part, table_of
-from workbench.pages.regenerated import cell, estimate_words, verdict_words
+from workbench.pages.wording import estimate_words, verdict_words
 from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.outcome import (
     PassFigures,
@@ -40,6 +40,7 @@ from workbench.regeneration.outcome import (
     totals,
 )
 from workbench.regeneration.self_check import self_check
+from workbench.results.contents import cell
 from workbench.results.failures import diagnose
 from workbench.results.reasons import Reason, counted
 from workbench.results.samples import run_check

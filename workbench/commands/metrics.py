@@ -10,7 +10,7 @@ from pathlib import Path
 from workbench.base.errors import UsageError
 from workbench.base.settings import load
 from workbench.base.text import bounds, fixed, one_line
-from workbench.commands.arguments import shared
+from workbench.commands.arguments import asked, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
@@ -20,6 +20,7 @@ from workbench.metrics.texts import needed
 from workbench.models.names import check_model
 from workbench.orders.session_names import resolve_session, working_copy
 from workbench.pages.page import Note, Part, Table
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 
 ARGUMENTS = {
@@ -31,7 +32,7 @@ ARGUMENTS = {
     "--helpfulness": "ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked "
     "once",
     "--judge MODEL": "who judges helpfulness",
-    **shared("--spend-limit"),
+    **asked(DocumentPlan, "spend_limit"),
     "--json": "print one JSON object for each group, with every task's values",
 }
 

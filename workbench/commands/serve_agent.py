@@ -6,7 +6,7 @@ import argparse
 
 from workbench.agents.names import current_name
 from workbench.base import settings
-from workbench.commands.arguments import Argument, shared, whole
+from workbench.commands.arguments import Argument, asked, whole
 from workbench.commands.output import tell
 from workbench.interop.a2a.agent import check_installed
 from workbench.orders.run import resolved
@@ -23,10 +23,10 @@ def place(port: int) -> dict[str, Argument]:
 
 ARGUMENTS: dict[str, Argument] = {
     "[agent]": ("white (default), planner, no-exploration, or package.module:Class", str, "white"),
-    **shared("--model"),
+    **asked(DocumentPlan, "model"),
     **place(9002),
     "--at-once N": ("messages answered at the same time", whole(1, 1000), 4),
-    **shared("--spend-limit"),
+    **asked(DocumentPlan, "spend_limit"),
 }
 
 

@@ -19,7 +19,7 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import NOTHING, fixed, percent, plural
 from workbench.catalog import check_python, resolve_case
-from workbench.commands.arguments import Argument, Verb, shared, whole
+from workbench.commands.arguments import Argument, Verb, asked, shared, whole
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
@@ -28,7 +28,7 @@ from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, 
 from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
 from workbench.pages.page import Heading, Note, Part, Table
-from workbench.plans.plan import Ask, chosen
+from workbench.plans.plan import Ask, Asked, chosen
 from workbench.regeneration.dataset import Row, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Task, TaskSet, located, parse_selection
@@ -149,9 +149,9 @@ def show(arguments: argparse.Namespace) -> int:
     own = paths.data_dir() / "datasets" / path
     dataset = read_dataset(own if not Path(path).exists() and own.is_dir() else path)
     named = [(row.task_id, "", row) for row in dataset.rows]
-    rows = chosen(Ask("", 0, tasks=tuple(arguments.task), limit=arguments.limit), named)
-    if not rows and arguments.task:
-        raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
+    rows = chosen(Ask("", 0, tasks=tuple(arguments.tasks), limit=arguments.limit), named)
+    if not rows and arguments.tasks:
+        raise UsageError(f"No task is called {', '.join(arguments.tasks)}; leave out --task to see them all.")
     if arguments.json:
         for row in rows:
             print_json({"type": "task", **row.to_json()})
@@ -205,9 +205,9 @@ def _list(arguments: argparse.Namespace) -> int:
             Terminal().parts(_parts(nothing.built, []))
         raise
     named = [(task.id, key, (task, key, docs)) for task, key, docs in documented]
-    shown = chosen(Ask("", 0, tasks=tuple(arguments.task), limit=arguments.limit), named)
+    shown = chosen(Ask("", 0, tasks=tuple(arguments.tasks), limit=arguments.limit), named)
     if not shown:
-        raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
+        raise UsageError(f"No task is called {', '.join(arguments.tasks)}; leave out --task to see them all.")
     if arguments.json:
         _print_json(prepared.built, shown, arguments, prepared)
     else:
@@ -316,7 +316,7 @@ _LISTED: dict[str, Argument] = {
         "original",
     ),
     "--docs-scope SCOPE": "repository (default), target or docstrings-only, as for regenerate",
-    **shared("--limit", "--task"),
+    **asked(Asked, "limit", "tasks"),
     **_BUILT,
     **shared("--json"),
 }
@@ -330,7 +330,8 @@ _WRITTEN: dict[str, Argument] = {
 }
 _SHOWN: dict[str, Argument] = {
     "dataset DATASET": "a folder that tasks build wrote, or its name",
-    **shared("--limit", "--task", "--json"),
+    **asked(Asked, "limit", "tasks"),
+    **shared("--json"),
 }
 VERBS: dict[str, Verb] = {
     "list": ("list the tasks of a repository, and why its other functions are none", _LISTED, _list),

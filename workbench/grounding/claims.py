@@ -16,8 +16,7 @@ from workbench.claims.page import Code, Page, outline
 from workbench.claims.python import example_of, is_python
 from workbench.claims.shell import command_line, command_lines
 from workbench.grounding.code_claims import add_command, add_example, defined, is_command, is_shell
-from workbench.grounding.items import Claim
-from workbench.grounding.spelling import OPTION, Claims, plain
+from workbench.grounding.items import OPTION, Claim, Claims, plain
 
 _SPAN = re.compile(r"(`{1,2})(?!`)([^`\n]{1,200}?)\1(?!`)")
 # Everything is bounded: a README of a hundred thousand opening brackets must not cost the square of that.

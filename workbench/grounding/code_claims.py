@@ -10,7 +10,7 @@ from workbench.claims import known
 from workbench.claims.page import SHELL, Code
 from workbench.claims.python import imports_of, names_bound
 from workbench.claims.shell import INTERPRETER, PROMPT, Installed, Word, installs, package_name, started
-from workbench.grounding.spelling import OPTION, Claims
+from workbench.grounding.items import OPTION, Claims
 
 
 def is_shell(code: Code) -> bool:

@@ -16,7 +16,7 @@ from workbench.claims.nearest import nearest
 from workbench.claims.page import parse_page
 from workbench.claims.project import ProjectIndex
 from workbench.improving.attempts import Refused
-from workbench.metrics.truthfulness import truthfulness
+from workbench.metrics.docstrings import truthfulness
 from workbench.models.reasoning import split_reasoning
 from workbench.regeneration.grafting import difference
 from workbench.regeneration.leakage import THRESHOLD, measure_leakage

@@ -7,7 +7,6 @@ wherever a value is shown; values by different judges are not comparable.
 from __future__ import annotations
 
 import ast
-import asyncio
 import math
 import textwrap
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import python_syntax
+from workbench.base.task_groups import task_group
 from workbench.base.text import sound
 from workbench.models.questions import ask, fenced, object_schema, read_answer
 from workbench.models.types import Asker, Message, ModelError, Request, Sampling
@@ -86,27 +86,18 @@ class Helpfulness:
 
 async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, Documented]) -> Helpfulness:
     """Ask a model about documented functions by task. ModelError: every request would fail."""
+    judged = {task: item for task, item in items.items() if item.docstring.strip()}
+    async with task_group() as group:
+        asked = {task: group.create_task(_ask(gateway, model, task, item)) for task, item in judged.items()}
     aspects: dict[str, dict[str, float]] = {aspect: {} for aspect in ASPECTS}
     problems: dict[str, str] = {}
-
-    async def judged(task: str, item: Documented) -> None:
-        points, problem = await _ask(gateway, model, task, item)
+    for task, one in asked.items():
+        points, problem = one.result()
+        for aspect, value in (points or {}).items():
+            aspects[aspect][task] = value
         if points is None:
             problems[task] = problem
-        else:
-            for aspect, value in points.items():
-                aspects[aspect][task] = value
-
-    asked = [asyncio.ensure_future(judged(task, item)) for task, item in items.items() if item.docstring.strip()]
-    try:
-        await asyncio.gather(*asked)
-    finally:
-        for one in asked:
-            one.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
-    # In the order of the tasks, not of the answers.
-    ordered = {aspect: {task: values[task] for task in items if task in values} for aspect, values in aspects.items()}
-    return Helpfulness(model, ordered, problems)
+    return Helpfulness(model, aspects, problems)
 
 
 def recorded_helpfulness(reader: SessionReader, items: Mapping[str, Documented]) -> tuple[Helpfulness, ...]:

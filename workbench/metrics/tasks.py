@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import UsageError
-from workbench.metrics.completeness import VERSIONS, completeness
+from workbench.metrics.docstrings import VERSIONS, completeness, names_of, truthfulness
 from workbench.metrics.helpfulness import Documented, Helpfulness
 from workbench.metrics.texts import TEXT_METRICS, Score, text_metric
-from workbench.metrics.truthfulness import names_of, truthfulness
 from workbench.regeneration.outcome import TaskResult, group_outcomes, ks_of
 from workbench.repository.fetching import texts_in_cache
 from workbench.repository.functions import find_functions

@@ -63,14 +63,14 @@ def clarity(question: Question, reading: Reading) -> Criterion:
     return _sum(question, measures, reading, min(substance(reading), max(0.1, 1 - 1.6 * repeated)))
 
 
-def completeness(question: Question, reading: Reading, reference: str | None) -> Criterion:
+def completeness(question: Question, reading: Reading) -> Criterion:
     """Score what a new user needs: installation, usage, examples, coverage of the project, the reference."""
     measures = [
         _covered(reading, _INSTALL, "installation", 1.5, needs_code=False),
         _covered(reading, _USAGE, "usage", 1.5, needs_code=True),
         _examples(reading),
         _extent(reading),
-        _reference(reading, reference),
+        _reference(reading),
     ]
     repeated, _ = repetition(reading)
     return _sum(question, measures, reading, min(substance(reading), max(0.1, 1 - 1.2 * repeated)))
@@ -251,8 +251,8 @@ def _examples(reading: Reading) -> _Measure:
     return _Measure(share, 2, f"{plural(len(good), 'example')} with the project's own names", evidence)
 
 
-def _reference(reading: Reading, reference: str | None) -> _Measure:
-    if not reference:
+def _reference(reading: Reading) -> _Measure:
+    if not (reference := reading.reference):
         return _Measure(substance(reading), 1, "length (there is no reference README)")
     counts = Counter(token.stem for token in terms.tokens(reference[:100_000]))
     wanted = {stem: 1.0 for stem, count in counts.most_common(60) if count > 1} or dict.fromkeys(counts, 1.0)
@@ -320,22 +320,19 @@ class OfflineJudge:
         return [self._answer(tier, question, brief, reading) for question in brief.questions]
 
     def _answer(self, tier: int, question: Question, brief: Brief, reading: Reading) -> Criterion:
-        match question.key:
-            case "clarity":
-                return clarity(question, reading)
-            case "completeness":
-                return completeness(question, reading, brief.reference_readme)
-            case "formatting":
-                return formatting(question, reading)
+        if of_readme := _OF_THE_README.get(question.key):
+            return of_readme(question, reading)
         if brief.facts is None:
             return unscored(tier, (question,), "offline judge: there are no facts to compare with", self.name)[0]
-        match question.key:
-            case "purpose":
-                return offline_accuracy.purpose(question, brief.facts, reading)
-            case "dependencies":
-                return offline_accuracy.dependencies(question, brief.facts, reading)
-            case "run_command":
-                return offline_accuracy.run_command(question, brief.facts, reading)
-            case "key_features":
-                return offline_accuracy.key_features(question, brief.facts, reading)
+        if of_facts := _OF_FACTS.get(question.key):
+            return of_facts(question, brief.facts, reading)
         return unscored(tier, (question,), f"the offline judge has no rule for {question.key}", self.name)[0]
+
+
+_OF_THE_README = {"clarity": clarity, "completeness": completeness, "formatting": formatting}
+_OF_FACTS = {
+    "purpose": offline_accuracy.purpose,
+    "dependencies": offline_accuracy.dependencies,
+    "run_command": offline_accuracy.run_command,
+    "key_features": offline_accuracy.key_features,
+}

@@ -81,7 +81,7 @@ class Reading:
     """A README beside its sources; every measure is computed on demand."""
 
     def __init__(self, brief: Brief) -> None:
-        self.readme = brief.readme
+        self.readme, self.reference = brief.readme, brief.reference_readme
         self.page = outline(brief.readme)
         self.words = terms.tokens(self.page.text)
         self.commands = started_by(self.page)

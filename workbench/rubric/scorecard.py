@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -152,58 +152,3 @@ class Scorecard:
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Scorecard:
         return typed_json.convert(Scorecard, data)
-
-
-Standing = Literal["good", "middling", "poor"]
-
-GOOD, MIDDLING = 0.7, 0.4
-"""Shares of the points from which on a score is good, and middling; below it is poor."""
-
-
-def standing(share: float) -> Standing:
-    return "good" if share >= GOOD else "middling" if share >= MIDDLING else "poor"
-
-
-Lost = tuple[tuple[str, float], ...]
-"""The criteria of a scorecard that lost points, by their titles, each with how many."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """The cost of a criterion among scorecards: the mean over all, and in how many ``trials`` it lost any."""
-
-    title: str
-    mean: float
-    trials: int
-
-
-def lost_points(card: Scorecard | None) -> Lost:
-    """Return the lost points of a scorecard's criteria, without unscored and complete ones."""
-    criteria = card.criteria if card is not None else ()
-    return tuple((one.title, one.missing) for one in criteria if one.points is not None and one.missing > 0)
-
-
-def losses_among(cards: Sequence[Lost]) -> list[Loss]:
-    points: dict[str, float] = {}
-    trials: dict[str, int] = {}
-    for lost in cards:
-        for title, many in lost:
-            points[title] = points.get(title, 0.0) + many
-            trials[title] = trials.get(title, 0) + 1
-    losses = [Loss(title, points[title] / len(cards), trials[title]) for title in points]
-    return sorted(losses, key=lambda loss: (-loss.mean, loss.title))
-
-
-def missing_points(card: Scorecard) -> tuple[tuple[Criterion, float], ...]:
-    """Return the criteria that gave fewer points than they can, the largest loss first, unscored ones last.
-
-    Each has the total of the card if it and all larger losses were gained, without unscored ones.
-    """
-    criteria = [one for one in card.criteria if one.maximum]
-    lacking = [one for one in criteria if one.points is not None and one.missing]
-    total = math.fsum(one.points for one in criteria if one.points is not None)
-    found = []
-    for one in sorted(lacking, key=lambda one: (-one.missing, one.tier, one.title)):
-        total += one.missing
-        found.append((one, round(total, 6)))
-    return (*found, *((one, round(total, 6)) for one in criteria if one.points is None))

@@ -11,7 +11,7 @@ import builtins
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from workbench.base import python_syntax
 from workbench.base.errors import WorkbenchError
-from workbench.claims import terms
+from workbench.claims import known, terms
 from workbench.claims.shell import head, normal, package_name, words_in
 from workbench.rubric.word_order import common_stems
 
@@ -226,9 +226,6 @@ def _salient(words: Counter[str]) -> Mapping[str, float]:
     return {stem: min(1.0, 0.3 + 0.7 * count / top) for stem, count in best}
 
 
-_NO_MODULES = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks", "scripts", "setup", "conftest"})
-
-
 @dataclass(frozen=True, slots=True)
 class OwnNames:
     """Names that belong to a project; ``files`` are visible file names without folders, None without the repository."""
@@ -277,15 +274,6 @@ class OwnNames:
         return name not in self.files
 
 
-def _module_names(paths: Iterable[str]) -> set[str]:
-    names: set[str] = set()
-    for path in paths:
-        if not path.endswith((".py", ".pyi", ".pyx")):
-            continue
-        parts = path.rsplit(".", 1)[0].split("/")
-        if parts[0] == "src" and len(parts) > 1:
-            parts = parts[1:]
-        if parts[0] not in _NO_MODULES:
-            names.add(parts[0])
-        names.update(part for part in parts[-1:] if part not in {"__init__", "__main__"} | _NO_MODULES)
-    return names
+def _module_names(paths: Sequence[str]) -> frozenset[str]:
+    stems = {PurePosixPath(path).stem for path in paths if path.endswith((".py", ".pyi", ".pyx"))}
+    return known.modules_of(paths) | (stems - known.NOT_MODULES - {"__init__", "__main__"})

@@ -14,8 +14,8 @@ from workbench.comparison.panes import change_cell
 from workbench.comparison.trials import criteria_of
 from workbench.pages import wording
 from workbench.pages.wording import points
+from workbench.results.scores import missing_points
 from workbench.results.spread import PointSpread, own_points
-from workbench.rubric.scorecard import missing_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
 from workbench.statistics.paired import difference

@@ -19,9 +19,9 @@ from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.base.glyphs import STATES
 from workbench.base.text import NOTHING, fixed, one_line, plural, shortened
+from workbench.results.scores import Loss, losses_among
 from workbench.results.spread import Spread, comparable
 from workbench.results.trials import Agent, Cell, Matrix, Scores, TrialLine, Trials, matrix_of, share_of, spread_among
-from workbench.rubric.scorecard import Loss, losses_among
 
 
 def spread_in_words(spread: Spread) -> str:

@@ -25,14 +25,18 @@ COROUTINE = 0x80  # inspect.CO_COROUTINE
 OUT, ERR = "/tmp/.out", "/tmp/.err"
 
 
+def flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
 def printed(path: str, since: int) -> tuple[str, int]:
     """Text printed to a file after position ``since``, and its new length.
 
     Streams are not replaced: handlers of ``logging`` keep those that they saw first.
     """
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
+    flush()
     with open(path, "rb") as file:
         file.seek(since)
         data = file.read()
@@ -77,8 +81,6 @@ def described(error: BaseException, page: str) -> dict[str, Any]:
     before = error.__cause__ or error.__context__
     return {
         "type": type(error).__name__,
-        "module": type(error).__module__,
-        "bases": [base.__name__ for base in type(error).__mro__],
         "message": str(error)[:2000],
         "line": lines[-1] if lines else None,
         "place": frames[-1].filename if frames else page,
@@ -226,9 +228,7 @@ def repeat(imports: list[str]) -> None:
     for one in imports:
         with contextlib.suppress(Exception):
             exec(one, NAMES)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
+    flush()
 
 
 def watched(step: dict[str, Any]) -> bool:
@@ -263,17 +263,12 @@ def main() -> None:
         result = examples(step, watch) if step["kind"] == "doctest" else snippet(step, watch)
         if os.getpid() != own:
             os._exit(0)  # a process that the snippet forked; it goes on for nobody
-        result["imported"] = imported
-        result["asked"] = ASKED[:1]
-        result["ran"] = RAN[:1]
+        result |= {"imported": imported, "asked": ASKED[:1], "ran": RAN[:1]}
         result["looking"] = watch.seconds if watch is not None else 0.0
         result["trace"] = watch is None or watch.trace or bool(imported)
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
-        answers.write(
-            json.dumps({"status": 1 if result.get("error") else 0, "timeout": False, **result}).encode() + b"\n"
-        )
+        flush()
+        answer = {"status": 1 if result.get("error") else 0, "timeout": False, **result}
+        answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
 
 

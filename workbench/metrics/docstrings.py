@@ -1,4 +1,6 @@
-"""DocAgent's completeness of a function's docstring: the share of the elements that its code requires which are there.
+"""DocAgent's metrics of a docstring alone: completeness and truthfulness.
+
+Completeness is the share of the elements that a function's code requires which its docstring has.
 
 Equal weight over: summary and description always; args where there are parameters besides self; returns where a value is
 returned or yielded; raises where it raises; examples where it is public. Two versions. ``docagent`` counts exactly as the original:
@@ -6,14 +8,17 @@ returned or yielded; raises where it raises; examples where it is public. Two ve
 with none; ``cls`` is a parameter, those before ``/``, ``*args`` and ``**kwargs`` are not; ``return None`` asks for Returns, any call
 outside an except handler for Raises; decorators, defaults and inner functions count as the function's own. ``strict`` wants a
 section of Google's, NumPy's or Sphinx's style, and Raises only for a raise statement of the function itself.
+
+Truthfulness is the share of the names that a docstring mentions as code which exist in the repository.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from workbench.base.python_syntax import UNREADABLE, parse
@@ -143,3 +148,43 @@ def _described(text: str, *, strict: bool) -> bool:
     labels = tuple(label for mine in _LABELS.values() for label in mine)
     paragraphs = re.split(r"\n(?:[^\S\n]*\n)+", text)
     return len(paragraphs) > 1 and not paragraphs[1].strip().lower().startswith(labels)
+
+
+_QUOTED = re.compile(r"`{1,2}~?([A-Za-z_][\w.]*)(?:\(\))?`{1,2}")
+_LOOKS = re.compile(
+    r"\b(?:[A-Za-z_]\w*\.)*(?:[a-z]+(?:_[a-z0-9]+)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b|\b[A-Za-z_][\w.]*(?=\(\))"
+)
+_KNOWN = frozenset(dir(builtins)) | {"self", "cls", "args", "kwargs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Truthfulness:
+    """Names that a docstring mentions, and those of them that exist nowhere."""
+
+    mentioned: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def value(self) -> float | None:
+        """The existence ratio, from 0 to 1; None if no name is mentioned."""
+        return 1 - len(self.missing) / len(self.mentioned) if self.mentioned else None
+
+
+def truthfulness(docstring: str | None, known: Collection[str]) -> Truthfulness:
+    """Return which names a docstring mentions, and which of them are not ``known`` names of the repository.
+
+    A name is in backquotes, before ``()``, or spelt as only code is (``snake_case``, ``CamelCase``). A dotted name
+    exists if its last part does. Python's built-in names always exist.
+    """
+    text = docstring or ""
+    names = {found.strip(".") for found in (*_QUOTED.findall(text), *_LOOKS.findall(text))}
+    mentioned = tuple(sorted(name for name in names if name))
+    last = {name: name.rpartition(".")[2] for name in mentioned}
+    return Truthfulness(
+        mentioned, tuple(name for name in mentioned if last[name] not in known and last[name] not in _KNOWN)
+    )
+
+
+def names_of(source: str) -> set[str]:
+    """Return every name in a Python source, comments and texts included: whatever is there cannot be an invention."""
+    return set(re.findall(r"[A-Za-z_]\w*", source))
