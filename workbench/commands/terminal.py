@@ -156,18 +156,22 @@ def _widths(rows: Iterable[Sequence[str]]) -> list[int]:
 
 def narrowed(shown: page.Table, width: int) -> page.Table:
     """Return a table that fits ``width`` columns as far as it can: with broken headings, then without what one can do without."""
-    widths = _widths((shown.headings, *shown.rows))
-    if sum(widths) + _BETWEEN * (len(widths) - 1) > width:
-        least = _widths(([max(heading.split(), key=len, default="") for heading in shown.headings], *shown.rows))
-        headings = ("\n".join(wrap(*pair)) for pair in zip(shown.headings, map(max, least, repeat(1)), strict=True))
-        shown = replace(shown, headings=tuple(headings))
-        widths = _widths((shown.headings, *shown.rows))
-    kept = list(range(len(shown.headings)))
+    if _fits(shown, width):
+        return shown
+    least = _widths(([max(heading.split(), key=len, default="") for heading in shown.headings], *shown.rows))
+    headings = ("\n".join(wrap(*pair)) for pair in zip(shown.headings, map(max, least, repeat(1)), strict=True))
+    broken, kept = replace(shown, headings=tuple(headings)), list(range(len(shown.headings)))
     for name in _DISPENSABLE:
-        if sum(widths[place] for place in kept) + _BETWEEN * (len(kept) - 1) <= width:
+        if _fits(broken.with_columns(kept), width):
             break
-        kept = [place for place in kept if shown.headings[place].replace("\n", " ") != name]
-    return shown.with_columns(kept)
+        kept = [place for place in kept if shown.headings[place] != name]
+    whole = shown.with_columns(kept)
+    return whole if _fits(whole, width) else broken.with_columns(kept)
+
+
+def _fits(shown: page.Table, width: int) -> bool:
+    widths = _widths((shown.headings, *shown.rows))
+    return sum(widths) + _BETWEEN * (len(widths) - 1) <= width
 
 
 def _style(text: str) -> str:
