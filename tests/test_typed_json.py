@@ -41,3 +41,21 @@ def test_what_is_judged_outside_of_the_sandbox_is_not_taken_from_its_report(forg
     own = {"job": "1", "verdict": "passed", "tests": [{"id": "a", "outcome": "passed"}]}
     assert Report.from_json({**own, **forged}) == Report.from_json(own) == convert(Report, own)
     assert Report.from_json(own).verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"verdict": "won"},
+        {"verdict": None},
+        {"tests": {}},
+        {"tests": [{"id": "a"}]},
+        {"tests": [{"id": "a", "outcome": "passed", "message": 5}]},
+        {"seconds": "long"},
+        {"changed": [1]},
+    ],
+)
+def test_a_report_of_another_form_passes_nothing(forged: dict[str, Any]) -> None:
+    report = Report.from_json({"job": "1", "verdict": "passed", **forged})
+    assert (report.job, report.verdict, report.passed) == ("1", Verdict.CRASHED, False)
+    assert report.suspicious

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.app.runs import default_session, new_session
+from workbench.app.runs import default_session, new_session, place_of_run
 from workbench.base import paths
 from workbench.orders.run import RunOrder
 from workbench.plans.plan import DocumentPlan
@@ -174,20 +174,20 @@ async def test_two_keys_start_a_run_that_appears_step_by_step(start) -> None:
             await person.until(lambda: reader.run_state(reader.runs()[0]) not in {"queued", "running"}, 60)
 
 
-def test_further_runs_of_a_case_count_on_and_the_example_stays_as_it_is(monkeypatch, make_session) -> None:
+def test_a_run_from_the_example_goes_into_a_new_session_and_counts_on(monkeypatch, make_session) -> None:
     launched: list[Path] = []
     monkeypatch.setattr("workbench.orders.launching.launch", lambda session, run, warm=None: launched.append(session))
     example = make_session("example")
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: example.parent if name == "sessions" else bundled(name))
     plan = DocumentPlan(("word_counter",), model="local", judge="offline", first_repeat=0)
-    session = RunOrder(example, plan).begin().session
+    session = RunOrder(place_of_run(str(example), "word_counter"), plan).begin().session
     assert session != example
+    assert session.name.endswith("-word_counter.session")
     monkeypatch.setattr(paths, "bundled", bundled)
-    again = RunOrder(session, plan).begin()
-    assert again.session == session
+    assert RunOrder(place_of_run(str(session), "word_counter"), plan).begin().session == session
     with SessionReader(session) as reader:
-        assert [one.repeat for one in reader.trials()] == [1, 2, 3]  # the example has the first
+        assert [one.repeat for one in reader.trials()] == [1, 2]
     assert launched == [session, session]
 
 

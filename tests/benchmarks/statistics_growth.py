@@ -13,7 +13,7 @@ import random
 import time
 
 from workbench.regeneration.passk import TaskCount, summarise
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import holm, paired_difference, permutation_test
 from workbench.statistics.rankings import WEIGHTINGS, Measured, kendall_tau, pair_orders, scores
 from workbench.statistics.resampling import drawn_orders

@@ -136,7 +136,7 @@ def test_little_disk_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.shutil, "disk_usage", little)
     found = by_name(check_machine())
     assert found["Files", "disk of data"].status == found["Files", "disk of cache"].status == "warning"
-    assert "0.5 GB free" in found["Files", "disk of data"].detail
+    assert "500.0 MB free" in found["Files", "disk of data"].detail
 
 
 def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

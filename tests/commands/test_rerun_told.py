@@ -12,8 +12,9 @@ import pytest
 from app.regenerated import RUN, Recorder, word_counter
 
 from workbench.cli import main
-from workbench.commands.regeneration_summary import summary
-from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow
+from workbench.commands.closing import order_summary as summary
+from workbench.commands.closing import print_order
+from workbench.commands.watching import RegenerationWatch
 from workbench.engine.stages import StageTable
 from workbench.orders import running
 from workbench.orders.orders import last_ask
@@ -58,7 +59,7 @@ def named(recorder: Recorder) -> dict[tuple[str, int], str]:
 
 def table(session: Path, capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
-    TerminalShow().table(session, RUN, summary(session, RUN))
+    print_order(session, RUN, summary(session, RUN))
     return capsys.readouterr().out
 
 
@@ -86,7 +87,7 @@ def test_what_is_tested_again_is_said_with_its_former_verdicts(
     home: Path, recorder: Recorder, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     launched: list[str] = []
-    monkeypatch.setattr("workbench.orders.rerun.launch", lambda session, run, warm: launched.append(run))
+    monkeypatch.setattr("workbench.orders.launching.launch", lambda session, run, warm: launched.append(run))
     word_counter(recorder)
     old = {**OLD, "candidate_id": named(recorder)[f"{RUN}-count_text", 1]}
     told = summary(recorder.path, RUN)
@@ -140,7 +141,7 @@ def objects(value: Any) -> list[dict[str, Any]]:
 def test_a_verdict_that_only_stands_again_is_not_told_as_new(
     home: Path, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.orders.rerun.launch", lambda session, run, warm: None)
+    monkeypatch.setattr("workbench.orders.launching.launch", lambda session, run, warm: None)
     word_counter(recorder)
     told: list[dict[str, Any]] = []
     with SessionReader(recorder.path) as reader:

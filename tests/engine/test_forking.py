@@ -19,8 +19,8 @@ from workbench.orders import launching
 from workbench.orders.fork import Edit, ForkOrder
 from workbench.orders.rerun import RerunTrialOrder
 from workbench.orders.run import plan_document
-from workbench.pages.contents import read_contents
 from workbench.plans.plan import DocumentPlan
+from workbench.results.contents import read_contents
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import StepRow, TrialRow
 

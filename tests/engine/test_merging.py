@@ -22,6 +22,7 @@ from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.session.labels import SESSION, STAR, criterion_part
+from workbench.session.schema import tables
 from workbench.studies.following import read_study
 
 
@@ -111,6 +112,20 @@ def test_remarks_that_say_the_same_of_two_items_are_both_there(tmp_path: Path) -
     merge(sources, tmp_path / "both.session")
     with SessionReader(tmp_path / "both.session") as reader:
         assert [row.item for row in reader.annotations()] == items
+
+
+def test_every_row_of_every_table_arrives(tmp_path: Path) -> None:
+    recorder = regenerated.Recorder(tmp_path / "one.session")
+    regenerated.word_counter(recorder)
+    recorder.close()
+    put_agents(tmp_path / "two.session", {("a", "white"): [80.0]})
+    merge([tmp_path / "one.session", tmp_path / "two.session"], tmp_path / "both.session")
+    rows = {}
+    for name in ("one", "two", "both"):
+        with SessionReader(tmp_path / f"{name}.session") as reader:
+            rows[name] = {table: reader.query(f"SELECT * FROM {table}") for table in tables()}
+    for table in tables().keys() - {"meta", "log_identity", "leases", "changes"}:
+        assert {*rows["both"][table]} == {*rows["one"][table], *rows["two"][table]}, table
 
 
 def test_a_run_without_a_name_stays_without_one(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from engine.following import ended
 from engine.tiny_repository import TASKS, make_repository
 
-from workbench.commands.regeneration_watching import candidate_line
+from workbench.commands.watching import candidate_line
 from workbench.orders import launching, running
 from workbench.orders.orders import RANDOM_SHARE, why_again
 from workbench.orders.regenerate import order_regeneration

@@ -15,13 +15,13 @@ from loopback.server import EMPTY, LoopbackServer, failure
 from needing_sandboxes import no_bubblewrap
 
 from workbench.cli import main
-from workbench.commands.regeneration_summary import summary
+from workbench.commands.closing import order_summary as summary
 from workbench.engine.rechecking import write_verdict
 from workbench.orders import launching, running
 from workbench.orders.regenerate import order_regeneration
 from workbench.orders.rerun import RerunOrder
-from workbench.pages.regenerated import former_failing
 from workbench.plans.plan import RegenerationPlan
+from workbench.results.contents import former_failing
 from workbench.sandbox import Report, Route, TestOutcome, Verdict
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import CandidateRow

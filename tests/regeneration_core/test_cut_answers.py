@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from app.regenerated import EVALUATOR, RUN, Recorder
 
-from workbench.commands.regeneration_summary import summary
-from workbench.commands.regeneration_watching import figures
+from workbench.commands.closing import figures
+from workbench.commands.closing import order_summary as summary
 from workbench.pages import write_report
-from workbench.pages.regenerated import regenerated
+from workbench.results.contents import regenerated
 from workbench.results.regeneration_runs import load_view
 from workbench.results.tasks import figures_of, load_lines
 from workbench.session import SessionReader

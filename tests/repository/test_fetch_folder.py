@@ -11,7 +11,7 @@ import pytest
 
 from workbench.repository import BadSource, ChecksumMismatch, SourceUnavailable, fetch
 from workbench.repository.fetching import scan
-from workbench.repository.problems import UnsafeArchive
+from workbench.repository.sources import UnsafeArchive
 from workbench.repository.tree import Limits
 
 

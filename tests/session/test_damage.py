@@ -78,6 +78,26 @@ def test_a_row_without_an_identity_is_left_out_and_named(
         )
 
 
+@pytest.mark.parametrize(
+    ("lost", "row"),
+    [
+        (
+            "improvement gone",
+            "docstring_attempts (improvement_id, task_id, number, state, at) SELECT 'gone', id, 1, 'kept', 1.0",
+        ),
+        ("study gone", "study_cells (study, row_name, column_name, position) SELECT 'gone', id, 'a', 0"),
+        ("candidate gone", "failing_tests (candidate_id, test_id, outcome, message) SELECT 'gone', id, 'failed', ''"),
+    ],
+)
+def test_what_hangs_on_a_lost_row_is_named_in_every_table(
+    regenerated: tuple[Path, dict[str, str]], lost: str, row: str
+) -> None:
+    with sql(regenerated[0]) as connection:
+        connection.execute(f"INSERT INTO {row} FROM tasks LIMIT 1")
+    with SessionReader(regenerated[0]) as reader:
+        assert f"a row hangs on {lost}" in sentences(reader)
+
+
 def test_a_run_of_a_kind_that_is_not_one_still_shows_what_came_of_it(regenerated: tuple[Path, dict[str, str]]) -> None:
     path, _ = regenerated
     put(path, "runs", "kind", "garbage")

@@ -11,8 +11,8 @@ from workbench.orders import launching
 from workbench.orders.regenerate import order_regeneration
 from workbench.orders.rerun import RerunTrialOrder
 from workbench.orders.run import plan_document
-from workbench.pages.contents import read_contents
 from workbench.plans.plan import DocumentPlan, RegenerationPlan
+from workbench.results.contents import read_contents
 from workbench.results.runs import latest_regeneration
 from workbench.results.sessions import gather
 from workbench.results.trials import latest_trial, load_trials

@@ -13,8 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.statistics.clusters import Value, clusters_of
-from workbench.statistics.intervals import difference_interval, share_interval, student_quantile, student_tail
+from workbench.statistics.intervals import (
+    Value,
+    clusters_of,
+    difference_interval,
+    share_interval,
+    student_quantile,
+    student_tail,
+)
 
 
 @given(st.floats(0.3, 300), st.floats(0.001, 0.999))

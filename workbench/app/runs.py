@@ -57,6 +57,12 @@ def session_named(text: str, name: str) -> Path:
     return new_place(text) if text else new_session(name)
 
 
+def place_of_run(text: str, name: str) -> Path:
+    """Return the session that takes the run of a dialog: the one that is meant, unless it is only read, else a new one called ``name``."""
+    path = session_named(text, name)
+    return path if not path.exists() or is_writable(path) else new_session(name)
+
+
 def known_sessions() -> tuple[str, ...]:
     try:
         return tuple(sorted(path.stem for path in paths.sessions_dir().iterdir() if path.suffix == SUFFIX))

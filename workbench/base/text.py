@@ -58,6 +58,16 @@ def json_text(values: Any, indent: int | None = None, *, ascii: bool = False) ->
     return _UNSAFE_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
+def decoded(text: str | None) -> Any:
+    """Return what JSON text says, the text itself where it is no JSON, None for None."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 # -- numbers; what is not known is NOTHING
 
 NOTHING = "–"
@@ -112,10 +122,11 @@ def money(usd: float) -> str:
 
 
 def size_of(count: int) -> str:
-    """Return a size in bytes: ``812 B``, ``3.2 kB``, ``1.0 MB``."""
+    """Return a size in bytes: ``812 B``, ``3.2 kB``, ``1.0 MB``, ``14.5 GB``."""
     if count < 1000:
         return f"{count} B"
-    return f"{count / 1000:.1f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"
+    power, unit = (1, "kB") if count < 1_000_000 else (2, "MB") if count < 1_000_000_000 else (3, "GB")
+    return f"{count / 1000**power:,.1f} {unit}"
 
 
 def duration(seconds: float) -> str:

@@ -21,7 +21,7 @@ from workbench import __version__
 from workbench.base import paths, settings
 from workbench.base.errors import WorkbenchError
 from workbench.base.glyphs import VERDICTS, WAITING
-from workbench.base.text import one_line
+from workbench.base.text import one_line, size_of
 from workbench.commands.output import print_json, sign
 from workbench.commands.terminal import Terminal
 from workbench.pages.page import Heading, Note, Part, Table
@@ -204,7 +204,7 @@ def _doc_systems(env: Mapping[str, str]) -> Iterator[Finding]:
             detail = f"not installed; workbench docs install {name} gets it (about {program.megabytes:,} MB)"
             yield (f"{program.title} {program.version}", "note", detail)
         else:
-            size = f"{found.bytes / 1e6:,.0f} MB in {found.folder}"
+            size = f"{size_of(found.bytes)} in {found.folder}"
             yield (f"{program.title} {found.version}", "ok", size)
     if (why := problem()) is not None:
         yield ("their sandbox", "note", f"{why} They run only with --sandbox process.")
@@ -301,7 +301,7 @@ def _files(env: Mapping[str, str]) -> Iterator[Finding]:
         yield ("sessions", "ok", f"{sessions}, writable{there}")
     for name, folder in (("data", paths.data_dir()), ("cache", paths.cache_dir())):
         free = shutil.disk_usage(_existing(folder)).free
-        shown = f"{free / 1e9:.1f} GB free, {folder}"
+        shown = f"{size_of(free)} free, {folder}"
         if free < _LITTLE_DISK:
             yield (f"disk of {name}", "warning", shown, "Free some space: environments need about 1 GB.")
         else:

@@ -8,8 +8,8 @@ import sys
 from workbench.base.errors import UsageError
 from workbench.base.files import expanded, read_text
 from workbench.commands.arguments import Argument, asked, shared
+from workbench.commands.closing import watch
 from workbench.commands.ordering import ORDERING, carry_out
-from workbench.commands.watching import watch
 from workbench.orders.fork import Edit, ForkOrder
 from workbench.orders.session_names import resolve_session
 from workbench.plans.plan import DocumentPlan

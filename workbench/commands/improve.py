@@ -6,7 +6,6 @@ import argparse
 import subprocess
 import time
 from collections import Counter
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,8 @@ from workbench.base.text import plural
 from workbench.commands.arguments import Argument, asked, path, plan_of
 from workbench.commands.ordering import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, say, tell
-from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, position
 from workbench.commands.terminal import Terminal
-from workbench.commands.watching import follow
+from workbench.commands.watching import RegenerationWatch, follow, position, showing
 from workbench.improving.attempts import Attempt, overall_gain
 from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
 from workbench.improving.reading import Improved, attempts_of
@@ -114,9 +112,7 @@ class _Watch:
                 shown = now
                 if not self._as_json:
                     say(f"{row.stage}", flush=True)
-                terminal = None if self._as_json else TerminalShow()
-                with terminal or nullcontext():
-                    show = terminal or print_json
+                with showing(self._as_json) as show:
                     follow(self._session, row.now_run, self._process, show, watch, partial(self._moved, now))
 
     def _moved(self, from_stage: tuple[str, str | None], reader: SessionReader) -> str:

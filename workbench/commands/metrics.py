@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.settings import load
-from workbench.base.text import NOTHING, one_line
+from workbench.base.text import bounds, fixed, one_line
 from workbench.commands.arguments import asked, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
@@ -20,7 +20,7 @@ from workbench.metrics.texts import needed
 from workbench.models.names import check_model
 from workbench.orders.session_names import resolve_session, working_copy
 from workbench.pages.page import Note, Part, Table
-from workbench.plans.plan import RegenerationPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 
 ARGUMENTS = {
@@ -32,7 +32,7 @@ ARGUMENTS = {
     "--helpfulness": "ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked "
     "once",
     "--judge MODEL": "who judges helpfulness",
-    **asked(RegenerationPlan, "spend_limit"),
+    **asked(DocumentPlan, "spend_limit"),
     "--json": "print one JSON object for each group, with every task's values",
 }
 
@@ -113,9 +113,7 @@ def _parts(group: GroupMetrics) -> Iterator[Part]:
     units: dict[str, None] = {}
     rows: list[tuple[str, ...]] = []
     for one in group.columns:
-        mean = NOTHING if one.mean is None else f"{one.mean:.3f}"
-        if one.interval.low is not None and one.interval.high is not None:
-            mean += f" [{one.interval.low:.3f}, {one.interval.high:.3f}]"
+        mean = f"{fixed(one.mean, 3)} {bounds(one.interval.low, one.interval.high, 3)}".rstrip()
         first = (one.metric, one.pair, f"{len(one.values):,}", mean)
         for k, kinds in one.correlations.items():
             said = [each.words.partition(" over ") for each in kinds]

@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 
 from workbench.commands.arguments import asked, plan_of
+from workbench.commands.closing import watch_order
 from workbench.commands.ordering import ORDERING, carry_out, session_path
-from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
+from workbench.commands.watching import RegenerationWatch, position
 from workbench.orders.orders import Order, options_help
 from workbench.orders.regenerate import RegenerateOrder
 from workbench.plans.plan import RegenerationPlan
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def follow() -> int:
         watch = RegenerationWatch(since, work.order.ask)
-        code = watch_regeneration(work.session, work.order, work.process, watch, arguments.json, began=began)
+        code = watch_order(work.session, work.order, work.process, watch, arguments.json, began=began)
         if code == 2 and new and work.process is not None:
             _remove_empty(work.session, work.order, work.process)
         return code

@@ -6,9 +6,9 @@ import argparse
 
 from workbench.base.errors import UsageError
 from workbench.commands.arguments import asked, shared
+from workbench.commands.closing import watch, watch_order
 from workbench.commands.ordering import ORDERING, carry_out
-from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
-from workbench.commands.watching import watch
+from workbench.commands.watching import RegenerationWatch, position
 from workbench.orders.rerun import RerunOrder, RerunTrialOrder
 from workbench.orders.session_names import resolve_session
 from workbench.plans.plan import RegenerationPlan
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
             code = 0
             for one in candidates.orders:
                 watch = RegenerationWatch(since)
-                code = max(code, watch_regeneration(candidates.session, one, None, watch, arguments.json, advice))
+                code = max(code, watch_order(candidates.session, one, None, watch, arguments.json, advice))
                 if code == 130:
                     break
             return code

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from workbench.commands.arguments import asked, shared
+from workbench.commands.closing import planned_trials, watch
 from workbench.commands.ordering import ORDERING, carry_out
-from workbench.commands.watching import planned_trials, watch
 from workbench.orders.rescore import RescoreOrder
 from workbench.orders.session_names import resolve_session
 from workbench.plans.plan import DocumentPlan

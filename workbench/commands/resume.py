@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 
 from workbench.commands.arguments import shared
+from workbench.commands.closing import order_summary, watch_order, watch_runs
 from workbench.commands.output import print_json, say, tell, tell_damage
-from workbench.commands.regeneration_summary import summary
-from workbench.commands.regeneration_watching import RegenerationWatch, watch_regeneration
-from workbench.commands.watching import Scored, asked_for, watch_runs
+from workbench.commands.watching import RegenerationWatch, Scored, asked_for
 from workbench.orders import running
 from workbench.orders.orders import all_orders
 from workbench.orders.regenerate import move
@@ -74,9 +73,9 @@ def _regenerations(arguments: argparse.Namespace, session: Path, taken: list[str
         # Every figure that was asked for, not only that of the last order.
         for order in all_orders(row) if row is not None else ():
             if key in taken:
-                code = max(code, watch_regeneration(session, order, None, watch, arguments.json))
+                code = max(code, watch_order(session, order, None, watch, arguments.json))
                 if code == 130:
                     return code
             elif arguments.json:
-                print_json(summary(session, order))
+                print_json(order_summary(session, order))
     return code

@@ -9,8 +9,8 @@ from workbench.agents.names import current_name
 from workbench.base.settings import load
 from workbench.catalog import load_cases
 from workbench.commands.arguments import asked, plan_of, shared
+from workbench.commands.closing import planned_trials, watch
 from workbench.commands.ordering import ORDERING, carry_out, session_path
-from workbench.commands.watching import planned_trials, watch
 from workbench.orders.run import RunOrder
 from workbench.plans.plan import RUBRICS, DocumentPlan
 

@@ -11,18 +11,18 @@ from typing import Any
 
 from workbench.base import glyphs
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.text import NOTHING, fixed, json_text, one_line
+from workbench.base.text import NOTHING, fixed, json_text, one_line, plural
 from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
 from workbench.orders.rerun import find_items
 from workbench.orders.session_names import resolve_session
-from workbench.pages import records, report_tables, session_page, wording
-from workbench.pages.contents import Contents, Trial, read_contents
+from workbench.pages import records, regeneration_page, session_page, wording
 from workbench.pages.excerpts import Excerpts
 from workbench.pages.page import Facts, Heading, Literal, Note, Page, Part, Points, Table, table_of
-from workbench.pages.regenerated import stands_words
+from workbench.pages.remarks import remarks
 from workbench.pages.writing import encoded
+from workbench.results.contents import Contents, Trial, read_contents
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
 from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader, json_forms
@@ -45,12 +45,12 @@ def show(reader: SessionReader, contents: Contents, called: str) -> Page:
         return Page(title, tuple(_step(reader, contents, step, texts)))
     if item.kind == "trial":
         trial = contents.trials[0]
-        return Page(report_tables.trial_title(trial), tuple(_trial(reader, contents, trial, texts, called)))
+        return Page(session_page.trial_title(trial), tuple(_trial(reader, contents, trial, texts, called)))
     if item.kind == "task":
         outcome = next(outcome for _, outcome in contents.regenerations if outcome.tasks)
         task = outcome.tasks[0]
         candidates = [one for line in outcome.of_task(task.id) for one in line.candidates]
-        parts = (*session_page.task_parts(contents, task, texts), *_candidates(reader, contents, candidates))
+        parts = (*regeneration_page.task_parts(contents, task, texts), *_candidates(reader, contents, candidates))
         return Page(f"{task.qualified_name}  {task.path}", parts)
     candidate = reader.candidate(item.id)
     assert candidate is not None, item.id
@@ -62,15 +62,15 @@ def show(reader: SessionReader, contents: Contents, called: str) -> Page:
 
 def _session(reader: SessionReader, contents: Contents, called: str) -> Iterator[Part]:
     yield from (session_page.session_facts(contents), Note(str(reader.path)))
-    yield from session_page.remarks(contents, SESSION)
+    yield from remarks(contents, SESSION)
     yield from (Note(warning, "advice") for warning in reader.warnings())
     if not contents.runs:
-        yield Note(report_tables.put_away_sentence(contents) or "Nothing has been run in this session yet.")
+        yield Note(session_page.put_away_sentence(contents) or "Nothing has been run in this session yet.")
         return
     for section in session_page.overview(contents, _FAILURES):
         yield from (Heading(section.title, section.small), *section.parts)
     yield from _studies(reader, called)
-    yield from (Note(advice, "advice") for advice in report_tables.state_advice(contents, called))
+    yield from (Note(advice, "advice") for advice in session_page.state_advice(contents, called))
     ids = [trial.row.id for trial in contents.trials]
     ids += [task.id for _, outcome in contents.regenerations for task in outcome.tasks]
     if ids:
@@ -84,9 +84,8 @@ def _studies(reader: SessionReader, called: str) -> Iterator[Part]:
         except WorkbenchError as error:
             yield Note(f"Study {study.name}: {error}", "advice")
             continue
-        planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
         yield Note(
-            f"Study {study.name}: {len(outcome.rows)} rows × {len(outcome.columns)} columns, {outcome.done:,} of {planned} done. "
+            f"Study {study.name}: {plural(len(outcome.rows), 'row')} × {plural(len(outcome.columns), 'column')}, {outcome.progress} done. "
             f"Compare with: workbench study {study.name} --session {called} --show"
         )
 
@@ -115,7 +114,7 @@ def _step(reader: SessionReader, contents: Contents, step: StepRow, texts: Excer
     ))  # fmt: skip
     if step.problem:
         yield Note(f"{glyphs.VERDICTS['crashed']} {step.problem}", "advice")
-    yield from session_page.remarks(contents, step.trial_id, step.number)
+    yield from remarks(contents, step.trial_id, step.number)
     if call is not None:
         yield from _attempts(reader.decoded(call.attempts, list, f"the attempts of call {call.id}"))
         for role, text in reader.messages(call):
@@ -140,7 +139,7 @@ def _candidates(reader: SessionReader, contents: Contents, candidates: list[Cand
             contents.short.get(one.id, one.id),
             one.evaluator,
             str(one.sample),
-            stands_words(one),
+            wording.stands_words(one),
             fixed(one.tested_s, 1),
             "; ".join(filter(None, (one.verdict_reason, *(t.test_id for t in reader.failing_tests(one.id))))),
         )
@@ -150,7 +149,7 @@ def _candidates(reader: SessionReader, contents: Contents, candidates: list[Cand
 
 
 def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, texts: Excerpts) -> Iterator[Part]:
-    yield Note(stands_words(one) + (f": {one.verdict_reason}" if one.verdict_reason else ""), "problem")
+    yield Note(wording.stands_words(one) + (f": {one.verdict_reason}" if one.verdict_reason else ""), "problem")
     yield Facts((
         ("candidate", one.id),
         ("tokens", wording.tokens(one.prompt_tokens, one.completion_tokens)),
@@ -158,10 +157,10 @@ def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, tex
         ("tested s", fixed(one.tested_s, 1)),
         ("notes", one.notes or ""),
     ))  # fmt: skip
-    yield from session_page.remarks(contents, one.id)
+    yield from remarks(contents, one.id)
     if one.control and one.body_blob:
         yield Literal(texts.of(one.body_blob, f"the body of candidate {one.id}").text, "Body")
-    yield from session_page.candidate_parts(reader, one, None, texts)
+    yield from regeneration_page.candidate_parts(reader, one, None, texts)
 
 
 ARGUMENTS = {

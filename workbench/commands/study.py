@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,7 @@ from typing import Any
 from workbench.base.numbers import MOST_REPEATS
 from workbench.commands.arguments import Argument, asked, whole
 from workbench.commands.ordering import ORDERING, carry_out, session_path
-from workbench.commands.output import print_json, print_page, say, tell
-from workbench.commands.regeneration_watching import RegenerationWatch, position
-from workbench.commands.regeneration_watching import TerminalShow as Bars
+from workbench.commands.output import interrupted, print_json, print_page, say, tell
 from workbench.commands.watching import TerminalShow, follow, stop
 from workbench.metrics.paper import published_paper
 from workbench.metrics.texts import needed
@@ -35,7 +34,7 @@ from workbench.pages.study_report import study_json
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
 from workbench.studies.analysis import analyse
-from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts
+from workbench.studies.declaration import PAPER, Study, with_amounts
 from workbench.studies.following import declared, read_study
 from workbench.studies.study_files import packaged_studies, study_named
 
@@ -140,36 +139,20 @@ def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
         for number, run in enumerate(each_run(session, name), 1):
             current = run
             with SessionReader(session) as reader:
-                row = reader.run(run)
                 titles = titles_of(reader, name, run)
             if not quiet:
                 more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
                 say(f"{number} of {max(number, count)}  {', '.join(titles[:_NAMED])}{more}", flush=True)
-            _follow(session, run, row.kind if row is not None else "document", quiet)
+            with nullcontext(_errors) if quiet else TerminalShow() as show:
+                follow(session, run, None, show)
             current = ""
     except KeyboardInterrupt:
         if current:
             stop(session, current)
         with SessionReader(session) as reader:
             outcome = read_study(reader, name)
-        planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
-        items = "trials" if outcome.study.kind == AGENTS else "candidates"
-        tell(
-            f"Interrupted: {outcome.done:,} of {planned} {items} are done and kept. "
-            f"Go on with: workbench study {name} --session {session}"
-        )
-        return 130
+        return interrupted(outcome.progress, f"Go on with: workbench study {name} --session {session}")
     return 0
-
-
-def _follow(session: Path, run: str, kind: str, quiet: bool) -> None:
-    if quiet:
-        follow(session, run, None, _errors)
-    elif kind == "document":
-        follow(session, run, None, TerminalShow())
-    else:
-        with Bars() as bars:
-            follow(session, run, None, bars, RegenerationWatch(position(session)))
 
 
 def _errors(event: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from workbench.base import paths, settings
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
-from workbench.base.text import NOTHING
+from workbench.base.text import NOTHING, fixed, percent, plural
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Argument, Verb, asked, shared, whole
 from workbench.commands.output import print_json, say, tell
@@ -28,7 +28,7 @@ from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, 
 from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
 from workbench.pages.page import Heading, Note, Part, Table
-from workbench.plans.plan import Ask, RegenerationPlan, chosen
+from workbench.plans.plan import Ask, Asked, chosen
 from workbench.regeneration.dataset import Row, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Task, TaskSet, located, parse_selection
@@ -162,7 +162,9 @@ def show(arguments: argparse.Namespace) -> int:
         say()
     lines = [((row.repo, row.task_id, "yes" if row.doc else "no"), row, row.total_tests) for row in rows]
     left = f" of {len(dataset.rows)}" if len(rows) < len(dataset.rows) else ""
-    Terminal().parts((_table(("repository", "task", "docs"), lines), Note(f"{len(rows)} tasks{left}", "strong")))
+    Terminal().parts(
+        (_table(("repository", "task", "docs"), lines), Note(f"{plural(len(rows), 'task')}{left}", "strong"))
+    )
     return 0
 
 
@@ -172,9 +174,9 @@ def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task |
         (
             *called,
             str(tests),
-            f"{one.coverage:.0%}",
+            percent(one.coverage),
             f"{one.branches_covered}/{one.branches}" if one.branches else NOTHING,
-            f"{one.seconds:.2f}",
+            fixed(one.seconds, 2),
         )
         for called, one, tests in tasks
     )
@@ -298,10 +300,12 @@ def _parts(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> Iterator
     ):
         if reasons:
             yield from (Heading(title, f"{len(reasons):,}"), Table(("", "", ""), tuple(reasons)))
-    tests = f"{built.stable} stable tests" + (f", {built.quarantined}" if built.quarantined else "")
+    tests = plural(built.stable, "stable test") + (f", {built.quarantined}" if built.quarantined else "")
     functions = len(built.tasks) + len(built.dropped)
     left = "" if len(shown) == len(built.tasks) else f" ({len(built.tasks)} in all)"
-    yield Note(f"{len(shown)} tasks{left} of {functions} functions · {tests} · {built.backend}", "strong")
+    yield Note(
+        f"{plural(len(shown), 'task')}{left} of {plural(functions, 'function')} · {tests} · {built.backend}", "strong"
+    )
 
 
 _LISTED: dict[str, Argument] = {
@@ -312,7 +316,7 @@ _LISTED: dict[str, Argument] = {
         "original",
     ),
     "--docs-scope SCOPE": "repository (default), target or docstrings-only, as for regenerate",
-    **asked(RegenerationPlan, "limit", "tasks"),
+    **asked(Asked, "limit", "tasks"),
     **_BUILT,
     **shared("--json"),
 }
@@ -326,7 +330,7 @@ _WRITTEN: dict[str, Argument] = {
 }
 _SHOWN: dict[str, Argument] = {
     "dataset DATASET": "a folder that tasks build wrote, or its name",
-    **asked(RegenerationPlan, "limit", "tasks"),
+    **asked(Asked, "limit", "tasks"),
     **shared("--json"),
 }
 VERBS: dict[str, Verb] = {

@@ -22,7 +22,7 @@ from workbench.results.samples import samples_of
 from workbench.session.groups import Group, settings_of
 from workbench.session.rows import RunRow, TaskRow
 from workbench.session.sample_counts import sample_counts
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Paired, holm
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from workbench.results.spread import Total, comparable
 from workbench.rubric.scorecard import Criterion
 from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.json_forms import TIER_NAMES, picked
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Paired, difference, holm, tally
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ COUNTED = (
 """Tables whose rows are counted before and after."""
 
 _ADDED = "{} IN (SELECT old FROM temp.added)"
-_DEPENDENT = {
-    "dropped": "true",
-    "stages": "true",
+_OF_FILE = {"meta", "log_identity", "leases", "requests", "verdict_counts", "changes"}
+_BY_IDENTITY = {"runs", "tasks", "calls", "trials", "candidates", "studies", "improvements", "docstring_attempts"}
+_ADDED_ROWS = {
     "unused_tests": "NOT EXISTS (SELECT 1 FROM main.unused_tests AS known WHERE known.run_id = {run_id} "
     "AND known.kind = unused_tests.kind AND known.test_id = unused_tests.test_id)",
     "steps": _ADDED.format("trial_id"),
@@ -38,13 +38,11 @@ _DEPENDENT = {
     "former_verdicts": _ADDED.format("candidate_id"),
     # Tasks and whole files have the same names everywhere.
     "imported": f"{_ADDED.format('item')} OR item LIKE 'file:%' OR item IN (SELECT id FROM main.tasks)",
-    "scorecards": "true",
     "checks": "state = 'done'",
     "annotations": "NOT EXISTS (SELECT 1 FROM main.annotations AS known WHERE known.step IS annotations.step "
     "AND known.text = annotations.text AND known.at = annotations.at AND known.item = {item}) ORDER BY id",
-    "labels": "true",
 }
-"""Tables of what hangs on runs, trials and candidates -> which rows are added; ``{run_id}`` is that column under its new name."""
+"""Which rows of a table are added, unless all; ``{run_id}`` is that column under its new name."""
 
 _OVER = "('refused', 'kept')"  # states of an attempt that came to its end
 _FURTHER = (
@@ -125,8 +123,6 @@ class _Adding:
         self._db.execute("CREATE TEMP TABLE added (old PRIMARY KEY)")
         self._db.create_function("with_trials_renamed", 1, self._with_trials_renamed)
         self._db.create_function("item_renamed", 1, self._item_renamed)
-        for table in ("blobs", "snapshots"):
-            self._copy(table)
         self._name_runs()
         self._name_anew(
             "trials", "repeat", ("agent", "model", "case_id", "content"), self._is_same_trial,
@@ -147,10 +143,11 @@ class _Adding:
             run_id="coalesce((SELECT run_id FROM main.tasks WHERE tasks.id = task_id), {run_id})",
         )  # fmt: skip
         self._extend_plans()
-        for table, where in _DEPENDENT.items():
-            self._copy(table, where)
         self._add_studies()
         self._add_improvements()
+        for table in tables():
+            if table not in _OF_FILE | _BY_IDENTITY:
+                self._copy(table, _ADDED_ROWS.get(table, "true"))
         for table in ("names", "added"):
             self._db.execute(f"DROP TABLE temp.{table}")
 
@@ -320,7 +317,6 @@ class _Adding:
             known[new] = {**declared, "name": new}
             text = json.dumps(known[new], ensure_ascii=False, sort_keys=True)
             self._copy("studies", "name = :name", {"name": row["name"], "text": text}, declaration=":text")
-        self._copy("study_cells")
 
     def _add_improvements(self) -> None:
         """Add orders to improve docstrings with what was tried for them.

@@ -104,13 +104,25 @@ async def prepare(
     else:
         # What goes on where another build stopped says nothing of what all of it takes.
         whole = not await asyncio.to_thread(cache.is_begun)
-        building = _Building(progress, on_dropped)
+
+        def on_progress(step: Progress) -> None:
+            if step.dropped is not None:
+                on_dropped(step.dropped)
+            if step.stage == "suite":
+                progress.update("suite", note=step.text)
+            elif step.stage == "functions":
+                progress.update("suite", "done")
+                progress.update("trace", "done", done=step.total, total=step.total, note=step.text)
+                progress.update("filter", done=0, total=step.total)
+            elif step.stage != "done":
+                progress.update("filter", done=step.done, total=step.total, note=step.text)
+
         built = await build_tasks(
             snapshot.root,
             environment,
             backend,
             workers=workers or cores(),
-            on_progress=building.on_progress,
+            on_progress=on_progress,
             rules=rules,
             record=cache,
         )
@@ -122,26 +134,6 @@ async def prepare(
     if not built.tasks:
         raise NoTasks(f"{case.name} gives no task: {_why_none(built)}", built)
     return Prepared(case, snapshot, environment, built, cached)
-
-
-@dataclass(eq=False)
-class _Building:
-    """Turns the builder's steps into stages."""
-
-    _progress: StageProgress
-    _on_dropped: Callable[[Dropped], None]
-
-    def on_progress(self, step: Progress) -> None:
-        if step.dropped is not None:
-            self._on_dropped(step.dropped)
-        if step.stage == "suite":
-            self._progress.update("suite", note=step.text)
-        elif step.stage == "functions":
-            self._progress.update("suite", "done")
-            self._progress.update("trace", "done", done=step.total, total=step.total, note=step.text)
-            self._progress.update("filter", done=0, total=step.total)
-        elif step.stage != "done":
-            self._progress.update("filter", done=step.done, total=step.total, note=step.text)
 
 
 def _report_all(progress: StageProgress, built: TaskSet, cached: bool) -> None:

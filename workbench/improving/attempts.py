@@ -13,8 +13,7 @@ from workbench.results.kinds import Kind, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
 from workbench.session.sample_counts import is_counted
 from workbench.session.task_names import readable_id, row_id
-from workbench.statistics.clusters import Value
-from workbench.statistics.intervals import FEWEST, newcombe
+from workbench.statistics.intervals import FEWEST, Value, newcombe
 from workbench.statistics.paired import Difference, paired_difference
 
 #: Gates in the order in which a docstring passes them, the cheapest first.

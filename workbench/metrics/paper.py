@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.catalog.repositories import POPULAR, TASKS_IN_THE_TEXT, published_counts, published_scores
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import (
     RESAMPLES,
     Difference,

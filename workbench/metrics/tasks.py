@@ -23,9 +23,8 @@ from workbench.repository.functions import find_functions
 from workbench.session.groups import Group
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import group_of, is_counted, sample_counts
-from workbench.statistics.clusters import Value, clusters_of
 from workbench.statistics.correlations import KINDS, Correlation, Pair, correlation
-from workbench.statistics.intervals import Interval, difference_interval
+from workbench.statistics.intervals import Interval, Value, clusters_of, difference_interval
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

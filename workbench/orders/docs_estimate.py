@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from workbench import catalog
-from workbench.base.errors import WorkbenchError
 from workbench.base.plugins import names
 from workbench.documenters.kept import kept
 from workbench.documenters.making import kept_place, program_of
 from workbench.documenters.types import KIND, DocsName, parse_docs
 from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
-from workbench.orders.measured import DocsRate, Measured, tasks_in_cache  # fmt: skip
+from workbench.orders.measured import DocsRate, Measured, snapshot_here, tasks_in_cache  # fmt: skip
 from workbench.plans.plan import RegenerationPlan
 
 if TYPE_CHECKING:
@@ -121,17 +118,3 @@ def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
                 one.key.kind for one in find_definitions((snapshot.root / entry.path).read_bytes(), entry.path)
             )
     return found
-
-
-def snapshot_here(source: str) -> Snapshot | None:
-    """Return the content of a source as far as this machine has it, None where it would have to be fetched."""
-    from workbench.repository import cached
-
-    try:
-        case = catalog.resolve_case(source)
-        found = catalog.current_snapshot(case)
-        if found is None and case.source:
-            found = cached(case.source, expected_sha256=case.sha256.get(case.source))
-    except (WorkbenchError, OSError):
-        return None
-    return found if found is not None and Path(found.root).is_dir() else None

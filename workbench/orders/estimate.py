@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from workbench.base.text import plural
-from workbench.orders.measured import Measured, Rate, tasks_in_cache
+from workbench.orders.measured import Measured, Rate, most_tasks, tasks_in_cache
 from workbench.plans.plan import Ask
 from workbench.session.groups import CONTROLS
 
@@ -388,8 +388,14 @@ def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
 
 
 def estimate_ask(measured: Measured, source: str, ask: Ask, *, rebuild: bool = False) -> Estimate:
-    """Return what an ask will take: its tasks are built where they are not yet, then its candidates are written and tested."""
-    told = estimate_candidates(measured, source, ask.evaluator, candidates=new_candidates(measured, source, ask))
+    """Return what an ask will take: its tasks are built where they are not yet, then its candidates are written and tested.
+
+    Before they are built, the functions of the source are an upper bound of them.
+    """
+    count = new_candidates(measured, source, ask)
+    most = most_tasks(source, ask.limit) if count is None and ask.samples and not ask.tasks else None
+    told = estimate_candidates(measured, source, ask.evaluator, candidates=most * ask.samples if most else count)
+    told = replace(told, up_to=most is not None)
     return building_first(told, measured, source, rebuild=rebuild)
 
 

@@ -10,11 +10,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from workbench import catalog
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
+from workbench.repository.store import Snapshot
 from workbench.session import SUFFIX, SessionReader
 from workbench.session.sample_counts import COUNTS
 
@@ -107,7 +109,9 @@ _SAMPLES = (
     "SELECT run_id, evaluator, sample, count(*) FROM candidates WHERE control = 0 AND sample >= 0 "
     "GROUP BY run_id, evaluator, sample"
 )
-_TASKS = "SELECT run_id, count(*) FROM tasks WHERE state = 'ready' GROUP BY run_id"
+_TASKS = """
+SELECT run_id, count(*) FROM tasks WHERE state = 'ready' AND run_id NOT IN (SELECT value FROM json_each(?)) GROUP BY run_id
+"""
 
 
 def measure(also: Path | None = None, into: Path | None = None) -> Measured:
@@ -187,7 +191,9 @@ def _measured(reader: SessionReader) -> Measured:
             Rate("", str(evaluator), sources.get(run, ""), asked / count, seconds, price, _number(tests) / count)
         )
     whole = {run.id for run in reader.runs() if _is_whole(run.plan)}
-    tasks = {sources[run]: int(count) for run, count in reader.query(_TASKS) if run in whole and sources.get(run)}
+    tasks = {
+        sources[run]: int(count) for run, count in reader.query(_TASKS, elsewhere) if run in whole and sources.get(run)
+    }
     documenting = tuple(_documenting(reader, sources, elsewhere))
     checks = tuple(
         Rate("", "", "", 0.0, _number(seconds), 0.0, _number(run)) for run, seconds in reader.query(_CHECKS, elsewhere)
@@ -296,3 +302,36 @@ def _tasks(note: Mapping[str, Any]) -> Path | None:
         return Path(tasks) if isinstance(tasks, str) and Path(tasks).is_file() else None
     except (OSError, ValueError):
         return None
+
+
+# -- the content of a source
+
+
+def snapshot_here(source: str) -> Snapshot | None:
+    """Return the content of a source as far as this machine has it, None where it would have to be fetched."""
+    from workbench.repository import cached
+
+    try:
+        case = catalog.resolve_case(source)
+        found = catalog.current_snapshot(case)
+        if found is None and case.source:
+            found = cached(case.source, expected_sha256=case.sha256.get(case.source))
+    except (WorkbenchError, OSError):
+        return None
+    return found if found is not None and Path(found.root).is_dir() else None
+
+
+def most_tasks(source: str, limit: int = 0) -> int | None:
+    """Return how many tasks a source has at most, whatever its tests say: its functions, or ``limit`` if there is one; None for neither."""
+    snapshot = snapshot_here(source)
+    functions = None if snapshot is None else _functions(snapshot)
+    return min(filter(None, (functions, limit)), default=None)
+
+
+@functools.lru_cache(64)
+def _functions(snapshot: Snapshot) -> int:
+    from workbench.regeneration.building import may_be_source
+    from workbench.repository.functions import find_functions
+
+    files = [one.path for one in snapshot.files if one.path.endswith(".py") and may_be_source(PurePosixPath(one.path))]
+    return sum(len(find_functions((snapshot.root / path).read_bytes(), path)) for path in files)

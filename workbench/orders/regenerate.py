@@ -215,7 +215,14 @@ def full_ask(plan: RegenerationPlan) -> Ask:
     from workbench.regeneration.prompts import DEFAULT_POLICY, POLICIES, PROMPT_VERSION
 
     evaluator = plan.evaluator or defaults.evaluator(load())
-    base = Ask(evaluator, plan.samples or defaults.SAMPLES, tasks=plan.tasks, limit=plan.limit)
+    plain = {
+        "evaluator": evaluator,
+        "samples": plan.samples or defaults.SAMPLES,
+        "prompt": "",
+        "context": "",
+        "extra_body": "",
+    }
+    base = Ask(**repeating(plan) | plain)
     # Also where nobody is asked: a name that means nothing is a mistake.
     own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
     if plan.context and plan.context not in POLICIES:
@@ -246,17 +253,12 @@ def full_ask(plan: RegenerationPlan) -> Ask:
 
 
 def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
-    from workbench.regeneration.prompts import FORMER_NAMES, PROMPTS, OwnPrompt, read_prompt
+    from workbench.regeneration.prompts import PROMPTS, OwnPrompt, read_prompt
 
     before = next((one for one in recorded if one.prompt == prompt), None)
     if before is not None:
         return OwnPrompt(prompt, before.prompt_text) if before.prompt_text else None
 
-    if prompt in FORMER_NAMES:
-        raise UsageError(
-            f"{prompt} is called {FORMER_NAMES[prompt]} now: it has the content of the paper's prompt in other words. "
-            "Whoever has the paper's text gives it as a file: --prompt FILE."
-        )
     if prompt in PROMPTS:
         return None
     path = expanded(prompt)

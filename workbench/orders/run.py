@@ -134,7 +134,7 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
         had = {case.text: look_up(same, (case.text, plan.agent, plan.model))[0][0] or 0 for case in cases}
         first = {case.text: plan.first_repeat or had[case.text] + 1 for case in cases}
         meant = [(case, first[case.text] + number) for number in range(plan.repeats) for case in cases]
-        wanted = {case.identity(look_up, plan.agent, plan.model, repeat): (case, repeat) for case, repeat in meant}
+        wanted = {case.identity(look_up, plan, repeat): (case, repeat) for case, repeat in meant}
         plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
         plan = replace(plan, rescore=_rescored(connection, plan))
         shown = "UPDATE runs SET deleted_at = NULL WHERE id = (SELECT run_id FROM trials WHERE id = ?) AND deleted_at IS NOT NULL"
@@ -188,7 +188,7 @@ def meant_trials(
     found = []
     with SessionReader(session) if session.exists() else contextlib.nullcontext() as reader:
         for case, number in meant:
-            identity = case.identity(reader.query if reader else lambda *_: [], plan.agent, plan.model, number)
+            identity = case.identity(reader.query if reader else lambda *_: [], plan, number)
             row = reader.trial(identity) if reader else None
             found.append(MeantTrial(case.text, number, identity, row.state if row is not None else ""))
     return plan, found

@@ -29,10 +29,10 @@ from workbench.orders.plan_checks import check_place, check_sandbox
 from workbench.orders.regenerate import carried_out, full_ask, order_regeneration
 from workbench.orders.regenerate import resolved as resolved_regeneration
 from workbench.orders.run import MeantTrial, meant_trials, plan_document, resolved_judge, with_defaults
-from workbench.plans.plan import RUBRICS, DocumentPlan, RegenerationPlan, as_text
+from workbench.plans.arguments import of_study
+from workbench.plans.plan import DocumentPlan, RegenerationPlan, as_text
 from workbench.session import SessionReader, SessionWriter, ensure
 from workbench.session.groups import settings_of
-from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as
 from workbench.session.pending_work import is_missing
 from workbench.session.rows import StudyCellRow
@@ -122,38 +122,20 @@ def written_out(rows: Sequence[str]) -> tuple[str, ...]:
 
 def document_plan(study: Study, column: Column) -> DocumentPlan:
     """Return the plan of the run that executes a column of agents."""
-    limits, settings = study.limits, study.settings
-    judges = settings.judges or ("",)
-    return DocumentPlan(
-        cases=study.rows,
-        agent=column.system,
-        model=column.model,
-        judge=judges[0],
-        judges=judges if len(judges) > 1 else (),
-        judge_repeats=settings.judge_repeats,
-        rubrics=settings.rubrics or RUBRICS,
-        check="run" if settings.checks else "",
-        repeats=study.repeats,
-        max_steps=limits.steps or load().max_steps,
-        read_limit=limits.read,
-        answer_tokens=limits.answer_tokens,
-        spend_limit=_most(study),
+    asked = of_study(DocumentPlan, {"limits": study.limits, "settings": study.settings})
+    judges = study.settings.judges or ("",)
+    asked |= {"judge": judges[0], "judges": judges if len(judges) > 1 else ()}
+    plan = DocumentPlan(
+        study.rows, column.system, column.model, repeats=study.repeats, spend_limit=_most(study), **asked
     )
+    return plan if study.limits.steps else replace(plan, max_steps=load().max_steps)
 
 
 def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPlan:
     """Return the plan of a cell of docs."""
-    settings = ("docs_scope", "selection", "tasks", "controls", "sandbox", "prompt", "context", "extra_body")
-    return RegenerationPlan(
-        row,
-        column.system,
-        evaluator=column.model,
-        samples=study.samples,
-        k=study.k,
-        limit=study.limits.tasks,
-        spend_limit=_most(study),
-        **picked(study.settings, *settings),
-    )
+    asked = of_study(RegenerationPlan, {"limits": study.limits, "settings": study.settings})
+    asked |= {"samples": study.samples, "k": study.k, "spend_limit": _most(study)}
+    return RegenerationPlan(row, column.system, evaluator=column.model, **asked)
 
 
 def _most(study: Study) -> float:

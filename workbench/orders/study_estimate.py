@@ -19,7 +19,7 @@ from workbench.orders.estimate import (
     estimate_trials,
     known_tasks,
 )
-from workbench.orders.measured import Measured, measure
+from workbench.orders.measured import Measured, measure, most_tasks
 from workbench.orders.orders import is_same_work
 from workbench.orders.regenerate import absolute_source, resolved
 from workbench.orders.run import meant_trials
@@ -101,7 +101,8 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
             missing = None if tasks is None else max(0, tasks * study.samples - counted)
             if missing == 0:
                 continue
-            most = study.limits.tasks * study.samples if not ask.tasks else 0
+            bound = most_tasks(source, ask.limit) if missing is None and not ask.tasks else None
+            most = (bound or 0) * study.samples
             told = estimate_candidates(measured, row, column.model, candidates=missing or most or None)
             told = replace(told, up_to=missing is None and most > 0)
             cells.append(building_first(told, measured, row) if first else told)

@@ -18,14 +18,15 @@ PAGE_FORMATS: Mapping[str, str] = {
     "md": "Markdown",
     "html": "one file that loads nothing",
     "latex": "a fragment with booktabs",
+    "json": "everything",
+    "csv": "its tables",
 }
-"""What a page can be written as; of a session all of it, in LaTeX its sentences, tables and figures alone."""
+"""What a page can be written as."""
 FORMATS: Mapping[str, str] = {
     **PAGE_FORMATS,
-    "json": "everything",
     "csv": "a line per trial, or per candidate in a session of regeneration only",
 }
-"""The formats of a session, with what each is; packages add others."""
+"""The formats of a session, with what each is; packages add others. In LaTeX it has its sentences, tables and figures alone."""
 STUDY_FORMATS: Mapping[str, str] = {
     **FORMATS,
     "csv": "a line per cell and per item",

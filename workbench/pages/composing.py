@@ -10,9 +10,9 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import failure, is_dotted, load, make
 from workbench.base.plugins import names, path_of
 from workbench.pages import FORMATS, PAGE_FORMATS, format_by_name
-from workbench.pages.contents import read_contents
 from workbench.pages.page import Page
 from workbench.pages.writing import ReportError, write_atomically
+from workbench.results.contents import read_contents
 from workbench.results.items import find_item
 from workbench.session.damage import Damage
 from workbench.session.importer import ReportFormat
@@ -22,13 +22,18 @@ _ROWS = {"json": "records", "csv": "csv_report"}
 
 
 def rendered(page: Page, format: str) -> Iterator[str]:
-    """Yield a page as ``md``, ``html`` or ``latex``."""
+    """Yield a page in one of :data:`workbench.pages.PAGE_FORMATS`."""
+    if format in _ROWS:
+        from workbench.pages.rows import page_csv, page_json
+
+        yield from page_csv(page) if format == "csv" else page_json(page)
+        return
     yield from importlib.import_module(f"workbench.pages.{'markdown' if format == 'md' else format}").render(page)
 
 
-def write_page(page: Page, out: Path) -> Path:
-    """Write a page in the format that the file's name ends in, else as Markdown."""
-    return write_atomically(out, rendered(page, format_by_name(out, PAGE_FORMATS) or "md"))
+def write_page(page: Page, out: Path, format: str = "") -> Path:
+    """Write a page in a format, "" for that which the file's name ends in, else as Markdown."""
+    return write_atomically(out, rendered(page, format or format_by_name(out, PAGE_FORMATS) or "md"))
 
 
 def compose(session: Path, format: str, item: str | None, damage: list[Damage] | None = None) -> Iterator[str]:

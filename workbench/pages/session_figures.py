@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from workbench.base.text import NOTHING, percent, plural, share
 from workbench.pages import wording
-from workbench.pages.contents import Contents, Trial
 from workbench.pages.page import Counted, Heat, HeatCell, Histograms, Strip, Strips
-from workbench.pages.regenerated import Regenerated
 from workbench.pages.svg import MOST_COLUMNS
+from workbench.results.contents import Contents, Regenerated, Trial
 from workbench.results.scores import GOOD, MIDDLING, standing
 from workbench.results.spread import Total, comparable, spread_of
 from workbench.session.forks import SIGN

@@ -19,7 +19,9 @@ _SPEARMAN = 1
 """Where Spearman's stands among the kinds."""
 
 
-def metrics_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
+def metrics_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
+    if analysis is None:
+        return
     found = analysis.metrics
     if found is None:
         yield Section("Metrics of texts", (Note(f"Metrics of texts are left out: {analysis.problem}"),))
@@ -156,7 +158,7 @@ def _beside_the_text(together: Sequence[MetricsOf]) -> str:
     return " ".join(said)
 
 
-def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
+def leaks_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
     titles = {one.column.name: one.title for one in outcome.by_column}
     measures = outcome.study.measures
     rows = tuple(
@@ -172,7 +174,7 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section
                 for side, of in ((one.whole, one.tasks), (one.without, one.tasks - one.leaking))
             ),
         )
-        for one in analysis.leaks
+        for one in (analysis.leaks if analysis is not None else ())
         if one.tasks
     )
     if not rows:
@@ -187,10 +189,9 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section
     yield Section("Docs that carry the code", (table, Note(said)))
 
 
-def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
-    if not analysis.strata:
+def strata_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
+    if analysis is None or not analysis.strata:
         return
-
     measure = outcome.study.measures[0]
     heads = ("functions", "which", "count", *(one.title for one in outcome.by_column))
     rows = []
@@ -208,8 +209,8 @@ def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Sectio
     yield Section("By kinds of functions", (table, Note(said)))
 
 
-def stability_section(analysis: Analysis) -> Iterator[Section]:
-    if not analysis.stability:
+def stability_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
+    if analysis is None or not analysis.stability:
         return
     shown = [one for one in analysis.stability if not one.stratum or (one.tau is not None and one.tau < 1 - EQUAL)]
     rows = tuple(

@@ -25,7 +25,7 @@ MOST_SETTINGS = 12
 """More rankings than this give no table of Kendall's tau, only its range."""
 
 
-def difference_sections(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
+def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: int) -> Iterator[Section]:
     pairs = every_pair(outcome)
     if refused := not_ranked(outcome):
         said = tuple(f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused)
@@ -120,7 +120,7 @@ class _Sided:
         return " / ".join(f"{count:,}" for count in (reversed(sides) if self._turn < 0 else sides))
 
 
-def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
+def ranking_section(outcome: StudyOutcome, _: Analysis | None, resamples: int) -> Iterator[Section]:
     found = [one for one in rankings(outcome) if one.items]
     if not found:
         return
@@ -171,7 +171,7 @@ _SAME = {"original": "default"}
 """What the paper calls a doc system of ours by another name."""
 
 
-def published_section(outcome: StudyOutcome, analysis: Analysis | None = None) -> Iterator[Section]:
+def published_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
     """Yield a section with what both have: the same doc systems, and a table for each k where a row is a repository of the paper."""
     if outcome.study.kind != DOCS:
         return

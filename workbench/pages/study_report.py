@@ -14,8 +14,8 @@ from workbench.metrics.paper import published_paper
 from workbench.metrics.texts import needed
 from workbench.pages import STUDY_FORMATS
 from workbench.pages.composing import rendered
-from workbench.pages.page import Facts, Note, Points, Section, Table
 from workbench.pages.paper import paper_json, paper_page
+from workbench.pages.rows import values_of
 from workbench.pages.study_method import method_section
 from workbench.pages.study_page import study_page
 from workbench.pages.study_rows import study_csv, study_parquet
@@ -77,7 +77,7 @@ def compose_study(
         method = method_section(reader, outcome)
         analysis = analyse(reader, outcome, metrics, model=model)
     if format == "json":
-        values = {"type": "study", **study_json(outcome, analysis=analysis), "method": _section_json(method)}
+        values = {"type": "study", **study_json(outcome, analysis=analysis), "method": values_of(method.parts)}
         yield json_text(values, indent=1) + "\n"
         return
     foot = f"Written by Workbench {workbench.__version__}'s report from {session.name}."
@@ -97,26 +97,6 @@ def compose_paper(format: str) -> Iterator[str | bytes]:
 def _check(format: str, known: Collection[str]) -> None:
     if format not in known:
         raise UsageError(f"There is no report format {format!r} of this study; choose from {', '.join(known)}.")
-
-
-def _section_json(section: Section) -> dict[str, Any]:
-    """Return what a section says as JSON values: facts by label, sentences, tables as lists of rows by heading."""
-    facts: dict[str, str] = {}
-    sentences: list[str] = []
-    tables: dict[str, list[dict[str, str]]] = {}
-    for part in section.parts:
-        match part:
-            case Facts():
-                facts |= {label: value for label, value in part.pairs if value}
-            case Note():
-                sentences.append(part.text)
-            case Points():
-                sentences += part.items
-            case Table():
-                tables[part.caption] = [dict(zip(part.headings, row, strict=True)) for row in part.rows]
-            case _:
-                pass
-    return {"facts": facts, "sentences": sentences, "tables": tables}
 
 
 def study_json(

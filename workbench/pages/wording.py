@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base import glyphs
-from workbench.base.text import NOTHING, fixed
+from workbench.base.text import NOTHING, decoded, fixed, share, when
 from workbench.results.spread import own_points
 from workbench.session import json_forms
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workbench.regeneration.passk import Estimate
+    from workbench.results.contents import Regenerated
     from workbench.results.spread import Total
     from workbench.rubric.scorecard import Evidence
+    from workbench.session.rows import CandidateRow, FormerVerdictRow
 
 CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."
 FORMER_WORDS = glyphs.WORDS[glyphs.FORMER]
@@ -74,16 +79,6 @@ def evidence(one: Evidence) -> str:
     return f"{one.kind} {place}: {one.text}" if place else f"{one.kind}: {one.text}"
 
 
-def decoded(text: str | None) -> Any:
-    """Return what JSON text says, the text itself where it is no JSON, None for None."""
-    if text is None:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
 def plan_words(config: str) -> str:
     """Return a run's plan on one line: what was asked for, defaults and empty values left out."""
     plan = decoded(config)
@@ -108,3 +103,48 @@ def plan_words(config: str) -> str:
             words = str(value)
         said.append(f"{key.replace('_', ' ')} {words}")
     return " · ".join(said)
+
+
+# -- samples and their figures
+
+
+def stands_words(candidate: CandidateRow) -> str:
+    if candidate.verdict is None:
+        return state(candidate.state)
+    said = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.again else "")
+    return said + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
+
+
+def former_words(former: FormerVerdictRow) -> str:
+    """Return a replaced verdict in a line: ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
+    told = [f"{verdict(former.verdict)} on {when(former.at)}"]
+    told += [former.route] if former.route else []
+    told += [f"{former.tested_s:.2f} s"] if former.tested_s is not None else []
+    return ", ".join(told) + (f": {former.verdict_reason}" if former.verdict_reason else "")
+
+
+def estimate_words(estimate: Estimate) -> str:
+    """Return ``0.58 [0.41, 0.73] over 12 files``, "–" where no task has k samples."""
+    if estimate.value is None:
+        return NOTHING
+    if estimate.interval is None or estimate.low is None or estimate.high is None:
+        return share(estimate.value)
+    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}] {estimate.interval.over}"
+
+
+def interval_notes(outcome: Regenerated) -> list[str]:
+    """Return by which rule and unit the intervals of a run are, or why there is none: a sentence for each different one."""
+    said = [
+        estimate.interval.words
+        for group in outcome.groups
+        for estimate in group.figures.pass_at
+        if estimate.interval is not None and estimate.value is not None
+    ]
+    return list(dict.fromkeys(said))
+
+
+def verdict_words(verdicts: Mapping[str, int]) -> str:
+    """Return ``✓ passed 31 · ✗ failed 12``."""
+    known = [name for name in glyphs.VERDICTS if verdicts.get(name)]
+    others = [name for name in verdicts if name not in glyphs.VERDICTS]
+    return " · ".join(f"{verdict(name)} {verdicts[name]}" for name in [*known, *others]) or NOTHING

@@ -64,6 +64,30 @@ def arguments_of(kind: type[Any] | object) -> dict[str, Argument]:
     return {name: every[name] for name in (*(name for name in own if name in every), *every)}
 
 
+def study_keys(kind: type[Any], table: str) -> list[tuple[str, str, type[Any], Any]]:
+    """Return what a table of a study.toml has of a kind of plan: key, field, type and default; a field that is one of two is a flag."""
+    plain = {one.name: (one.type, one.default) for one in fields(kind)}
+    found = []
+    for name, one in arguments_of(kind).items():
+        if one.study.startswith(f"{table}."):
+            declared, default = plain[name]
+            of = bool if "const" in one.how else {"int": int, "bool": bool, "str": str}.get(str(declared), tuple)
+            usual = False if "const" in one.how else 0 if table == "limits" else one.how.get("default", default)
+            found.append((one.study.removeprefix(f"{table}."), name, of, usual))
+    return found
+
+
+def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
+    """Return the fields of a plan by the tables of a study, ``limits`` and ``settings``; where a study says nothing, the default."""
+    found = {}
+    for table, values in tables.items():
+        for key, name, _, usual in study_keys(kind, table):
+            value = getattr(values, key)
+            if value != usual:
+                found[name] = arguments_of(kind)[name].how.get("const", value) if value is True else value
+    return found
+
+
 def further(plan: object, counts: Counts, named: Iterable[str]) -> str:
     """Return what an identity has of arguments that count so, beside those that it names: ``/name=value`` where one is not the default."""
     plain = {one.name: one.default for one in fields(plan)}  # type: ignore[arg-type]

@@ -133,6 +133,11 @@ class DocumentPlan:
     check_again: int = -1  # The block that is run once more; -1 for all of them
 
     @property
+    def further(self) -> str:
+        """The part of a trial's identity that says how it is made, beside agent, model and case."""
+        return further(self, Counts.TRIAL, ("cases", "agent", "model"))
+
+    @property
     def asked_judges(self) -> tuple[str, ...]:
         return self.judges or (self.judge,)
 
@@ -303,7 +308,7 @@ class RegenerationPlan(Asked):
             check=_check_scope,
         ),
     )
-    # With `published` there is no stub filter, and no control `stub`, see `workbench.regeneration.selections`
+    # With `published` there is no stub filter, and no control `stub`, see `workbench.regeneration.tasks`
     selection: str = argument(
         "filtered",
         "--selection SELECTION",

@@ -303,19 +303,22 @@ def _sources(root: Path, wanted: Callable[[PurePosixPath], bool]) -> dict[str, b
     }
 
 
+def may_be_source(path: PurePosixPath) -> bool:
+    """Return whether a file may hold tasks, by its name alone."""
+    return not (
+        _NOT_SOURCES.intersection(path.parts[:-1])
+        or path.name in _NOT_FILES
+        or path.name.startswith("test_")
+        or path.name.endswith("_test.py")
+    )
+
+
 def source_rule(workspace: Workspace) -> Callable[[PurePosixPath], bool]:
     """Return a predicate for the project's own files: no tests, documentation or examples."""
     is_test = is_test_file(workspace.root, workspace.import_roots, workspace.own_modules)
 
     def is_source(path: PurePosixPath) -> bool:
-        return not (
-            _NOT_SOURCES.intersection(path.parts[:-1])
-            or path.name in _NOT_FILES
-            or path.name.startswith("test_")
-            or path.name.endswith("_test.py")
-            or str(path) in workspace.test_paths
-            or is_test(path)
-        )
+        return may_be_source(path) and not (str(path) in workspace.test_paths or is_test(path))
 
     return is_source
 

@@ -41,7 +41,7 @@ from workbench.regeneration.project_layout import (
     own_modules,
     pytest_options,
 )
-from workbench.repository.problems import reason
+from workbench.repository.sources import reason
 from workbench.sandbox import Workspace
 
 #: Incremented whenever environments are built differently, so that older ones are built again.

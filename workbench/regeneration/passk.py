@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.statistics.clusters import Value
-from workbench.statistics.intervals import LEVEL, Interval, share_interval
+from workbench.statistics.intervals import LEVEL, Interval, Value, share_interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,8 +144,6 @@ DEFAULT_POLICY = "prefix-1"
 
 
 PROMPT_VERSION = "paper-content-1"
-FORMER_NAMES = {"paper-1": PROMPT_VERSION}
-"""What prompts were called in older sessions -> their name today; the words are the same."""
 SHORT_PROMPT = "short-1"
 DEFAULT_RESERVE = 4096  # tokens kept free for the answer
 
@@ -259,7 +257,7 @@ def build_prompt(
     Docstrings of other functions are shown unchanged. ``reserve_tokens`` of the window stay free for the answer.
     UsageError: no such policy or version.
     """
-    template = own or PROMPTS.get(FORMER_NAMES.get(version, version), "")
+    template = own or PROMPTS.get(version, "")
     if not template:
         raise UsageError(f"There is no prompt version {version!r}; choose one of {', '.join(PROMPTS)}, or a file.")
     documented, target = documented_source(source, function, docstring)

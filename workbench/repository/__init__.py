@@ -11,8 +11,15 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "tree": ["FileEntry"],
         "fetching": ["cached", "fetch", "forget"],
-        "problems": ["BadSource", "ChecksumMismatch", "FetchError", "SourceUnavailable", "UnsafeArchive"],
-        "sources": ["Source", "parse_source"],
+        "sources": [
+            "BadSource",
+            "ChecksumMismatch",
+            "FetchError",
+            "Source",
+            "SourceUnavailable",
+            "UnsafeArchive",
+            "parse_source",
+        ],
         "store": ["Snapshot"],
         "view": [
             "DEFAULT_HIDDEN",

@@ -1,12 +1,12 @@
 from workbench.repository.fetching import cached as cached
 from workbench.repository.fetching import fetch as fetch
 from workbench.repository.fetching import forget as forget
-from workbench.repository.problems import BadSource as BadSource
-from workbench.repository.problems import ChecksumMismatch as ChecksumMismatch
-from workbench.repository.problems import FetchError as FetchError
-from workbench.repository.problems import SourceUnavailable as SourceUnavailable
-from workbench.repository.problems import UnsafeArchive as UnsafeArchive
+from workbench.repository.sources import BadSource as BadSource
+from workbench.repository.sources import ChecksumMismatch as ChecksumMismatch
+from workbench.repository.sources import FetchError as FetchError
 from workbench.repository.sources import Source as Source
+from workbench.repository.sources import SourceUnavailable as SourceUnavailable
+from workbench.repository.sources import UnsafeArchive as UnsafeArchive
 from workbench.repository.sources import parse_source as parse_source
 from workbench.repository.store import Snapshot as Snapshot
 from workbench.repository.tree import FileEntry as FileEntry

@@ -16,8 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from workbench.base.disks import is_full, says_full
-from workbench.repository.problems import FetchError, SourceUnavailable, no_room, shown
-from workbench.repository.sources import Source
+from workbench.repository.sources import FetchError, Source, SourceUnavailable, no_room, shown
 from workbench.repository.store import Known, Snapshot, Store, require_digest
 from workbench.repository.tree import Limits, Tree, TreeBuilder
 

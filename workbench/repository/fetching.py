@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING
 
 from workbench.base import paths
 from workbench.base.read_only import must_write
-from workbench.repository.problems import ChecksumMismatch, SourceUnavailable, UnsafeArchive, reason, shown
-from workbench.repository.sources import Source, checked_sha256, parse_source
+from workbench.repository.sources import (
+    ChecksumMismatch,
+    Source,
+    SourceUnavailable,
+    UnsafeArchive,
+    checked_sha256,
+    parse_source,
+    reason,
+    shown,
+)
 from workbench.repository.store import Known, Snapshot, Store, require_digest
 from workbench.repository.tree import Limits, Tree, TreeBuilder
 

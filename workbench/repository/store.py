@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import typed_json
 from workbench.base.disks import says_full
 from workbench.base.files import replaced
-from workbench.repository.problems import ChecksumMismatch, FetchError, no_room, reason
+from workbench.repository.sources import ChecksumMismatch, FetchError, no_room, reason
 from workbench.repository.tree import FileEntry
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from workbench.repository.problems import UnsafeArchive, shown
+from workbench.repository.sources import UnsafeArchive, shown
 
 Mode = Literal["-", "x", "l"]
 """How an entry is stored: plain, executable, link."""

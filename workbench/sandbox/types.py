@@ -130,7 +130,11 @@ class Report:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
         """Return the runner's report; what is judged outside of the sandbox is not taken from it."""
-        return typed_json.convert(cls, {**data, "backend": "", "plain": None, "doubtful": ""})
+        try:
+            return typed_json.convert(cls, {**data, "backend": "", "plain": None, "doubtful": ""})
+        except typed_json.WrongForm as error:
+            detail = "What it reported is no report of a test run."
+            return cls(str(data.get("job", "")), Verdict.CRASHED, Reason.TAMPERED, detail, suspicious=(str(error),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ one before: SQLite copies pages into the file while another program's transactio
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import secrets
 import sqlite3
@@ -147,12 +148,8 @@ def set_aside(path: Path) -> Path | None:
 def logs_set_aside(path: Path) -> list[Path]:
     real = path.resolve()
     with contextlib.suppress(OSError):
-        return sorted(real.parent.glob(f"{_literal(real.name)}.foreign-log-*"))
+        return sorted(real.parent.glob(f"{glob.escape(real.name)}.foreign-log-*"))
     return []
-
-
-def _literal(name: str) -> str:
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
 def _sync(log: Path) -> None:

@@ -11,7 +11,7 @@ import re
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 
 from workbench.base.text import one_line
 from workbench.session import rows
@@ -288,6 +288,7 @@ def foreign_part(connection: sqlite3.Connection) -> str:
     return ""
 
 
+@lru_cache(100)
 def _is_plain_table(sql: str) -> bool:
     bare = _NOT_CODE.sub(" x ", sql)
     named = re.sub(r"(?i)^create table (?:if not exists )?\w+|\breferences\s+\w+", "key", bare)

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from workbench.statistics.clusters import OF_TRIALS, PLURALS, Value, clusters_of
-from workbench.statistics.intervals import LEVEL, Interval, difference_interval
+from workbench.statistics.intervals import LEVEL, OF_TRIALS, PLURALS, Interval, Value, clusters_of, difference_interval
 
 RESAMPLES = 10_000
 ALPHA = 0.05

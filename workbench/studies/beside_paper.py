@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.catalog.repositories import published_counts, published_name, published_scores
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Difference, paired_difference
 from workbench.statistics.rankings import by_repository_of, kendall_tau, ranking, ranking_words
 from workbench.studies.comparing import common_items, ranked_columns, system_name

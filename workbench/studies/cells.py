@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from workbench.base.text import many, plural
 from workbench.regeneration.passk import pass_at_k
 from workbench.results.studies import Counts
-from workbench.statistics.clusters import OF_TRIALS, Clusters, Value, clusters_of
-from workbench.statistics.intervals import Interval, share_interval_of
+from workbench.statistics.intervals import OF_TRIALS, Clusters, Interval, Value, clusters_of, share_interval_of
 from workbench.studies.declaration import AGENTS, Column, InJson, Study, in_points
 from workbench.studies.reading import PUT_AWAY, CellWork, TaskTally, TrialTally
 

@@ -72,8 +72,7 @@ class RunDialog(OrderForm["DocumentPlan"]):
             check_named_model(judge, "the judge", self._settings)
 
     def order(self, plan: DocumentPlan, values: Values) -> RunOrder:
-        path = runs.session_named(values["session"], self._called)
-        return RunOrder(path if not path.exists() or runs.is_writable(path) else runs.new_session(self._called), plan)
+        return RunOrder(runs.place_of_run(values["session"], self._called), plan)
 
     def summary(self, plan: DocumentPlan, values: Values) -> str:
         """Return ``3 cases × 2 repeats × white = 6 trials, about 30 requests, 4 minutes, $0.12``."""

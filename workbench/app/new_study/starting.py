@@ -28,7 +28,6 @@ from workbench.catalog import load_cases
 from workbench.catalog.repositories import load_repositories
 from workbench.documenters.types import SCOPES
 from workbench.models.defaults import available_models
-from workbench.orders.session_names import new_place
 from workbench.orders.study import StudyOrder
 from workbench.results.sessions import models_used
 from workbench.session.groups import CONTROLS
@@ -313,8 +312,7 @@ def defaults(kind: str, settings: Settings) -> dict[str, Any]:
 
 def _place_of(session: str, name: str) -> Path:
     """Return the session file that is meant; "" is the one of ``workbench study NAME``. One that is only read gives way to a new one."""
-    path = new_place(session or f"study-{name}")
-    return path if not path.exists() or runs.is_writable(path) else runs.new_session(f"study-{name}")
+    return runs.place_of_run(session or f"study-{name}", f"study-{name}")
 
 
 def _product(study: Study) -> str:

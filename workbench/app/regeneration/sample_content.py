@@ -149,7 +149,7 @@ def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
 
 def _history(former: Sequence[FormerVerdictRow]) -> Iterator[tuple[str, bool]]:
     """Yield a line for each of the last verdicts that were replaced, the newest first."""
-    from workbench.pages.regenerated import former_words
+    from workbench.pages.wording import former_words
 
     for row in reversed(former[-_REPLACED:]):
         yield f"before: {one_line(former_words(row), 300)}", False

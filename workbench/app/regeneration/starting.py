@@ -67,9 +67,8 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         return RegenerationPlan(**plan_values(RegenerationPlan, values), spend_limit=self.host.settings.spend_limit)
 
     def order(self, plan: RegenerationPlan, values: Values) -> RegenerateOrder:
-        name = f"regenerate-{Path(plan.source).name}"
-        path = runs.session_named(values["session"], name)
-        return RegenerateOrder(path if not path.exists() or runs.is_writable(path) else runs.new_session(name), plan)
+        place = runs.place_of_run(values["session"], f"regenerate-{Path(plan.source).name}")
+        return RegenerateOrder(place, plan)
 
     def estimate(self, order: RegenerateOrder) -> Estimate:
         """Return what its candidates and what its docs ask before them take, without what the session has already."""

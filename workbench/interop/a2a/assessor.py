@@ -35,8 +35,8 @@ from workbench.orders import launching, running
 from workbench.orders.launching import enqueue
 from workbench.orders.run import plan_document
 from workbench.pages import records, write_report
-from workbench.pages.contents import read_contents
 from workbench.plans.plan import DocumentPlan
+from workbench.results.contents import read_contents
 from workbench.session import SessionReader
 from workbench.session.pending_work import trial_state
 from workbench.session.rows import TrialRow

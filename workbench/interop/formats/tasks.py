@@ -171,12 +171,9 @@ def _check(task: TaskRow, tests: list[str]) -> str:
 
 
 def function_of(data: bytes, task: TaskRow) -> Function | None:
-    from workbench.repository.functions import find_functions
+    from workbench.repository.functions import functions_by_name
 
-    identity = (task.qualified_name, task.occurrence)
-    return next(
-        (one for one in find_functions(data, task.path) if (one.qualified_name, one.occurrence) == identity), None
-    )
+    return functions_by_name(data, task.path).get((task.qualified_name, task.occurrence))
 
 
 def split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[str, str, str] | None:

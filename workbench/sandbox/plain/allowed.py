@@ -422,13 +422,8 @@ def _take_powers(found: FileContext, name: str, function: Function) -> None:
     found.gadgets |= found.strong
 
 
-def arguments_of(header: ast.arguments) -> list[ast.arg]:
-    stars = [one for one in (header.vararg, header.kwarg) if one is not None]
-    return [*header.posonlyargs, *header.args, *header.kwonlyargs, *stars]
-
-
 def parameters(header: ast.arguments) -> set[str]:
-    return {one.arg for one in arguments_of(header)}
+    return {one.arg for one in python_syntax.arguments_of(header)}
 
 
 def named_at(call: ast.Call) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import string
 
+from workbench.base import python_syntax
 from workbench.sandbox.plain import allowed
 from workbench.sandbox.plain.allowed import Function, chain
 from workbench.sandbox.plain.names import ONLY_WITH, Found, Names
@@ -227,7 +228,7 @@ class Reading(Names):
     def _visit_FunctionDef(self, node: Function) -> None:
         if node.name.startswith("__") and node.name.endswith("__"):
             raise Found(f"it defines {node.name}")
-        for annotation in (*(one.annotation for one in allowed.arguments_of(node.args)), node.returns):
+        for annotation in (*(one.annotation for one in python_syntax.arguments_of(node.args)), node.returns):
             if annotation is not None:
                 self._annotation(annotation)
         self._all([*node.decorator_list, *node.args.defaults, *node.args.kw_defaults, *node.body])

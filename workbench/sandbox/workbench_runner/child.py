@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from . import fast_path, processes, reaching  # noqa: F401 - bodies with checks import the last
+from . import processes, reaching  # noqa: F401 - bodies with checks import the last
 from .process_state import ProcessState
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ class Reporter:
             first = first.tb_next
         if first is None:
             return
-        if self._failures >= _FULL_TRACEBACKS and not fast_path.brief_failures(item):
+        if self._failures >= _FULL_TRACEBACKS and not brief_failures(item):
             while first.tb_next is not None:  # only its message will be kept
                 first = first.tb_next
         call.excinfo = pytest.ExceptionInfo.from_exc_info((excinfo.type, excinfo.value, first))
@@ -316,6 +316,29 @@ class Reporter:
         if self.mouth is not None:
             self.mouth.say(str(excrepr))
         self.wire.emit("internal", message=(str(excrepr).strip().splitlines() or [""])[-1][:_MESSAGE])
+
+
+class Brief:
+    """A failure of which only the message will be kept: pytest's own text without the traceback."""
+
+    def __init__(self, message: str) -> None:
+        self.reprcrash = self
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def brief_failures(item: Any) -> bool:
+    """Keep only the message of a function's further failures; False for items with their own text."""
+    brief = item.__class__ is pytest.Function
+    if brief:
+        item.repr_failure = _brief
+    return brief
+
+
+def _brief(excinfo: Any, style: Any = None) -> Brief:
+    return Brief(excinfo.exconly(tryshort=True))
 
 
 def belongs(name: str, own: Collection[str]) -> bool:

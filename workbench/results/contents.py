@@ -1,27 +1,100 @@
-"""What a report is about: the runs and items of a session, read in one consistent look."""
+"""What a session holds, read in one consistent look: its runs, trials, and what came of its tasks.
+
+A candidate that is being tested again has its former verdict until the new one is there: it counts, and is marked.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from workbench.base.text import percent
+from workbench.base import glyphs
+from workbench.base.text import decoded, percent
 from workbench.grounding.exploration import WHOLE
-from workbench.pages.regenerated import Regenerated, regenerated
 from workbench.results.items import Item, all_items, short_ids
+from workbench.results.samples import candidates_of, run_check
 from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
 from workbench.results.spread import Agreement, Spread, Total, spreads
 from workbench.results.works import works_by_trial
 from workbench.session.forks import below_parents
+from workbench.session.groups import Group
 from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem
 from workbench.session.reader import SessionReader
-from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
+from workbench.session.rows import (
+    AnnotationRow,
+    CandidateRow,
+    DroppedRow,
+    FailingTestRow,
+    FormerVerdictRow,
+    LabelRow,
+    RunRow,
+    ScoreRow,
+    StageRow,
+    TaskRow,
+    TrialRow,
+)
 
 if TYPE_CHECKING:
+    from workbench.regeneration.outcome import GroupOutcome, TaskGroup, TaskResult
+    from workbench.regeneration.self_check import SelfCheck
+    from workbench.results.failures import Diagnosis
     from workbench.results.works import Works
     from workbench.rubric.scorecard import TierScore
+    from workbench.session.sample_counts import SampleCount
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A task under a group."""
+
+    task: TaskRow
+    group: Group
+    control: bool
+    candidates: tuple[CandidateRow, ...]
+    result: TaskResult
+
+    @property
+    def cells(self) -> str:
+        """Return a glyph per sample: a verdict's, followed by ′ where it is a former one and by ≟ where it is doubtful."""
+        return "".join(map(cell, self.candidates))
+
+
+@dataclass(frozen=True, slots=True)
+class Regenerated:
+    """A regeneration run.
+
+    It has the tasks that were kept or excluded, what came of each group, a line per task and group, and what fell out;
+    ``diagnosis`` says why candidates of the whole run failed, ``files`` has pass@k by file for each group.
+    """
+
+    ks: tuple[int, ...]
+    tasks: tuple[TaskRow, ...]
+    lines: tuple[Line, ...]
+    groups: tuple[GroupOutcome, ...]
+    check: SelfCheck
+    stages: tuple[StageRow, ...]
+    dropped: tuple[DroppedRow, ...]
+    diagnosis: Diagnosis
+    files: Mapping[Group, tuple[TaskGroup, ...]]
+
+    def of_task(self, task: str) -> list[Line]:
+        """Return the lines of one task, controls last."""
+        return [line for line in self.lines if line.task.id == task]
+
+    def name(self, group: Group) -> str:
+        return group.name(one.group for one in self.groups)
+
+
+def cell(candidate: CandidateRow) -> str:
+    """Return one glyph for a candidate."""
+    if candidate.verdict is not None:
+        sign = glyphs.VERDICTS.get(candidate.verdict, "?")
+        return sign + (glyphs.FORMER if candidate.again else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
+    return glyphs.RUNNING if candidate.state in {"asking", "testing"} else glyphs.WAITING
+
 
 PREFERRED_RUBRIC = "aeo-bench"
 
@@ -147,6 +220,56 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         labels=tuple(reader.labels()),
         put_away=sum(row.deleted_at is not None for row in reader.every_run()),
         totals=totals,
+    )
+
+
+def former_failing(reader: SessionReader, former: FormerVerdictRow) -> list[FailingTestRow]:
+    listed = decoded(reader.text(former.failing_blob)) if former.failing_blob else []
+    if not isinstance(listed, list):
+        return []
+    return [FailingTestRow(former.candidate_id, *test) for test in listed if isinstance(test, list) and len(test) == 4]
+
+
+def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None) -> Regenerated:
+    """Read what came of a run's tasks, samples that later runs added to them included."""
+    # Imported here: reports on document runs do not need the room of regeneration.
+    from workbench.regeneration.outcome import group_outcomes, ks_of, pass_by, task_result
+    from workbench.results.failures import diagnose
+    from workbench.session.sample_counts import counts_of, group_of, sample_counts
+
+    every = reader.tasks(run.id)
+    tasks = [task for task in every if only_task in (None, task.id)]
+    known = {task.id: task for task in tasks}
+    ks = ks_of(run.plan)
+    counts = sample_counts(reader, run.id, by_task=True)
+    live = reader.run_state(run) in ("queued", "running")
+    groups = group_outcomes(counts, every, ks, now=time.time() if live else None)
+    found: dict[tuple[str, bool, Group], list[CandidateRow]] = {}
+    for candidate in candidates_of(reader, run.id):
+        if candidate.task_id in known:
+            group = group_of(candidate, known[candidate.task_id])
+            found.setdefault((candidate.task_id, bool(candidate.control), group), []).append(candidate)
+    order = {(one.control, one.group): place for place, one in enumerate(groups)}
+    singles: dict[tuple[str, bool, Group], list[SampleCount]] = {}
+    for one in counts_of(reader, (candidate for mine in found.values() for candidate in mine)):
+        singles.setdefault((one.task, one.control, one.group), []).append(one)
+    lines = [
+        Line(known[key[0]], key[2], key[1], tuple(mine), task_result(known[key[0]], singles[key]))
+        for key, mine in found.items()
+    ]
+    asked = {one.group: one.results for one in groups if not one.control}
+    places = {task.id: place for place, task in enumerate(tasks)}
+    lines.sort(key=lambda line: (places[line.task.id], order[line.control, line.group]))
+    return Regenerated(
+        ks=ks,
+        tasks=tuple(tasks),
+        lines=tuple(lines),
+        groups=groups,
+        check=run_check(reader, run.id, counts, len(every)),
+        stages=tuple(reader.stages(run.id)),
+        dropped=tuple(reader.dropped(run.id)) if only_task is None else (),
+        diagnosis=diagnose(reader, run.id, asked),
+        files={group: pass_by([(one.file, one) for one in results], ks) for group, results in asked.items()},
     )
 
 
