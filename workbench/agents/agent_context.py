@@ -167,22 +167,11 @@ class Turn:
 
 
 class AgentContext:
-    """The context of an agent.
+    """What an agent works in; ``recorded`` is the recorded model if ``model`` is a replay, ``scope`` the trial.
 
-    Args:
-        assignment: The project's name and description.
-        view: The part of the repository that the agent may see.
-        asker: Answers its requests.
-        log: Stores its steps.
-        model: The model's name.
-        recorded: The recorded model if ``model`` is a replay.
-        sample: The trial's repeat number, so that repeats are independent samples.
-        scope: Identity of the trial.
-        max_steps: Maximum number of steps, including the submission.
-        read_limit: Maximum number of characters of a file, or of a folder's names, that one call returns.
-        answer_tokens: Maximum number of tokens of an answer.
-        inherited: The first steps of a fork.
-        sampling: None for AEO-Bench's temperature and ``answer_tokens``.
+    ``sample`` is the trial's repeat number, so that repeats are independent; ``max_steps`` includes the submission;
+    ``read_limit`` is in characters of a file, or of a folder's names, for one call. Without ``sampling``, AEO-Bench's
+    temperature and ``answer_tokens`` hold.
     """
 
     def __init__(
@@ -260,14 +249,10 @@ class AgentContext:
         )
 
     async def ask(self, messages: Sequence[Message], grammar: str | None = None) -> Turn:
-        """Send the whole conversation to the model and parse the action in its answer.
+        """Send the whole conversation to the model and parse the action in its answer; ``grammar`` is for the embedded one.
 
-        ``grammar`` (GBNF) constrains the embedded model alone.
-
-        Raises:
-            OutOfSteps: No step is left.
-            ModelError: There was no answer; the failure is recorded as the trial's last step.
-            ForkDiverged: In a fork, the agent asks something else than its parent did.
+        Raises OutOfSteps; ModelError, recorded as the trial's last step; ForkDiverged where a fork asks something else than
+        its parent did.
         """
         if self.steps_left <= 0:
             raise OutOfSteps

@@ -40,21 +40,12 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """One entry point.
+    """One entry point; ``problem`` is what is wrong with the entry itself, whether it can be imported is not looked at."""
 
-    Attributes:
-        kind: A key of :data:`GROUPS`.
-        name: What a person types.
-        path: Its dotted path, ``package.module:Class``; of a theme the package that holds its file,
-            ``package.themes`` for ``package/themes/NAME.yaml``.
-        package: Name and version of the package that declares it.
-        problem: What is wrong with the entry itself, "" where nothing is; whether it can be imported is not looked at.
-    """
-
-    kind: str
-    name: str
-    path: str
-    package: str
+    kind: str  # a key of :data:`GROUPS`
+    name: str  # what a person types
+    path: str  # ``package.module:Class``; of a theme the package that holds its file, ``package.themes``
+    package: str  # that declares it, with its version
     problem: str = ""
     own: bool = False  # of this package
 

@@ -144,15 +144,9 @@ def case_from_source(source_text: str) -> TestCase:
 
 
 def add_case(source_text: str, id: str | None = None, folder: Path | None = None) -> Path:
-    """Write a commented ``case.toml`` for a source and return its path.
+    """Write a commented ``case.toml`` for a source and return its path; the folder is that of the user's own cases.
 
-    The id is by default derived from the source's name, the folder that of the user's own cases.
-
-    Raises:
-        BadSource: The text is not a valid source.
-        CaseExists: There is already a case with that id.
-        CannotBeCase: The id is not valid, or the folder is already a case or does not exist.
-        BadCase: The file cannot be written.
+    BadSource, CaseExists (the id is taken), CannotBeCase (of the id or the folder), BadCase: the file cannot be written.
     """
     source = parse_source(source_text)
     if source.kind == "folder" and (Path(source.location) / CASE_FILE).exists():

@@ -155,12 +155,7 @@ def deliver(bundle: JobBundle) -> JobBundle:
 
 
 async def test(bundle: JobBundle, job: Job) -> dict[str, Any]:
-    """Test one candidate on this worker.
-
-    Returns:
-        ``report``, or ``unfit``: a sentence saying why this worker cannot test candidates of the bundle's repository;
-            and ``worker``, its address.
-    """
+    """Test one candidate on this worker: its address, and ``report`` or ``unfit``, why it cannot test the repository's."""
     from distributed.worker import get_worker
 
     worker = get_worker()

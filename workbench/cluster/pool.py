@@ -386,9 +386,7 @@ class DaskClusters:
 async def connected(engine: str) -> AsyncIterator[Cluster]:
     """Connect to the scheduler at ``engine``; TLS and other settings come from Dask's configuration.
 
-    Raises:
-        UsageError: ``engine`` is not a valid address, or ``distributed`` is not installed.
-        ClusterError: There is no Dask scheduler at that address.
+    UsageError: see :func:`dask_address`; ClusterError: there is no Dask scheduler at that address.
     """
     address = dask_address(engine)
     from distributed import Client

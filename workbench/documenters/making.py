@@ -71,10 +71,8 @@ async def document_file(
 ) -> DocumentedFile:
     """Return a file in which every definition has the system's docstring, or none.
 
-    Raises:
-        ModelError: A model gave no answer: every prompt of this file would be different. A definition that does not fit
-            the model's window has none.
-        DocumentationFailed: A docstring cannot be written into the file.
+    ModelError: a model gave no answer, so that every prompt of this file would be different (a definition that does not
+    fit the model's window has none). DocumentationFailed: a docstring cannot be written into the file.
     """
     failed: dict[DefinitionKey, str] = {}
     if scope == DOCSTRINGS_ONLY:

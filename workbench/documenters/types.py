@@ -63,15 +63,9 @@ class DocSystem(Protocol):
         """Document a repository, once and first; ``report`` gets progress and cost. Raises WorkbenchError."""
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the docstring of one function of the repository.
+        """Return the docstring of a function by POSIX path, name as Python has it, and occurrence of that name, from 1.
 
-        Args:
-            path: Of its file, POSIX, relative to the snapshot's root.
-            qualified_name: As Python has it: ``Class.method``, ``outer.<locals>.inner``.
-            occurrence: 1 for the first definition of that name in the file, 2 for the second.
-
-        Raises:
-            ModelError: A model gave no answer; that function's task is left out.
+        ModelError: a model gave no answer; that function's task is left out.
         """
 
 

@@ -160,15 +160,11 @@ _MALFORMED_TRIES = 3
 
 
 class Gateway:
-    """The single entry point to every model, for one run.
+    """The single entry point to every model, for one run; ``log`` supplies answers that the session already holds.
 
-    Args:
-        log: Stores calls, and supplies answers that the session already holds.
-        limits: Concurrency, time and spend limits of the run.
-        replay: Opens the recorded answers of the session that follows ``replay:`` in a model's name.
-        base_url: OpenAI-compatible endpoint for ``openai/…`` models; if empty, the environment's.
-        local_model_path: GGUF file to use for ``local`` instead of the packaged one.
-        spent_usd: US dollars that the run spent before this process started.
+    ``replay`` opens the recorded answers of the session behind ``replay:``; ``base_url`` is the endpoint of ``openai/…``
+    models, "" for the environment's; ``local_model_path`` is the GGUF file for ``local``, "" for the packaged one.
+    ``spent_usd`` is what the run spent before this process started.
     """
 
     def __init__(

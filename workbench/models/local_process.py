@@ -143,9 +143,7 @@ class LocalModel:
     async def endpoint(self) -> Endpoint:
         """Return the model's address, starting it first if it is not running.
 
-        Raises:
-            ModelUnavailable: It is not installed, or did not start in time.
-            LocalModelCrashed: It exited while loading.
+        ModelUnavailable: it is not installed, or did not start in time; LocalModelCrashed: it exited while loading.
         """
         async with self._lock:
             if self._endpoint is not None and self.pid is not None:
@@ -266,14 +264,9 @@ async def ask(
 ) -> Any:
     """Send a conversation once and return the chat completion with its fields as attributes, as LiteLLM gives it.
 
-    ``base_url`` ends with ``/v1``; ``settings`` are optional fields, of which ``extra_body`` is merged into the
-    request; ``timeout_s`` limits the whole exchange.
-
-    Raises:
-        TimeoutError: It took longer.
-        APIConnectionError: The connection broke.
-        httpx.HTTPStatusError: The model refused the request; the message holds its words.
-        ValueError: The answer is not JSON.
+    ``settings`` are optional fields, of which ``extra_body`` is merged into the request; ``timeout_s`` limits the whole
+    exchange. Raises TimeoutError, APIConnectionError, httpx.HTTPStatusError with the model's words, and ValueError for an
+    answer that is not JSON.
     """
     import httpx
 

@@ -345,11 +345,8 @@ async def ask(request: Request, target: Target, settings: Mapping[str, Any], tim
 def read(response: Any, request: Request, target: Target, dropped: tuple[str, ...], seconds: float) -> Answer:
     """Return the answer in LiteLLM's response.
 
-    Raises:
-        EmptyAnswer: It holds no text.
-        FailedAnswer: It holds a gateway's error.
-        MalformedAnswer: It holds no choices.
-        ModelRefused: The model or the provider's filter withheld it.
+    EmptyAnswer: it holds no text; FailedAnswer: a gateway's error; MalformedAnswer: no choices; ModelRefused: the model or
+    the provider's filter withheld it.
     """
     choices = getattr(response, "choices", None)
     if not choices:

@@ -58,19 +58,12 @@ class Start:
 
 
 class Adapter(Protocol):
-    """One program.
+    """One program."""
 
-    Attributes:
-        name: As in identities: program, version, model and whatever else changes its output.
-        title: For sentences, ``RepoAgent 0.2.0``.
-        model: The model that answers its requests; "" if it asks none.
-        basis: What else its docstrings rest on, such as the digest of a script; a change makes it document anew.
-    """
-
-    name: str
-    title: str
-    model: str
-    basis: str
+    name: str  # as in identities: program, version, model and whatever else changes its output
+    title: str  # for sentences, ``RepoAgent 0.2.0``
+    model: str  # that answers its requests; "" if it asks none
+    basis: str  # what else its docstrings rest on, such as the digest of a script; a change makes it document anew
 
     def start(self, place: Place) -> Start: ...
 
@@ -130,9 +123,7 @@ class DocProgram:
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
         """Run the program, unless its output for these files is cached.
 
-        Raises:
-            DocumentationFailed: It crashed, hung, was stopped at a limit or wrote nothing that can be used.
-            ModelError: No model can answer it (spend limit, key, name).
+        DocumentationFailed: it crashed, hung, was stopped at a limit or wrote nothing usable; ModelError: no model can answer it.
         """
         work = WorkFolder(snapshot, self._adapter.name, self._adapter.basis)
         try:

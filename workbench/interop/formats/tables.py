@@ -21,6 +21,10 @@ from workbench.interop.formats.exporting import Written, write_lines
 from workbench.results.tables import TABLES, Rows, rows_of, table_rows
 
 
+def _table(name: str) -> Any:
+    return property(lambda session: _framed(session.rows(name)))
+
+
 class Session:
     """A session, read-only, to be used with ``with`` or :meth:`close`. SessionError: it cannot be read."""
 
@@ -42,37 +46,14 @@ class Session:
     def close(self) -> None:
         self._reader.close()
 
-    @property
-    def trials(self) -> Any:
-        """A row per trial: case, agent, model, state, sums, ``imported_from``."""
-        return self._frame("trials")
-
-    @property
-    def steps(self) -> Any:
-        return self._frame("steps")
-
-    @property
-    def scores(self) -> Any:
-        """A row per trial, rubric and judge: points in all and of each tier."""
-        return self._frame("scores")
-
-    @property
-    def criteria(self) -> Any:
-        """A row per criterion of each scorecard, with points, maximum and reason."""
-        return self._frame("criteria")
-
-    @property
-    def tasks(self) -> Any:
-        return self._frame("tasks")
-
-    @property
-    def candidates(self) -> Any:
-        return self._frame("candidates")
-
-    @property
-    def failing_tests(self) -> Any:
-        """A row per test that did not pass for a candidate."""
-        return self._frame("failing_tests")
+    # A frame each; the page says what is a row.
+    trials = _table("trials")
+    steps = _table("steps")
+    scores = _table("scores")
+    criteria = _table("criteria")
+    tasks = _table("tasks")
+    candidates = _table("candidates")
+    failing_tests = _table("failing_tests")
 
     def rows(self, table: str) -> Rows:
         """Return a table as plain tuples, without a data frame library. UsageError: there is no such table."""
@@ -92,9 +73,6 @@ class Session:
     def text(self, digest: str | None) -> str | None:
         """Return the text that a ``…_blob`` column names; None for None. SessionError: it is missing or unreadable."""
         return None if digest is None else self._reader.data(digest).decode("utf-8", "replace")
-
-    def _frame(self, table: str) -> Any:
-        return _framed(self.rows(table))
 
 
 def open_session(session: str | Path) -> Session:
