@@ -220,8 +220,10 @@ class ModeScreen(BaseScreen[None]):
     @property
     def exported(self) -> dict[str, str | Callable[[], Page]]:
         """What can be exported beside the whole session: the item that is shown, and the rows of its list as they are."""
-        item, table = self.labelled(), next(iter(self.query(Table)), None)
-        parts: dict[str, str | Callable[[], Page]] = {} if item is None else {shortened(item.name, 40): item.item}
+        item, table, reader = self.labelled(), next(iter(self.query(Table)), None), self.workbench.reader
+        parts: dict[str, str | Callable[[], Page]] = {}
+        if item is not None and reader is not None and reader.run(item.item) is None:  # of a run there is no page
+            parts[shortened(item.name, 40)] = item.item
         return parts if table is None or not table.shown else {**parts, "these rows": table.as_page}
 
     # -- panes
