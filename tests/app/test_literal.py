@@ -168,7 +168,8 @@ def hostile_trial(path: Path) -> None:
         made.step(name, 2, "invalid", NAME, NAME, answer=NAME, problem=NAME)
         made.seen(name, f"{SHORT}a.py", "read", 1, 10)
         proofs = [
-            {"kind": kind, "text": NAME, "start": None, "end": None, "path": NAME, "line": 3} for kind in ("fact", NAME)
+            {"kind": kind, "text": NAME, "start": None, "end": None, "path": NAME, "line": 3}
+            for kind in ("fact", "judge")
         ]
         criterion = {"key": NAME, "title": NAME, "reason": NAME, "judged_by": NAME, "samples": [], "maximum": 5}
         criteria = [
