@@ -228,7 +228,7 @@ def test_more_samples_keep_what_is_there(
     assert ended(session, run, until) == "done", error(session, run)
     before = candidates(session, run)
     assert len(loopback_server.seen) == 6
-    assert MoreSamplesOrder(session, run, 4).begin() == run
+    assert MoreSamplesOrder(session, run, 4).begin().runs == [run]
     assert ended(session, run, until) == "done"
     after = candidates(session, run)
     assert len(loopback_server.seen) == 12
