@@ -86,7 +86,10 @@ def keys() -> str:
         own = {one.keys: one for section in sections for one in SECTIONS[section] if not known & {*one.keys.split(",")}}
         said = [f"`{written(keys.split(',')[0])}` {one.about or one.title}" for keys, one in own.items()]
         lines.append(f"| {title} | {' · '.join(said)} |")
-    lines += ["", "Every key can be changed: `[keymap]` in the [settings](settings.md) maps the id of a binding, which `?` shows, to a key."]
+    lines += [
+        "",
+        "Every key can be changed: `[keymap]` in the [settings](settings.md) maps the id of a binding, which `?` shows, to a key.",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -157,7 +157,7 @@ def _prepare() -> dict[str, str]:
     import workbench.engine.improvement
     import workbench.engine.process
     import workbench.engine.regenerate
-    import workbench.orders.study_client  # noqa: F401
+    import workbench.orders.study  # noqa: F401
     from workbench.models import provider
 
     before = set(os.environ)

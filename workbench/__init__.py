@@ -1,6 +1,6 @@
 """A terminal workbench for documentation agents: run them, trace them, score them, and test the quality of their docs.
 
-From Python: ``from workbench import open_session`` gives the tables of a session as data frames (docs/python.md).
+From Python: ``from workbench import open_session`` gives the tables of a session as data frames (docs/reference/python.md).
 """
 
 import lazy_loader

@@ -19,7 +19,8 @@ from workbench.base import paths
 from workbench.base.settings import Settings
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.engine.process import serve
-from workbench.orders.trial_orders import plan_check, plan_rescore
+from workbench.orders.check import CheckOrder
+from workbench.orders.rescore import RescoreOrder
 from workbench.session import SessionWriter, create
 
 FOLDER = Path(__file__).parent
@@ -75,7 +76,7 @@ def checked_session(folder: Path) -> Path:
         writer.add_snapshot(snapshot.digest, snapshot.source, snapshot.revision, files)
         writer.set_trial("a-trial", state="done", snapshot=snapshot.digest, readme_blob=writer.blob(readme), parsed=1)
         writer.set_run("run", state="done")
-    for run in (plan_rescore(session), plan_check(session)[0]):
+    for run in (RescoreOrder(session).submit().runs[0], CheckOrder(session).submit().runs[0][0]):
         serve(session, run)
     return session
 

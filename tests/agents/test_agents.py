@@ -11,9 +11,9 @@ import pytest
 
 from workbench.agents import AGENTS, make_agent
 from workbench.agents.agent_context import AgentContext, Assignment, Step
-from workbench.agents.baselines import likely_main_file
 from workbench.agents.names import agent_info, current_name
 from workbench.agents.protocol import first_message
+from workbench.agents.white import likely_main_file
 from workbench.base.errors import UsageError
 from workbench.catalog import load_cases
 from workbench.models.types import Answer, ModelTimeout, Request, Usage

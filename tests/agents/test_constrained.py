@@ -47,7 +47,7 @@ def test_names_and_requirements_are_read_from_text() -> None:
 async def test_the_embedded_model_keeps_to_it() -> None:
     from workbench.agents.protocol import Action, parse_action, submission_of
     from workbench.models import Gateway, Limits, Message, Request, Sampling
-    from workbench.models.memory import MemoryCallLog
+    from workbench.models.types import MemoryCallLog
 
     gateway = Gateway(MemoryCallLog(), Limits())
     try:

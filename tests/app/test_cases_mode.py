@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench.app.runs import begin, default_session, new_session
+from workbench.app.runs import default_session, new_session, place_of_run
 from workbench.base import paths
-from workbench.orders.plan import DocumentPlan
+from workbench.orders.run import RunOrder
+from workbench.plans.plan import DocumentPlan
 from workbench.results.scores import last_scores
 from workbench.session import SessionReader
 
@@ -179,16 +180,14 @@ def test_a_run_from_the_example_goes_into_a_new_session_and_counts_on(monkeypatc
     example = make_session("example")
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: example.parent if name == "sessions" else bundled(name))
-    plan = DocumentPlan(("word_counter",), model="local", judge="offline")
-    session, _ = begin(example, "word_counter", plan, None)
+    plan = DocumentPlan(("word_counter",), model="local", judge="offline", first_repeat=0)
+    session = RunOrder(place_of_run(str(example), "word_counter"), plan).begin().session
     assert session != example
     assert session.name.endswith("-word_counter.session")
     monkeypatch.setattr(paths, "bundled", bundled)
-    again, trial = begin(session, "word_counter", plan, None)
-    assert again == session
+    assert RunOrder(place_of_run(str(session), "word_counter"), plan).begin().session == session
     with SessionReader(session) as reader:
         assert [one.repeat for one in reader.trials()] == [1, 2]
-        assert trial == reader.trials()[-1].id
     assert launched == [session, session]
 
 

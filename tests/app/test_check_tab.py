@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from trajectory_app import press, screen_text, trajectory, until
 from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, columns, to_json
+from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, to_json, works
 from workbench.session import engine_starts
 
 PAGE = "README.md"
@@ -60,7 +61,9 @@ def keep(recorder: Recorder, checked: Checked, *, key: tuple[str, int, float, in
     writer.add_run(run, "document", {"trials": [key[0]], "check": "run", "check_only": True})
     writer.set_run(run, state="done")
     writer.put_check(key, run)
-    writer.set_check(key, state="done", result_blob=writer.blob(to_json(checked)), seconds=1.0, **columns(checked))
+    writer.set_check(
+        key, state="done", result_blob=writer.blob(to_json(checked)), seconds=1.0, **asdict(works(checked))
+    )
 
 
 async def checks(pilot: Pilot[int], screen: TrajectoryScreen) -> CheckList:
@@ -154,7 +157,12 @@ async def test_a_check_is_followed_while_it_runs_and_c_stops_it(recorder: Record
         await press(pilot, screen, "c")
         await until(pilot, lambda: writer.take_requests("check-2") == ["cancel"], "the request")
         writer.set_check(
-            KEY, state="done", problem=None, partial="", result_blob=writer.blob(to_json(CHECKED)), **columns(CHECKED)
+            KEY,
+            state="done",
+            problem=None,
+            partial="",
+            result_blob=writer.blob(to_json(CHECKED)),
+            **asdict(works(CHECKED)),
         )
         writer.set_run("check-2", state="done")
         writer.release(lease)

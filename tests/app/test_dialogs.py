@@ -13,7 +13,6 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from workbench.agents.names import current_name
-from workbench.app import runs
 from workbench.app.cases import starting as cases
 from workbench.app.regeneration import starting as regeneration
 from workbench.app.session_app import end_words, notification
@@ -22,9 +21,9 @@ from workbench.app.toolkit.ordering import remember, remembered
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings, load
 from workbench.cli import build_parser
-from workbench.orders import client
-from workbench.orders.plan import DocumentPlan, RegenerationPlan
-from workbench.orders.regeneration_client import full_ask
+from workbench.orders.regenerate import full_ask
+from workbench.orders.run import RunOrder, with_defaults
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
 
 
 def test_paths_are_completed_after_what_says_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +103,7 @@ def test_the_app_begins_with_what_the_command_line_takes(
         monkeypatch.setenv(name, value)
     known: Settings = load()
     given = _arguments("run", "word_counter")
-    plan = client.with_defaults(
+    plan = with_defaults(
         DocumentPlan(
             ("word_counter",), current_name(given.agent or known.agent), given.model, given.judge, given.repeats
         )
@@ -172,7 +171,7 @@ async def test_what_cannot_begin_is_said_in_the_dialog_and_nothing_typed_is_lost
     def refuse(*_: object, **__: object) -> None:
         raise WorkbenchError("The disk is full.")
 
-    monkeypatch.setattr(runs, "begin", refuse)
+    monkeypatch.setattr(RunOrder, "begin", refuse)
     async with start() as person:
         await person.sees("word_counter")
         await person.press("enter")

@@ -17,7 +17,7 @@ from trajectory_app import press, screen_text, table_of_trials, trajectory, unti
 from workbench.app.toolkit.edit_screen import EditScreen, TextArea
 from workbench.app.toolkit.form import Confirm
 from workbench.app.trajectory.actions import ModelDialog
-from workbench.orders import client, trial_orders
+from workbench.orders import launching
 from workbench.session import SessionReader, engine_starts
 from workbench.session.rows import TrialRow
 
@@ -44,8 +44,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.delenv("EDITOR", raising=False)
     monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setattr(client, "launch", launch)
-    monkeypatch.setattr(trial_orders, "launch", launch)
+    monkeypatch.setattr(launching, "launch", launch)
     return found
 
 

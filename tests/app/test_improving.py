@@ -14,7 +14,7 @@ from trajectory_app import screen_text, until
 from workbench.app.compare.screen import SideBySide
 from workbench.app.regeneration.better_docs import ImprovingScreen
 from workbench.app.regeneration.improving import HandingDialog, ImprovementDialog
-from workbench.orders.plan import ImprovementPlan, RegenerationPlan
+from workbench.plans.plan import ImprovementPlan, RegenerationPlan
 from workbench.session.rows import AttemptRow
 
 ORDER, WRITER = "order-1", "openai/writer"

@@ -27,7 +27,7 @@ from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.base import paths
 from workbench.base.settings import Settings
 from workbench.orders.orders import last_ask
-from workbench.orders.plan import RegenerationPlan
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionWriter, engine_starts
 from workbench.session.identity import candidate_id, trial_id
 
@@ -168,7 +168,8 @@ def hostile_trial(path: Path) -> None:
         made.step(name, 2, "invalid", NAME, NAME, answer=NAME, problem=NAME)
         made.seen(name, f"{SHORT}a.py", "read", 1, 10)
         proofs = [
-            {"kind": kind, "text": NAME, "start": None, "end": None, "path": NAME, "line": 3} for kind in ("fact", NAME)
+            {"kind": kind, "text": NAME, "start": None, "end": None, "path": NAME, "line": 3}
+            for kind in ("fact", "judge")
         ]
         criterion = {"key": NAME, "title": NAME, "reason": NAME, "judged_by": NAME, "samples": [], "maximum": 5}
         criteria = [

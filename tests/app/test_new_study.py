@@ -27,7 +27,7 @@ from workbench.app.toolkit.fields import Choice, PickList, Several, named
 from workbench.app.toolkit.form import AskText, Confirm
 from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.base import settings
-from workbench.orders import study_client
+from workbench.orders import study
 from workbench.pages import in_a_process
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
@@ -42,7 +42,7 @@ Launched = list[tuple[Path, str]]
 def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
     """What would be executed: the process itself is tested with the engine."""
     found: Launched = []
-    monkeypatch.setattr(study_client, "launch_study", lambda session, name: found.append((session, name)))
+    monkeypatch.setattr(study, "launch_study", lambda session, name, queue=False: found.append((session, name)))
     return found
 
 

@@ -20,8 +20,8 @@ from workbench.base import paths, settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.starting import RegenerationDialog
 from workbench.app.toolkit.form import Confirm
-from workbench.orders import client, launching
-from workbench.orders.plan import RegenerationPlan
+from workbench.orders import launching
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
 
 launching.launch = lambda *_: None  # what is ordered is looked at, not executed

@@ -29,7 +29,7 @@ async def test_a_run_that_no_engine_took_up_says_so(recorder: Recorder) -> None:
 async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two keys plan a run in the open session; the engine process itself is tested with the engine."""
     from workbench.orders import launching
-    from workbench.orders.plan import RegenerationPlan
+    from workbench.plans.plan import RegenerationPlan
     from workbench.session import SessionReader, engine_starts
 
     launched: list[tuple[Path, str]] = []
@@ -84,13 +84,12 @@ async def test_dialog_names_what_is_wrong(tmp_path: Path) -> None:
 
 async def test_keys_reach_the_engine(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     """r, R, + and u write into the session what an engine then takes up."""
-    from workbench.orders import client, regeneration_client, rerunning
-    from workbench.orders.plan import RegenerationPlan
+    from workbench.orders import launching
+    from workbench.plans.plan import RegenerationPlan
     from workbench.session import SessionReader
 
     launched: list[str] = []
-    for module in (client, regeneration_client, rerunning):
-        monkeypatch.setattr(module, "launch", lambda session, run, warm=None: launched.append(run))
+    monkeypatch.setattr(launching, "launch", lambda session, run, warm=None: launched.append(run))
     regenerated.word_counter(recorder)
     async with regeneration(recorder.path) as (pilot, screen):
         await press(pilot, screen, "r")
@@ -117,9 +116,9 @@ def parts_of_figures(screen: RegenerationScreen) -> list[str]:
 async def test_former_verdicts_stay_marked_until_there_are_new_ones(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workbench.orders import rerunning
+    from workbench.orders import launching
 
-    monkeypatch.setattr(rerunning, "launch", lambda session, run, warm=None: None)
+    monkeypatch.setattr(launching, "launch", lambda session, run, warm=None: None)
     regenerated.word_counter(recorder)
     async with regeneration(recorder.path) as (pilot, screen):
         await until(pilot, lambda: quiet(screen) and "pass@1 0.50" in screen_text(screen.app), "the figures")
@@ -172,10 +171,10 @@ async def test_resuming_the_example_works_on_a_copy(
 ) -> None:
     """What came with the program is only read: u takes the run up in a copy, which is shown."""
     from workbench.base import paths
-    from workbench.orders import client
+    from workbench.orders import running
 
     taken_up: list[Path] = []
-    monkeypatch.setattr(client, "resume", lambda session, run=None, warm=None: taken_up.append(session) or [run])
+    monkeypatch.setattr(running, "resume", lambda session, run=None, warm=None: taken_up.append(session) or [run])
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: tmp_path if name == "sessions" else bundled(name))
     regenerated.word_counter(recorder, state="running")

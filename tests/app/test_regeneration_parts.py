@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from workbench.app.regeneration import building
 from workbench.app.regeneration.task_table import EVERYTHING, QUESTIONS, route_of
-from workbench.regeneration.self_check import Control, Problem, Rechecks, banner
+from workbench.regeneration.self_check import Control, Problem, Rechecks, SelfCheck
 from workbench.results import regeneration_runs
 from workbench.results.regeneration_runs import Excluded
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
 from workbench.session.rows import StageRow, UnusedTestRow
-from workbench.session.verdict_counts import is_counted
+from workbench.session.sample_counts import is_counted
 
 
 def line(name: str, **more: object) -> TaskLine:
@@ -160,10 +160,14 @@ def test_tests_that_no_verdict_rests_on_are_shown_in_a_line_each() -> None:
 
 def test_a_self_check_speaks_only_when_something_is_wrong() -> None:
     good = (Control("reference", 1.0, 5, 5, 5), Control("stub", 0.0, 5, 0, 5))
-    assert banner(good, Rechecks(9, 0), (), live=False) == ""
+    assert SelfCheck(good, Rechecks(9, 0)).banner(live=False) == ""
     untested = (Control("reference", 1.0, 4, 4, 5, errors=1),)
-    assert banner(untested, Rechecks(), (), live=True) == ""
-    assert banner(untested, Rechecks(), (), live=False).startswith("✗ SELF-CHECK INCOMPLETE: could not test reference")
+    assert SelfCheck(untested, Rechecks()).banner(live=True) == ""
+    assert (
+        SelfCheck(untested, Rechecks())
+        .banner(live=False)
+        .startswith("✗ SELF-CHECK INCOMPLETE: could not test reference")
+    )
     many = tuple(Problem(str(n), f"f{n}", "stub") for n in range(5))
-    said = banner((Control("stub", 0.0, 9, 5, 9),), Rechecks(), many, live=True)
+    said = SelfCheck((Control("stub", 0.0, 9, 5, 9),), Rechecks(), many).banner(live=True)
     assert "stub passes on 5 tasks (f0, f1, f2 and 2 more)" in said

@@ -75,7 +75,7 @@ async def test_figures_are_those_of_the_report(finished: Path) -> None:
         await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].interval is not None, "the interval")
         shown = figures(screen)
         counts = [TaskCount(str(n), "snapshot-1", "abba"[n], 3, passed) for n, passed in enumerate((2, 0, 1, 3))]
-        overall = summarise(counts, (1, 3)).overall
+        overall = summarise(counts, (1, 3))
         assert [item.value for item in shown.pass_at] == [overall[1].value, overall[3].value] == [0.5, 0.75]
         assert shown.pass_at[0].interval == interval_of(counts, 1)
         assert (shown.decided, shown.tasks, shown.leaking) == (4, 4, 1)

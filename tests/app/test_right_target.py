@@ -24,8 +24,8 @@ from trajectory_app import screen_text, trajectory, until
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration import following
 from workbench.base import settings
-from workbench.orders import regeneration_client
-from workbench.orders.plan import Ask, RegenerationPlan
+from workbench.orders import launching
+from workbench.plans.plan import Ask, RegenerationPlan
 from workbench.session import SessionReader
 
 OTHER = "openai/gpt-5"
@@ -63,7 +63,7 @@ def samples_asked(session: Path) -> dict[str, int]:
 
 
 async def test_plus_asks_the_evaluator_that_is_shown(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regeneration_client, "launch", lambda *_: None)
+    monkeypatch.setattr(launching, "launch", lambda *_: None)
     monkeypatch.setenv("OPENAI_API_KEY", "none-is-asked")
     two_evaluators(recorder)
     async with regeneration(recorder.path) as (pilot, screen):
@@ -95,7 +95,7 @@ async def test_a_second_evaluator_says_so_and_the_first_stays(recorder: Recorder
 async def test_two_wordings_of_one_evaluator_are_two_and_more_is_asked_in_the_one_that_is_shown(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(regeneration_client, "launch", lambda *_: None)
+    monkeypatch.setattr(launching, "launch", lambda *_: None)
     monkeypatch.setenv("OPENAI_API_KEY", "none-is-asked")
     asks = [Ask(EVALUATOR, 3, prompt=prompt, context="prefix-1") for prompt in ("paper-1", "short-1")]
     asks.append(Ask(OTHER, 3, prompt="paper-1", context="prefix-1"))
@@ -141,7 +141,7 @@ async def test_a_run_that_begins_elsewhere_says_so(recorder: Recorder) -> None:
 
 
 async def test_rerun_failed_waits_until_the_run_is_read(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regeneration_client, "launch", lambda *_: None)
+    monkeypatch.setattr(launching, "launch", lambda *_: None)
     regenerated.word_counter(recorder)
     gate = held_back(monkeypatch)
 
@@ -175,7 +175,7 @@ async def test_what_makes_no_sense_once_read_is_said(recorder: Recorder, monkeyp
 
 
 async def test_what_waits_for_a_run_is_not_done_to_another(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regeneration_client, "launch", lambda *_: None)
+    monkeypatch.setattr(launching, "launch", lambda *_: None)
     regenerated.word_counter(recorder)
     for number in (2, 3):
         recorder.run(run_id=f"regen-{number}")

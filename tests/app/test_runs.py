@@ -15,6 +15,7 @@ from regenerated import Recorder
 from trajectory_app import screen_text, trajectory, until
 
 from workbench.app.run_list import RunsScreen, RunTable, title_within
+from workbench.orders import launching
 from workbench.results.runs import load_runs, sentence
 from workbench.session import SessionReader, SessionWriter, create
 
@@ -120,10 +121,9 @@ async def test_a_run_is_named_and_its_name_is_what_is_shown(several: Path) -> No
 
 
 async def test_resume_and_cancel_are_of_one_run(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench.orders import client
 
     resumed: list[str] = []
-    monkeypatch.setattr(client, "launch", lambda session, run, warm=None: resumed.append(run))
+    monkeypatch.setattr(launching, "launch", lambda session, run, warm=None: resumed.append(run))
     async with trajectory(several) as (pilot, _):
         screen = await list_of_runs(pilot)
         await pilot.press("c")

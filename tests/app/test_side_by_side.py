@@ -26,7 +26,7 @@ from workbench.comparison.tasks import CANDIDATES, TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.comparison.trials import TRIALS
 from workbench.regeneration.passk import Estimate
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Paired
 
 OTHER = "openai/other"

@@ -17,7 +17,7 @@ from workbench.app.toolkit.cell_table import Grid
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.plot import axis, place
 from workbench.session import SessionReader, SessionWriter
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import paired_difference
 from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome

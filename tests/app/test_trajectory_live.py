@@ -17,8 +17,9 @@ from textual.widgets import Input
 from trajectory_app import quiet, screen_text, trajectory, until
 
 from workbench.app.toolkit.report_dialog import ReportDialog
-from workbench.orders import client, launching
-from workbench.orders.plan import DocumentPlan
+from workbench.orders import launching
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def author(loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> 
 
 def begin(session: Path) -> str:
     plan = DocumentPlan(cases=("word_counter",), model="openai/scripted", judge="offline")
-    run = client.plan_document(session, plan)
+    run = plan_document(session, plan)
     launching.launch(session, run)
     return run
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from remote_agents.processes import peer_process
 
 from workbench.agents.agent_context import AgentContext, Assignment, Step
-from workbench.agents.remote import RemoteAgent
+from workbench.interop.a2a.agent import RemoteAgent
 from workbench.interop.a2a.card import fetch_card
 from workbench.interop.a2a.peer import PeerAsker
 from workbench.models.types import Answer, CallRecord, Request, Usage

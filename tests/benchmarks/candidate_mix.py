@@ -21,8 +21,7 @@ from engine.mutants import mutants
 from workbench.base import paths
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.engine.task_building import Prepared, prepare
-from workbench.engine.task_rows import located
-from workbench.regeneration.stubs import stubs
+from workbench.regeneration.tasks import located, stubs
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Workspace, choose_backend
 

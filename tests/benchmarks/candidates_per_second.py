@@ -29,8 +29,8 @@ from candidate_mix import SOURCES, Candidate, Cold, mix, prepared
 
 from workbench.base import paths
 from workbench.engine.task_building import Prepared
-from workbench.engine.task_rows import located
 from workbench.regeneration.environment import Environment
+from workbench.regeneration.tasks import located
 from workbench.repository.splicing import splice
 from workbench.sandbox import Job, Limits, Report, Verdict, Workspace, choose_backend, pool
 

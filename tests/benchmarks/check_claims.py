@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT)]
 
 from workbench.checking.claims import claims_of_page  # noqa: E402
-from workbench.checking.page import parse_page  # noqa: E402
-from workbench.checking.project import Project  # noqa: E402
+from workbench.claims.page import parse_page  # noqa: E402
+from workbench.claims.project import ProjectIndex  # noqa: E402
 
 FILES, LINES, LIMIT = 2_000, 1_000, 1.0
 
@@ -73,7 +73,7 @@ def main() -> int:
         modules = repository(root)
         page = parse_page(readme(modules), "README.md")
         began = time.process_time()
-        found = claims_of_page(page, Project(root), {})
+        found = claims_of_page(page, ProjectIndex(root), {})
         seconds = time.process_time() - began
         began = time.process_time()
         with warnings.catch_warnings():

@@ -24,8 +24,8 @@ from cluster.serving import serving
 
 from workbench.base import paths
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.cluster import connected
 from workbench.cluster.job_bundle import pack
+from workbench.cluster.pool import connected
 from workbench.regeneration.environment import build_environment
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice

@@ -20,11 +20,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from workbench.documenters.programs import DocProgram
-from workbench.documenters.programs.installing import environment, installed
-from workbench.documenters.programs.repoagent import INSTALLABLE, RepoAgent
-from workbench.documenters.programs.work_folder import WorkFolder
+from workbench.documenters.kept import WorkFolder
 from workbench.engine.records import SessionCallLog
+from workbench.interop.doc_programs.installing import environment, installed
+from workbench.interop.doc_programs.program import DocProgram
+from workbench.interop.doc_programs.programs import INSTALLABLE, RepoAgent
 from workbench.models import Limits
 from workbench.models.gateway import Gateway
 from workbench.repository import Snapshot, fetch
@@ -46,7 +46,7 @@ def directly(snapshot: Snapshot, url: str) -> float:
     work = WorkFolder(snapshot, "directly", "")
     work.folder.mkdir(parents=True, exist_ok=True)
     copy = work.fresh_copy()
-    python = environment(INSTALLABLE) / "bin" / "python"
+    python = environment(INSTALLABLE["repoagent"]) / "bin" / "python"
     command = [python, "-m", "repo_agent", "run", "-tp", copy, "-m", "m", "-b", url, "-l", "English", "-mtc", "4"]
     # An empty home folder, as in the sandbox: the program's libraries keep caches there.
     home = work.folder / "home"
@@ -64,7 +64,7 @@ async def through_us(snapshot: Snapshot, url: str, session: Path) -> tuple[float
         writer.add_run("run", "regenerate", {})
         gateway = Gateway(SessionCallLog(writer, "run"), Limits(), base_url=url)
         await gateway.warm_up("openai/m")  # an engine has done so long before
-        system = DocProgram(RepoAgent("openai/m", INSTALLABLE.version), gateway)
+        system = DocProgram(RepoAgent("openai/m"), gateway)
         processor, began = time.process_time(), time.perf_counter()
         await system.prepare(snapshot, lambda step: None)
         seconds = time.perf_counter() - began
@@ -74,7 +74,7 @@ async def through_us(snapshot: Snapshot, url: str, session: Path) -> tuple[float
 
 def main() -> None:
     """Measure and print."""
-    if installed(INSTALLABLE) is None:
+    if installed(INSTALLABLE["repoagent"]) is None:
         print("RepoAgent is not installed (workbench docs install repoagent): nothing was measured.")
         return
     wait = float(sys.argv[1]) if len(sys.argv) > 1 else 0.5

@@ -18,8 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))
 
 from populations import UNEVEN, files, repositories, tasks
 
-from workbench.statistics.clusters import Value
-from workbench.statistics.intervals import difference_interval, share_interval
+from workbench.statistics.intervals import Value, difference_interval, share_interval
 
 Drawn = Callable[[random.Random, float], list[Value]]
 MEANS = (0.02, 0.05, 0.1, 0.3, 0.5, 0.8, 0.9, 0.95, 0.98)

@@ -21,7 +21,7 @@ from ladder_projects import HELD_OUT, TUNED, bundled, downloaded
 from ladder_rungs import LIMITED, MOST, RUNGS, Project
 
 from workbench.rubric import OfflineJudge, score
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 
 METADATA = {"@context": "https://schema.org", "@type": "SoftwareSourceCode", "name": "n", "description": "d"}
 

@@ -29,8 +29,8 @@ from loopback.server import LoopbackServer, Reply
 
 from workbench.engine.task_building import prepare
 from workbench.orders import launching
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders.regenerate import order_regeneration
+from workbench.plans.plan import RegenerationPlan
 from workbench.sandbox import choose_backend
 from workbench.session import SessionReader
 
@@ -70,7 +70,7 @@ def serve(answers: Path, wait: float) -> None:
 def measure(session: Path, evaluator: str, samples: int) -> dict[str, object]:
     """Run an evaluator on the tasks; seconds from the first request or test to the last verdict."""
     plan = RegenerationPlan(SOURCE, evaluator=evaluator, samples=samples, limit=TASKS, controls=False)
-    run = plan_regeneration(session, plan)
+    run = order_regeneration(session, plan).run
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = launching.launch(session, run)
     assert process is not None

@@ -23,7 +23,7 @@ from typing import Any
 from candidate_mix import SOURCES, prepared
 
 from workbench.engine.task_building import Prepared
-from workbench.engine.task_rows import located
+from workbench.regeneration.tasks import located
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Worker, choose_backend
 

@@ -25,8 +25,7 @@ from pathlib import Path
 from workbench.repository import Snapshot, fetch
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import SpliceError, splice
-from workbench.sandbox.plain import PlainnessCheck
-from workbench.sandbox.plain_context import ProjectNames, project_names
+from workbench.sandbox.plain import PlainnessCheck, ProjectNames, project_names
 from workbench.session import SessionReader
 
 PROJECTS = (

@@ -13,12 +13,10 @@ import random
 import time
 
 from workbench.regeneration.passk import TaskCount, summarise
-from workbench.statistics.clusters import Value
-from workbench.statistics.paired import holm, paired_difference
-from workbench.statistics.permutation import permutation_test
+from workbench.statistics.intervals import Value
+from workbench.statistics.paired import holm, paired_difference, permutation_test
 from workbench.statistics.rankings import WEIGHTINGS, Measured, kendall_tau, pair_orders, scores
 from workbench.statistics.resampling import drawn_orders
-from workbench.statistics.variance import Sampled, variances
 
 SYSTEMS, SAMPLES, RESAMPLES = ("a", "b", "c", "d", "e"), 10, 10_000
 
@@ -54,8 +52,6 @@ def everything(counts: dict[str, list[TaskCount]]) -> None:
         for first, second in itertools.combinations(ranked, 2):
             kendall_tau([first[name] for name in SYSTEMS], [second[name] for name in SYSTEMS])
         pair_orders(tasks, drawn=drawn_orders(tasks, resamples=RESAMPLES))
-    for rows in counts.values():
-        variances(Sampled(row.repository, row.file, row.samples, row.passed) for row in rows)
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from candidate_mix import SOURCES, Candidate, mix, prepared
 
 from workbench.engine.task_building import Prepared
-from workbench.engine.task_rows import located
+from workbench.regeneration.tasks import located
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Pool, Report, Route, Verdict, choose_backend, pool
 from workbench.session import SessionReader

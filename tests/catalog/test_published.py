@@ -9,12 +9,23 @@ from pathlib import Path
 import pytest
 
 from workbench.catalog import UnknownCase, find_case, resolve_case
-from workbench.catalog.published import TASKS_IN_THE_TEXT, published_counts, published_scores
-from workbench.catalog.records import Record, bundled_record, record_of, write_record
 from workbench.catalog.repositories import BUILT as BUILT_STATUSES
-from workbench.catalog.repositories import NOT_CHECKED, Repository, find_repository, load_repositories
+from workbench.catalog.repositories import (
+    NOT_CHECKED,
+    TASKS_IN_THE_TEXT,
+    Record,
+    Repository,
+    bundled_record,
+    find_repository,
+    load_repositories,
+    published_counts,
+    published_scores,
+    record_of,
+    write_record,
+)
 from workbench.cli import main
 from workbench.commands.catalog import page
+from workbench.pages.composing import rendered
 from workbench.repository import parse_source
 
 ROOT = Path(__file__).parents[2]
@@ -176,8 +187,10 @@ def test_one_repository_is_shown_with_everything_tried_and_its_published_scores(
 
 
 def test_the_page_of_the_documentation_is_current() -> None:
-    told = "write it again: workbench catalog --markdown > docs/catalogue.md"
-    assert (ROOT / "docs" / "catalogue.md").read_text(encoding="utf-8") == page(), told
+    told = "write it again: workbench catalog --markdown > docs/reference/catalogue.md"
+    assert (ROOT / "docs" / "reference" / "catalogue.md").read_text(encoding="utf-8") == "".join(
+        rendered(page(), "md")
+    ), told
 
 
 def test_ones_own_record_is_shown_instead_of_the_bundled_one(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,7 +206,7 @@ def test_ones_own_record_is_shown_instead_of_the_bundled_one(home: Path, capsys:
     assert not own.sound
     assert bundled_record(entry) == bundled
     assert main(["catalog"]) == 0
-    assert "12344/12345" in capsys.readouterr().out
+    assert "12,344/12,345" in capsys.readouterr().out
     file.write_text("{}")
     assert main(["catalog"]) == 1
     told = capsys.readouterr().err

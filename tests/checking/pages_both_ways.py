@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from planted import write_project
 
-from workbench.checking import executing, installs, running
+from workbench.checking import executing, packages, running
 from workbench.checking.environment import environment_for
-from workbench.checking.page import Page, parse_page
-from workbench.checking.project import Project
 from workbench.checking.steps import plan_of
 from workbench.checking.verdicts import BlockResult
+from workbench.claims.page import Page, parse_page
+from workbench.claims.project import ProjectIndex
 
 STATEFUL = """
 
@@ -102,8 +102,8 @@ def drawn(seed: int, count: int = 7) -> Page:
 
 async def run(root: Path, page: Page, *, beside: int, seconds: float = 10.0, on_known: Any = None) -> Any:
     """Run a page with so many sandboxes beside its own."""
-    project = Project(root)
-    extras, others = installs.wanted([page], project)
+    project = ProjectIndex(root)
+    extras, others = packages.wanted([page], project)
     environment = await environment_for(project.root, project.declared, extras, others)
     room = asyncio.Semaphore(beside) if beside else None
     return await running.run_page(
@@ -116,14 +116,14 @@ def both_ways(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Both]:
     """Run a page both ways; what is run beside it begins at once, so that even a short page has something left out."""
     monkeypatch.setattr(executing, "_WAIT_SECONDS", 0.0)
     left_out = []
-    merged = executing._merged
+    merged = executing.Execution._merged
 
-    def counted(raw: Any, apart: Any) -> Any:
-        found = merged(raw, apart)
+    def counted(self: executing.Execution, raw: Any) -> Any:
+        found = merged(self, raw)
         left_out.append(sum(bool(one.get("apart")) for one in raw.values()))
         return found
 
-    monkeypatch.setattr(executing, "_merged", counted)
+    monkeypatch.setattr(executing.Execution, "_merged", counted)
 
     def ways(root: Path, page: Page, seconds: float = 10.0) -> Both:
         in_order = asyncio.run(run(root, page, beside=0, seconds=seconds))

@@ -13,12 +13,12 @@ from workbench.checking.claims import agreed, claims_of_page
 from workbench.checking.comparing import doctest_difference, of_the_machine, shell_difference
 from workbench.checking.judging_commands import Context
 from workbench.checking.kinds import kind_of
-from workbench.checking.nearest import slip_of
-from workbench.checking.page import is_of_another_time, is_page_for_readers, parse_page
-from workbench.checking.project import Project
-from workbench.checking.project_facts import licence_of, needed_python
+from workbench.checking.pages import is_page_for_readers
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import BlockResult, ClaimResult, Part, Truth, Verdict
+from workbench.claims.nearest import slip_of
+from workbench.claims.page import is_of_another_time, parse_page
+from workbench.claims.project import ProjectIndex
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_a_licence_is_the_one_that_its_text_begins_with(tmp_path: Path) -> None:
     (root / "pyproject.toml").write_text('[project]\nname = "wordstat"\nversion = "1"\n')
     text = "GNU LESSER GENERAL PUBLIC LICENSE\nVersion 2.1\n\nThis licence adds to the GNU General Public License.\n"
     (root / "COPYING").write_text(text)
-    assert licence_of(Project(root)) == {"LGPL"}
+    assert ProjectIndex(root).licences == {"LGPL"}
 
 
 def test_a_type_is_no_extra_and_a_part_may_need_another_python(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     for path, text in (
         ("README.md", "A `Wordstat[T, E]` holds either."),
         ("README.md", "It requires Python 3.10 or newer. Older versions (below 5.x)\nsupport Python 2.6 and above.\n"),
@@ -109,7 +109,7 @@ def test_a_program_that_is_told_nothing_and_a_path_that_only_a_reader_has() -> N
 
 
 def test_options_of_an_example_and_beginnings_of_options_are_no_mistakes(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     for text in (
         '`Option("--stopwach", nargs=2)` means that a bare `--stopwach` is one.',
         "There is no `--stopw` for `--stopwatch`.",
@@ -156,7 +156,7 @@ def test_sections_of_another_time_are_known_by_their_headings(heading: str, othe
 
 
 def test_a_changelog_within_a_page_need_not_hold_today(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     said = "Require Python >= 3.8.\n"
     for text, truth in ((f"# a\n\n## Use\n\n{said}", Truth.UNTRUE), (f"# a\n\n## 0.1.4\n\n{said}", Truth.UNKNOWN)):
         found = [
@@ -196,7 +196,7 @@ def test_a_package_that_distributions_share_lacks_nothing(tmp_path: Path) -> Non
     root = write_project(tmp_path / "project")
     (root / "azure").mkdir()
     (root / "azure/__init__.py").write_text("__path__ = __import__('pkgutil').extend_path(__path__, __name__)\n")
-    project = Project(root)
+    project = ProjectIndex(root)
     assert not project.lacks("azure", "identity")
     assert project.lacks("wordstat", "identity")
     assert not project.lacks("wordstat", "counting")
@@ -220,7 +220,7 @@ def test_a_parameter_of_another_library_is_not_the_projects() -> None:
 
 
 def test_a_licence_of_something_else_is_not_the_projects(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     for text, truth in (
         ("This code is released under the BSD license.\n", Truth.UNTRUE),
         ("wordstat is distributed under the terms of the BSD License.\n", Truth.UNTRUE),
@@ -235,7 +235,7 @@ def test_options_for_another_program_are_not_untrue(tmp_path: Path) -> None:
     root = write_project(tmp_path / "project")
     text = "```sh\nwordstat report --columns-wide 1\n```\n"
     (root / "more.py").write_text("import argparse\nargparse.ArgumentParser().parse_known_args()\n")
-    found = claims_of_page(parse_page(text, "README.md"), Project(root), {"wordstat": "--columns"})
+    found = claims_of_page(parse_page(text, "README.md"), ProjectIndex(root), {"wordstat": "--columns"})
     assert Truth.UNTRUE not in {one.truth for one in found}
 
 
@@ -282,7 +282,7 @@ def test_a_module_found_for_a_variable_of_the_page_says_nothing() -> None:
 
 
 def test_a_former_python_beside_todays_is_not_untrue(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     for text in (
         "- Python 3.10 or newer. Python 2.4+ was supported in the 0.5.x branch,\n  Python 3.4+ in the 0.6 branch.\n",  # pylibacl
         "Requires Python 3.10+.\n\nInstall it:\n\nRequires Python 3.6+.\n",
@@ -302,7 +302,7 @@ def test_extras_that_a_build_makes_or_that_stand_for_one_are_not_untrue(tmp_path
 
     def truth(name: str) -> list[Truth]:
         page = parse_page(f"```sh\npip install wordstat[{name}]\n```\n", "README.md")
-        return [one.truth for one in claims_of_page(page, Project(root), {}) if one.kind == "extra"]
+        return [one.truth for one in claims_of_page(page, ProjectIndex(root), {}) if one.kind == "extra"]
 
     assert truth("made") == [Truth.TRUE]
     assert truth("late") == [Truth.UNKNOWN]  # dill
@@ -311,7 +311,7 @@ def test_extras_that_a_build_makes_or_that_stand_for_one_are_not_untrue(tmp_path
 
 
 def test_a_version_of_which_todays_is_one_may_be_the_series(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     for said, truth in (("1.2", Truth.TRUE), ("1.1", Truth.UNTRUE), ("1", None)):
         found = [one.truth for one in claims_of_page(parse_page(f"Latest release: v{said}\n", "a.md"), project, {})]
         assert found == ([truth] if truth else [])
@@ -336,7 +336,7 @@ def test_a_module_that_its_package_hides_has_no_names_of_its_own(tmp_path: Path)
     code = "```python\nimport wordstat.tables as t\nt.Wide\n```\n"
     for extra, truth in (("", Truth.UNTRUE), ("from .tables import tables\n", Truth.UNKNOWN)):
         (root / "wordstat/__init__.py").write_text(f"from .counting import Counter\n{extra}")
-        found = claims_of_page(parse_page(code, "README.md"), Project(root), {})
+        found = claims_of_page(parse_page(code, "README.md"), ProjectIndex(root), {})
         assert next(one.truth for one in found if one.text == "t.Wide") is truth
 
 
@@ -349,7 +349,7 @@ def test_a_call_that_shows_one_option_leaves_the_rest_out() -> None:
 
 
 def test_names_that_pages_invent_for_the_reader_are_not_untrue(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     code = "```python\nfrom wordstat import MyDataModel, SiglentSPDxxx\nfrom wordstat.my_tag import get\nfrom wordstat import Missing\n```\n"
     found = claims_of_page(parse_page(code, "README.md"), project, {})
     assert [one.text for one in found if one.truth is Truth.UNTRUE] == ["Missing"]  # what openapi-python-client writes
@@ -358,7 +358,7 @@ def test_names_that_pages_invent_for_the_reader_are_not_untrue(tmp_path: Path) -
 
 
 def test_an_ellipsis_in_a_signature_is_no_default(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     found = claims_of_page(parse_page("`top_words(text, limit=...)`\n", "README.md"), project, {})
     assert Truth.UNTRUE not in {one.truth for one in found}
 
@@ -371,7 +371,7 @@ def test_a_project_of_python_3_alone_may_say_so_by_its_classifiers(tmp_path: Pat
         ("2.7', 'Programming Language :: Python :: 3", None),
     ):
         (root / "setup.py").write_text(f"setup(classifiers=['Programming Language :: Python :: {named}'])\n")
-        assert needed_python(Project(root)) == needed
+        assert ProjectIndex(root).needed_python == needed
 
 
 @pytest.mark.parametrize(
@@ -392,12 +392,12 @@ def test_what_a_page_itself_says_is_not_so_is_not_untrue(tmp_path: Path, text: s
     root = write_project(tmp_path / "project")
     (root / "src/fast_core").mkdir(parents=True)
     (root / "src/fast_core/main.cpp").write_text("int x;\n")
-    found = claims_of_page(parse_page(text, "README.md"), Project(root), {"wordstat": "--columns"})
+    found = claims_of_page(parse_page(text, "README.md"), ProjectIndex(root), {"wordstat": "--columns"})
     assert [one.text for one in found if one.truth is Truth.UNTRUE] == []
 
 
 def test_defaults_after_their_option_are_still_told(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     found = claims_of_page(
         parse_page("Up to 3 (default 3), `--columns` is the width (default: 72).\n", "README.md"), project, {}
     )

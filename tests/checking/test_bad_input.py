@@ -14,7 +14,8 @@ from planted import README, write_project
 from workbench import checking
 from workbench.base.errors import UsageError
 from workbench.checking import Checked, Truth, Verdict, check
-from workbench.checking.page import LARGEST, parse_page
+from workbench.checking.pages import LARGEST
+from workbench.claims.page import parse_page
 from workbench.sandbox import NoIsolation
 
 pytestmark = [pytest.mark.usefixtures("one_cache"), pytest.mark.xdist_group("checking")]
@@ -145,9 +146,9 @@ def test_a_project_that_does_not_install(tmp_path: Path) -> None:
 
 
 def test_without_a_sandbox_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench.sandbox import bwrap_program
+    from workbench.sandbox import bubblewrap
 
-    monkeypatch.setattr(bwrap_program, "_candidates", lambda: ())
+    monkeypatch.setattr(bubblewrap, "_candidates", lambda: ())
     with pytest.raises(NoIsolation, match="Nothing was run, as only an isolating sandbox"):
         checked(write_project(tmp_path), README)
 
@@ -168,7 +169,7 @@ def test_a_dependency_that_is_no_name_is_not_given_to_an_installer(tmp_path: Pat
 def test_the_runner_refuses_where_nothing_isolates_it(tmp_path: Path) -> None:
     """Outside of a namespace of its own it says so and runs nothing, whoever starts it."""
     step = {"id": 0, "kind": "shell", "code": f"touch {tmp_path}/touched", "line": 1}
-    (tmp_path / "steps.json").write_text(json.dumps([step]))
+    (tmp_path / "steps.json").write_text(json.dumps({"steps": [step]}))
     runner = Path(checking.__file__).parent / "inside" / "page_runner.py"
     given = [str(tmp_path / "steps.json"), str(tmp_path / "results.jsonl"), "5"]
     subprocess.run([sys.executable, "-I", str(runner), *given], check=True, timeout=60)

@@ -9,10 +9,10 @@ from planted import any_project, judge, judged, write_project
 
 from workbench.checking.judging_commands import Context
 from workbench.checking.needs import syntax_fault
-from workbench.checking.page import parse_page
-from workbench.checking.project import Project
 from workbench.checking.running import settled
 from workbench.checking.steps import Step, plan_of
+from workbench.claims.page import parse_page
+from workbench.claims.project import ProjectIndex
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_python_2_is_no_fault_where_the_project_may_take_it() -> None:
 
 
 def test_a_slip_in_python_fails_without_a_run_and_on_its_line(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     page = parse_page(
         "# a\n\n```python\nx = 1\ny = f(x))\n```\n\n## Changelog\n\n```python\ny = f(x))\n```\n", "README.md"
     )
@@ -60,7 +60,7 @@ def test_a_parameter_that_is_not_there_fails_below_decorators_and_beside_a_netwo
     (root / "wordstat/more.py").write_text(
         "class Pipeline:\n    @wrapped\n    def run(self, data=None, *, name=None): ...\n"
     )
-    project = Project(root)
+    project = ProjectIndex(root)
     assert project.rejects("Pipeline.run", "source")
     assert not project.rejects("Pipeline.run", "name")
     assert not project.rejects("Other.run", "source")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from planted import README, write_project
 
-from workbench.checking.page import parse_page
 from workbench.checking.pages import check
-from workbench.checking.project import Project
 from workbench.checking.steps import MOST, with_commands
 from workbench.checking.verdicts import Checked
+from workbench.claims.page import parse_page
+from workbench.claims.project import ProjectIndex
 
 pytestmark = [
     pytest.mark.sandbox,
@@ -31,7 +31,7 @@ def commands(checked: Checked) -> list[tuple[str, str]]:
 
 
 def test_mentions_are_no_commands(tmp_path: Path) -> None:
-    project = Project(write_project(tmp_path / "project"))
+    project = ProjectIndex(write_project(tmp_path / "project"))
     text = (
         "Run `wordstat`, `wordstat report --stopwatch`, `python -m wordstat.cli index a`, `python x.py`, `git commit -a`, `$ wordstat report`,"
         " `wordstat a | sort` or\n`wordstat report`.\n\n```sh\nwordstat index a\n```\n\nAgain: `wordstat index a`.\n"

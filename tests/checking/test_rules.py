@@ -12,12 +12,13 @@ from planted import any_project, judge, write_project
 from workbench.checking.claims import claims_of_page
 from workbench.checking.comparing import doctest_difference, shell_difference
 from workbench.checking.judging_commands import Context
-from workbench.checking.kinds import commands_of, kind_of
+from workbench.checking.kinds import kind_of
 from workbench.checking.needs import why_not_python, why_not_shell
-from workbench.checking.page import Code, parse_page
-from workbench.checking.project import Project
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.claims.page import Code, parse_page
+from workbench.claims.project import ProjectIndex
+from workbench.claims.shell import commands_of
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_any_text_is_a_page(text: str) -> None:
 
 
 def claims(root: Path, text: str) -> list[ClaimResult]:
-    return claims_of_page(parse_page(text, "README.md"), Project(root), {})
+    return claims_of_page(parse_page(text, "README.md"), ProjectIndex(root), {})
 
 
 @pytest.mark.parametrize(

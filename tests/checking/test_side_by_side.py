@@ -14,8 +14,8 @@ from pages_both_ways import SLOW, Both, both_ways, drawn, page_of, run, said, st
 from workbench.base import paths
 from workbench.checking import Verdict
 from workbench.checking.chains import chains_of
-from workbench.checking.page import parse_page
 from workbench.checking.steps import Plan, Step
+from workbench.claims.page import parse_page
 
 __all__ = ["both_ways"]
 
@@ -101,7 +101,7 @@ def test_real_readmes_say_the_same_both_ways(tmp_path: Path, both_ways: Ways, ca
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "path", ["README.md", *sorted(f"docs/{one.name}" for one in (REPOSITORY / "docs").glob("*.md"))]
+    "path", ["README.md", *sorted(str(one.relative_to(REPOSITORY)) for one in (REPOSITORY / "docs").rglob("*.md"))]
 )
 def test_our_own_pages_say_the_same_both_ways(tmp_path: Path, both_ways: Ways, path: str) -> None:
     found = both_ways(stateful_project(tmp_path), parse_page((REPOSITORY / path).read_text("utf-8"), path))

@@ -14,10 +14,10 @@ from planted import README, write_project
 from workbench.checking import check
 from workbench.checking.claims import claims_of_page
 from workbench.checking.environment import Environment
-from workbench.checking.installs import install_verdict
-from workbench.checking.page import parse_page
-from workbench.checking.project import Project
-from workbench.checking.verdicts import ClaimResult
+from workbench.checking.packages import install_verdict
+from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.claims.page import parse_page
+from workbench.claims.project import ProjectIndex
 
 CODE = """
 import threading
@@ -73,7 +73,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def said(root: Path, text: str, kind: str) -> list[tuple[str, str, str]]:
-    found: list[ClaimResult] = claims_of_page(parse_page(text, "README.md"), Project(root), {})
+    found: list[ClaimResult] = claims_of_page(parse_page(text, "README.md"), ProjectIndex(root), {})
     return [(one.text, str(one.truth), one.nearest) for one in found if one.kind == kind]
 
 
@@ -204,10 +204,28 @@ def test_packages_are_the_projects_or_those_that_it_names(root: Path, text: str,
     assert said(root, text, "dependency")[0][1] == truth
 
 
+def test_what_the_repository_names_nowhere_does_not_work_because_a_page_installs_it(root: Path) -> None:
+    here = Path("/environment")
+    installed = frozenset({"requests", "wordstat", "documented-words", "pytest"})
+    environment = Environment(here, here, installed, frozenset(), frozenset(), False)
+    (root / "docs/requirements.txt").write_text("documented-words\n")
+    project = ProjectIndex(root)
+    for command, verdict in (
+        ("pip install requests", "not run"),
+        ("pip install wordstat requests", "not run"),
+        ("pip install wordstat documented-words pytest", "works"),
+    ):
+        assert install_verdict(command, project, environment)[0] == verdict, command
+    claims = claims_of_page(parse_page("```sh\npip install requests wordstat\n```", "README.md"), project, {})
+    assert [(one.text, one.reason) for one in claims if one.truth is Truth.UNKNOWN] == [
+        ("requests", "the repository names requests nowhere")
+    ]
+
+
 def test_a_package_that_the_registry_does_not_have_fails(root: Path) -> None:
     here = Path("/environment")
-    environment = Environment(here, here, frozenset(), frozenset(), frozenset(), False, "", frozenset({"no-such"}))
-    project = Project(root)
+    environment = Environment(here, here, frozenset(), frozenset(), frozenset(), False, frozenset({"no-such"}))
+    project = ProjectIndex(root)
     for command, verdict in (
         ("pip install no_such", "fails"),
         ("pip install wordstat No.Such", "fails"),

@@ -1,11 +1,11 @@
-"""The arithmetic in docs/cluster.md: every result is what its formula gives for the values above it."""
+"""The arithmetic in docs/guides/cluster.md: every result is what its formula gives for the values above it."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "cluster.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "cluster.md"
 ROW = re.compile(r"^\| `(?P<symbol>\w+)` \|(?P<cells>.*)\|$")
 
 

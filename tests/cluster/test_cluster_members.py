@@ -15,10 +15,10 @@ from cluster.test_cluster_verdicts import SUITE, ready
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.cluster import ClusterError, connected
+from workbench.cluster.address import ClusterError
 from workbench.cluster.job_bundle import pack, unpacked
 from workbench.cluster.local import is_loopback
-from workbench.cluster.pool import DISTRIBUTION, ResizableSemaphore, differences, problem
+from workbench.cluster.pool import DISTRIBUTION, ResizableSemaphore, connected, differences, problem
 from workbench.repository import fetch
 from workbench.sandbox import Job, Limits
 

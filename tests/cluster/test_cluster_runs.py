@@ -17,7 +17,7 @@ from cluster.serving import Served, alive, serving
 from engine.tiny_repository import BAD, GOOD, TASKS, make_repository
 
 from workbench.cli import main
-from workbench.orders.plan import RegenerationPlan
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
 
 Until = Callable[..., Any]
@@ -173,11 +173,11 @@ def test_without_the_package_one_sentence_says_what_to_install(
 def test_a_setting_names_the_engine_and_local_means_here(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workbench.orders.regeneration_client import move, plan_regeneration
+    from workbench.orders.regenerate import move, order_regeneration
 
     monkeypatch.setenv("WORKBENCH_ENGINE", "dask://10.0.0.1:8786")
     session = tmp_path / "run.session"
-    run = plan_regeneration(session, RegenerationPlan(str(repository), evaluator="reference"))
+    run = order_regeneration(session, RegenerationPlan(str(repository), evaluator="reference")).run
 
     def engine() -> str:
         with SessionReader(session) as reader:
@@ -189,7 +189,7 @@ def test_a_setting_names_the_engine_and_local_means_here(
     move(session, "dask+tls://10.0.0.2:8786")
     assert engine() == "dask+tls://10.0.0.2:8786"
     again = RegenerationPlan(str(repository), evaluator="reference", engine="local")
-    assert plan_regeneration(session, again) == run
+    assert order_regeneration(session, again).run == run
     assert engine() == ""
 
 

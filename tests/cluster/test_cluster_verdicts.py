@@ -17,10 +17,12 @@ from cluster.serving import Served, serving
 from needing_sandboxes import no_bubblewrap
 
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.cluster import ClusterError, connected, worker_sandboxes
+from workbench.cluster import job_bundle
+from workbench.cluster.address import ClusterError
 from workbench.cluster.job_bundle import JobBundle, pack
+from workbench.cluster.pool import connected
 from workbench.regeneration.environment import Environment, build_environment
-from workbench.regeneration.stubs import minimal_stub
+from workbench.regeneration.tasks import minimal_stub
 from workbench.repository import Snapshot
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
@@ -118,19 +120,19 @@ async def _kept(client: Any) -> int:
     """How many repositories the workers have sandboxes for."""
 
     def kept() -> int:  # nested, for it travels: workers know nothing of this file
-        from workbench.cluster import worker_sandboxes
+        from workbench.cluster import job_bundle
 
-        return sum(len(sandboxes) for sandboxes in worker_sandboxes._SANDBOXES.values())
+        return sum(len(sandboxes) for sandboxes in job_bundle._SANDBOXES.values())
 
     return sum((await client.run(kept)).values())
 
 
 async def test_sandboxes_that_nobody_uses_any_more_are_closed(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A killed engine cannot say that it is done.
-    monkeypatch.setattr(worker_sandboxes, "IDLE_SECONDS", 0.2)
+    monkeypatch.setattr(job_bundle, "IDLE_SECONDS", 0.2)
     _, _, bundle = await ready()
-    kept: dict[str, worker_sandboxes.WorkerSandboxes] = {}
-    kept[bundle.key] = one = worker_sandboxes.WorkerSandboxes(bundle, 1, kept)
+    kept: dict[str, job_bundle.WorkerSandboxes] = {}
+    kept[bundle.key] = one = job_bundle.WorkerSandboxes(bundle, 1, kept)
     assert (await one.run(Job("one", tests=(SUITE + "test_average",)))).passed
     assert kept
     async with asyncio.timeout(20):

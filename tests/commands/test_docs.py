@@ -10,12 +10,10 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.cli import main
-from workbench.documenters import programs
-from workbench.documenters.programs import program as doc_programs
-from workbench.documenters.programs.installing import Installable, environment, installed, interpreter
-from workbench.documenters.programs.work_folder import Documented, WorkFolder, read_documented
+from workbench.documenters.kept import Documented, WorkFolder, read_documented
+from workbench.interop.doc_programs.installing import Installable, environment, installed, interpreter
 from workbench.repository import Snapshot
-from workbench.repository.definitions import DefinitionKey
+from workbench.repository.functions import DefinitionKey
 
 
 def wheel(folder):
@@ -38,10 +36,8 @@ def program(home, tmp_path, monkeypatch):
 
     def make(requirement, megabytes=1):
         one = Installable("repoagent", "TinyDoc", "1.0", (str(requirement),), megabytes)
-        monkeypatch.setattr(doc_programs, "INSTALLABLE", {"repoagent": one})
-        # The package has it only when asked: as an attribute, what was patched above would be put back in its place.
-        monkeypatch.setitem(vars(programs), "INSTALLABLE", {"repoagent": one})
-        monkeypatch.setattr("workbench.commands.docs.INSTALLABLE", {"repoagent": one})
+        for module in ("interop.doc_programs.programs", "commands.docs"):
+            monkeypatch.setattr(f"workbench.{module}.INSTALLABLE", {"repoagent": one})
         return one
 
     return make
@@ -105,7 +101,7 @@ def two_kept(home, tmp_path):
     done = WorkFolder(snapshot, "repoagent-0.2.0:m", "")
     done.folder.mkdir(parents=True)
     key = ("a.py", DefinitionKey("function", "f", 1))
-    done.save(Documented({key: "Doc."}, {}, counts, edited={key: "edited"}))
+    done.save(Documented({key: "Doc."}, edited={key: "edited"}, counts=counts))
     begun = WorkFolder(snapshot, "osa-0.3.4:m", "")
     begun.area.mkdir(parents=True)
     (begun.area / "half.py").write_text("x")

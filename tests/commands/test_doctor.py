@@ -15,7 +15,7 @@ import pytest
 from workbench.cli import main
 from workbench.commands import doctor
 from workbench.commands.doctor import Check, check_machine, closing
-from workbench.sandbox import bwrap_program
+from workbench.sandbox import bubblewrap
 
 SECRET = "sk-do-not-show-me-1234567890"
 
@@ -102,7 +102,7 @@ def test_looking_makes_no_folders(tmp_path: Path) -> None:
 )
 def test_the_closing_line_follows_from_what_stands_above(statuses: tuple[Any, ...], sign: str, words: str) -> None:
     found = [Check("Group", f"n{index}", status, "") for index, status in enumerate(statuses)]
-    _, word, sentence, _ = closing(found)
+    _, word, sentence = closing(found)
     assert word == sign
     assert sentence.endswith(words)
 
@@ -111,7 +111,7 @@ def test_without_a_sandbox_the_closing_line_and_the_code_say_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(bwrap_program.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(bubblewrap.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")
     main(["doctor"])
     out = capsys.readouterr().out
@@ -136,7 +136,7 @@ def test_little_disk_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.shutil, "disk_usage", little)
     found = by_name(check_machine())
     assert found["Files", "disk of data"].status == found["Files", "disk of cache"].status == "warning"
-    assert "0.5 GB free" in found["Files", "disk of data"].detail
+    assert "500.0 MB free" in found["Files", "disk of data"].detail
 
 
 def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 from regenerated import RUN, Recorder
 
 from workbench.base import glyphs
-from workbench.commands.regeneration_summary import summary
-from workbench.commands.regeneration_watching import TerminalShow
+from workbench.commands.closing import order_summary as summary
+from workbench.commands.closing import print_order
 from workbench.engine.rechecking import write_verdict
 from workbench.orders.orders import last_order
 from workbench.pages import write_report
@@ -54,7 +54,7 @@ def test_the_summary_has_pass_at_k_with_and_without(
     assert closing["doubtful"] == 1
     assert closing["pass_at_k"]["1"] == pytest.approx(3 / 6)
     assert closing["pass_at_k_without_doubtful"]["1"] == pytest.approx(2 / 6)
-    TerminalShow().table(recorder.path, RUN, closing)
+    print_order(recorder.path, RUN, closing)
     shown = " ".join(capsys.readouterr().out.split())
     assert f"✓✓✓{glyphs.DOUBTFUL}" in shown
     assert f"without 1 {glyphs.DOUBTFUL} doubtful: pass@1 0.33" in shown
@@ -67,7 +67,7 @@ def test_where_every_pass_is_plain_nothing_is_said(recorder: Recorder, capsys: p
     closing = summary(recorder.path, RUN)
     assert closing["doubtful"] == 0
     assert closing["pass_at_k_without_doubtful"] == closing["pass_at_k"]
-    TerminalShow().table(recorder.path, RUN, closing)
+    print_order(recorder.path, RUN, closing)
     assert "doubtful" not in capsys.readouterr().out
 
 

@@ -16,8 +16,8 @@ from workbench.cli import main
 from workbench.engine.regenerate import RunRecord
 from workbench.orders import launching
 from workbench.orders.orders import is_finished
-from workbench.orders.plan import Acceptance, Ask, RegenerationPlan
-from workbench.orders.regeneration_client import add_samples, order_regeneration
+from workbench.orders.regenerate import MoreSamplesOrder, order_regeneration
+from workbench.plans.plan import Acceptance, Ask, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
 
 Until = Callable[..., Any]
@@ -166,7 +166,7 @@ def test_more_samples_are_of_the_evaluator_that_is_shown(home: Path, repository:
     with SessionWriter(session) as writer:
         writer.set_run(order.run, state="running")  # no engine is to be started
         held = writer.acquire(order.run)
-        add_samples(session, order.run, 7, evaluator=order.ask.evaluator)
+        MoreSamplesOrder(session, order.run, 7, evaluator=order.ask.evaluator).begin()
         writer.release(held)
     process = launching.engine_of(order.run)
     assert process is not None

@@ -12,13 +12,14 @@ import pytest
 from app.regenerated import RUN, Recorder, word_counter
 
 from workbench.cli import main
-from workbench.commands.regeneration_summary import summary
-from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow
+from workbench.commands.closing import order_summary as summary
+from workbench.commands.closing import print_order
+from workbench.commands.watching import RegenerationWatch
 from workbench.engine.stages import StageTable
-from workbench.orders import client
+from workbench.orders import running
 from workbench.orders.orders import last_ask
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.rerunning import rerun_orders
+from workbench.orders.rerun import RerunOrder
+from workbench.plans.plan import RegenerationPlan
 from workbench.results.tasks import load_lines
 from workbench.session import SessionReader
 from workbench.session.groups import Group
@@ -58,7 +59,7 @@ def named(recorder: Recorder) -> dict[tuple[str, int], str]:
 
 def table(session: Path, capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
-    TerminalShow().table(session, RUN, summary(session, RUN))
+    print_order(session, RUN, summary(session, RUN))
     return capsys.readouterr().out
 
 
@@ -86,11 +87,11 @@ def test_what_is_tested_again_is_said_with_its_former_verdicts(
     home: Path, recorder: Recorder, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     launched: list[str] = []
-    monkeypatch.setattr("workbench.orders.rerunning.launch", lambda session, run, warm: launched.append(run))
+    monkeypatch.setattr("workbench.orders.launching.launch", lambda session, run, warm: launched.append(run))
     word_counter(recorder)
     old = {**OLD, "candidate_id": named(recorder)[f"{RUN}-count_text", 1]}
     told = summary(recorder.path, RUN)
-    assert rerun_orders(recorder.path, "count_text") == launched == [RUN]
+    assert RerunOrder(recorder.path, "count_text").begin().orders == launched == [RUN]
     now = summary(recorder.path, RUN)
     # The clock of what is tested again goes on; all that is counted stays.
     groups = zip(now.pop("groups"), told.pop("groups"), strict=True)
@@ -140,15 +141,15 @@ def objects(value: Any) -> list[dict[str, Any]]:
 def test_a_verdict_that_only_stands_again_is_not_told_as_new(
     home: Path, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.orders.rerunning.launch", lambda session, run, warm: None)
+    monkeypatch.setattr("workbench.orders.launching.launch", lambda session, run, warm: None)
     word_counter(recorder)
     told: list[dict[str, Any]] = []
     with SessionReader(recorder.path) as reader:
         look = RegenerationWatch(reader.last_change())
-        rerun_orders(recorder.path, "count_text")
+        RerunOrder(recorder.path, "count_text").begin()
         look(reader, RUN, told.append)
         recorder.sample(f"{RUN}-count_text", 1, "✓", at=200.0)  # one was tested before the cancellation
-        client.cancel(recorder.path, RUN)
+        running.cancel(recorder.path, RUN)
         look(reader, RUN, told.append)
     assert [(line["sample"], line["verdict"]) for line in told if line["type"] == "candidate"] == [(1, "passed")]
 

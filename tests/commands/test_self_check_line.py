@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 from regenerated import RUN, Recorder
 
-from workbench.commands.regeneration_summary import self_check_line, summary
-from workbench.commands.regeneration_watching import TerminalShow, exit_code
+from workbench.commands.closing import exit_code, print_order, self_check_line
+from workbench.commands.closing import order_summary as summary
 
 
 def test_checks_that_hold_are_one_quiet_line(recorder: Recorder, capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,11 +28,11 @@ def test_checks_that_hold_are_one_quiet_line(recorder: Recorder, capsys: pytest.
     assert exit_code("interrupted", closing) == 1
     line = "self-check: reference 2/2 · stub 0/2 · cold re-checks 2, disagreements 0"
     assert self_check_line(closing["self_check"]) == line
-    TerminalShow().table(recorder.path, RUN, closing)
+    print_order(recorder.path, RUN, closing)
     shown = " ".join(capsys.readouterr().out.split())
     assert line in shown
     assert "✗ SELF-CHECK" not in shown
-    TerminalShow().table(recorder.path, RUN, {**closing, "pending_rechecks": 2})
+    print_order(recorder.path, RUN, {**closing, "pending_rechecks": 2})
     assert "2 verdicts are still to be looked at again on the cold route" in capsys.readouterr().out
 
 
@@ -47,7 +47,7 @@ def test_checks_that_fail_name_their_tasks(recorder: Recorder, capsys: pytest.Ca
     checked = closing["self_check"]
     assert checked["controls"]["stub"] == {"passed": 1, "tested": 2, "errors": 0, "tasks": 2}
     assert [(one["id"], one["check"]) for one in checked["tasks"]] == [(good, "recheck"), (bad, "stub")]
-    TerminalShow().table(recorder.path, RUN, closing)
+    print_order(recorder.path, RUN, closing)
     shown = " ".join(capsys.readouterr().out.split())
     assert "✗ SELF-CHECK FAILED: stub passes on 1 task (bad): taken out of pass@k" in shown
     assert "✗ VERDICTS DISAGREE: 1 of 1 cold re-check came out otherwise (good): the cold verdict counts" in shown

@@ -9,7 +9,7 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix, put_texts
 
 from workbench.cli import main
-from workbench.pages.page_markdown import page_markdown
+from workbench.pages.composing import rendered
 from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
 from workbench.session import SessionReader
@@ -30,7 +30,7 @@ def test_the_page_has_the_matrix_comparisons_and_rankings(tmp_path: Path) -> Non
     put_matrix(path, 3, 2, 2, 3, 4, random.Random(2))
     with SessionReader(path) as reader:
         outcome = read_study(reader, "matrix")
-    page = page_markdown(study_page(outcome, resamples=100))
+    page = "".join(rendered(study_page(outcome, resamples=100), "md"))
     assert "3 repositories × 4 columns · 3 samples a task · 144 of 144 candidates · 0.1440 USD" in page
     assert page.count("## pass@") == 2
     summary = outcome.by_column[0].means["pass@1"]
@@ -49,7 +49,7 @@ def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     path = tmp_path / "agents.session"
     put_agents(path, SCORES, judges=("offline-3", "gpt-4o"))
     with SessionReader(path) as reader:
-        page = page_markdown(study_page(read_study(reader, "agents"), resamples=100))
+        page = "".join(rendered(study_page(read_study(reader, "agents"), resamples=100), "md"))
     assert "x\\|y &lt;b>" in page
     assert "<b>" not in page
     assert "## Leaderboard" in page
@@ -74,7 +74,9 @@ def test_show_prints_what_is_there_and_starts_nothing(
     assert json.loads(capsys.readouterr().out)["done"] == 11
     assert main(["show", str(path)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "Study agents: 3 rows × 2 columns, 11 of 12 done. Compare with: workbench study agents --session" in said
+    assert (
+        "Study agents: 3 rows × 2 columns, 11 of 12 trials done. Compare with: workbench study agents --session" in said
+    )
     assert path.read_bytes() == before
     assert main(["study", "docs", "--session", str(path), "--show"]) == 2
     assert "has no study 'docs'; it has agents" in capsys.readouterr().err
@@ -104,7 +106,7 @@ def test_a_dry_run_says_what_it_takes_and_leaves_nothing(
     )
     assert main(["study", str(file), "--session", str(path), "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("mine: 1 row × 1 column = candidates, how many is known once the tasks are built")
+    assert said.startswith("mine: 1 row × 1 column = up to 114 candidates, about 0 requests")
     assert said.endswith("Nothing was started.\n")
     assert not path.exists()
     file.write_text(file.read_text() + 'agents = ["white"]\n')

@@ -22,23 +22,22 @@ import workbench
 from workbench.base import glyphs, paths
 from workbench.base.text import json_text
 from workbench.cli import main
-from workbench.commands.regeneration_summary import summary
-from workbench.commands.regeneration_watching import TerminalShow
+from workbench.commands.closing import order_summary as summary
+from workbench.commands.closing import print_order, trials_parts
 from workbench.commands.terminal import StageBars, Terminal
-from workbench.commands.watching import TerminalShow as TrialShow
+from workbench.commands.watching import TerminalShow
 from workbench.orders.orders import last_ask
-from workbench.orders.plan import RegenerationPlan
+from workbench.plans.plan import RegenerationPlan
 from workbench.session.identity import candidate_id, trial_id
 
 ROOM = Path(workbench.__file__).parent
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "", "PYTHONCOERCECLOCALE": "0", "COLUMNS": "160"}
 TABLE = (
     "import sys; from pathlib import Path; from workbench.cli import entry; import workbench.cli as cli\n"
-    "from workbench.commands.regeneration_summary import summary\n"
-    "from workbench.commands.regeneration_watching import TerminalShow\n"
+    "from workbench.commands.closing import order_summary as summary, print_order\n"
     "def main():\n"
     "    path, run = Path(sys.argv[1]), sys.argv[2]\n"
-    "    TerminalShow().table(path, run, summary(path, run))\n"
+    "    print_order(path, run, summary(path, run))\n"
     "    return 0\n"
     "cli.main = main; entry()"
 )
@@ -174,7 +173,7 @@ def test_which_encodings_show_signs() -> None:
 
 def test_doctor_in_ascii(home: Path) -> None:
     shown = in_ascii("-m", "workbench", "doctor")
-    assert re.search(r"^  ok +workbench", shown, re.MULTILINE)
+    assert re.search(r"^ok +workbench", shown, re.MULTILINE)
     assert "attention" in shown
     assert "-> Set LANG=C.UTF-8" in shown
     assert "?" not in shown.replace("?)", "")
@@ -292,16 +291,16 @@ def test_tables_of_runs_hold_hostile_names_literally(
     monkeypatch.setenv("COLUMNS", "400")
     other = tmp_path / "other.session"
     hostile_regeneration(other)
-    TerminalShow().table(other, regenerated.RUN, summary(other, regenerated.RUN))
+    print_order(other, regenerated.RUN, summary(other, regenerated.RUN))
     assert SHOWN in clean_of_controls(capsys.readouterr().out)
-    from workbench.commands.watching import summary as trials
+    from workbench.commands.closing import trials_summary as trials
 
     closing = trials(trial_session, _items(trial_session, "trials"))
-    show = TrialShow()
+    show = TerminalShow()
     show({"type": "step", "case": NAME, "number": 1, "kind": "error", "action": NAME, "target": NAME, "problem": NAME})
     show({"type": "trial", **closing["cases"][0]})
     show({"type": "error", "sentence": NAME})
-    show.table(closing)
+    show.console.parts(trials_parts(closing))
     said = capsys.readouterr()
     assert SHOWN in clean_of_controls(said.out)
     assert said.err == f"workbench: {SHOWN}\n"

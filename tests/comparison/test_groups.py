@@ -13,8 +13,8 @@ from workbench.base.errors import UsageError
 from workbench.comparison.groups import GROUPS, compare_groups, groups_of, join_groups
 from workbench.comparison.panes import Comparison
 from workbench.comparison.tasks import compare_candidates, read_candidate
-from workbench.pages.comparison_page import comparison_page
-from workbench.pages.page_markdown import page_markdown
+from workbench.pages.comparison import comparison_page
+from workbench.pages.composing import rendered
 from workbench.regeneration.passk import TaskCount, pass_at_k, summarise
 from workbench.session import SessionReader
 
@@ -72,7 +72,7 @@ def test_figures_are_those_of_the_estimator(
         assert tally["tasks"] == len(both)
         for side, value in ((mine, tally["a"]), (theirs, tally["b"])):
             counts = [TaskCount(name, "r", "f", len(side[name]), side[name].count("✓")) for name in both]
-            known = summarise(counts, [int(k)]).overall[int(k)].value if both else None
+            known = summarise(counts, [int(k)])[int(k)].value if both else None
             assert value == (pytest.approx(known) if both else None)
     for pair in found["tasks"]:
         ms = [(len(side[pair["name"]]), side[pair["name"]].count("✓")) for side in (mine, theirs)]
@@ -146,7 +146,7 @@ def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
         side = next(side for side in groups_of(reader, RUN) if side.group.evaluator == EVALUATOR)
     found = compared(path)
     assert side.outcome.marks == ("1 to 3 samples a task", "3 doubtful", "3 repaired")
-    told = page_markdown(comparison_page([found]))
+    told = "".join(rendered(comparison_page([found]), "md"))
     for text in (*side.outcome.marks, "They differ in evaluator"):
         assert text in told
     assert "3 doubtful" in found.note

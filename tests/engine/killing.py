@@ -18,9 +18,9 @@ from typing import Any
 
 from engine.mutants import mutants
 
-from workbench.orders import client, launching
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders import launching, running
+from workbench.orders.regenerate import order_regeneration
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader, log
 from workbench.session.task_names import row_id
 
@@ -51,7 +51,8 @@ def write_samples(file: Path, bodies: Iterable[tuple[str, str]], wanted: int) ->
 def plan(session: Path, orders: Sequence[tuple[str, Path]]) -> list[str]:
     """Plan a run for each ``(source, samples file)``."""
     return [
-        plan_regeneration(session, RegenerationPlan(source, evaluator=f"samples:{file}")) for source, file in orders
+        order_regeneration(session, RegenerationPlan(source, evaluator=f"samples:{file}")).run
+        for source, file in orders
     ]
 
 
@@ -137,7 +138,7 @@ def run_broken(
         # A re-check may replace a fast verdict by the cold one; nothing else ever changes what is finished.
         broken.changed += [key for key, row in kept.items() if now.get(key) != row]
         kept = now
-        resumed = client.resume(session)
+        resumed = running.resume(session)
         say(f"killed {broken.engines[-1]} engines at {len(now)} of {wanted}; resumed {len(resumed)} runs")
     wait(lambda: not states(session) & {"queued", "running"}, "the end")
     now = done(session)

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from workbench.orders import launching
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders.regenerate import order_regeneration
+from workbench.plans.plan import RegenerationPlan
 
 MODEL = "openai/scripted"
 
 
 def planned(session: Path, repository: Path, **options: Any) -> str:
     """Write a run into a session and return its id; ``options`` are of the plan."""
-    return plan_regeneration(session, RegenerationPlan(str(repository), **{"evaluator": MODEL, **options}))
+    return order_regeneration(session, RegenerationPlan(str(repository), **{"evaluator": MODEL, **options})).run
 
 
 def start(session: Path, repository: Path, **options: Any) -> str:

@@ -22,7 +22,7 @@ from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
 from loopback.server import LoopbackServer, Reply
 
 from workbench.base.errors import WorkbenchError
-from workbench.orders import client, launching
+from workbench.orders import launching, running
 from workbench.session import SessionReader
 from workbench.session.reader import integrity_problem
 
@@ -187,14 +187,14 @@ def test_a_disk_that_fills(
         asked = len(loopback_server.seen)
         # As long as there is no room, it is said again and nothing is lost.
         try:
-            client.resume(full, run)
+            running.resume(full, run)
         except WorkbenchError as problem:
             one_sentence(str(problem), "disk is full")
         else:
             assert ended(full, run, until) in {"failed", "interrupted"}
         assert killing.done(full).items() >= kept.items()
         make_room()
-        assert client.resume(full) == [run]
+        assert running.resume(full) == [run]
         assert ended(full, run, until) == "done", error(full, run)
         assert killing.done(full).items() >= kept.items()
         assert verdicts(full, run) == dict.fromkeys(GOOD, ["passed"] * 10)
@@ -228,7 +228,7 @@ def test_a_model_that_stops_answering_in_the_middle(
     assert kept
     silent = False
     monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "60")
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done", error(session, run)
     assert verdicts(session, run) == dict.fromkeys(GOOD, ["passed"] * 12)
     assert killing.done(session).items() >= kept.items()
@@ -265,7 +265,7 @@ def gone(pid: int) -> bool:
 def resumed(session: Path, run: str, kept: dict[str, tuple[Any, ...]], server: LoopbackServer, until: Until) -> None:
     """Resume a run and see that it ends, with everything that was finished before as it was."""
     server.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done", error(session, run)
     assert killing.done(session).items() >= kept.items()
 
@@ -353,7 +353,7 @@ def test_a_session_that_another_program_locks(
     other.execute("ROLLBACK")
     other.close()
     assert killing.done(session).items() >= kept.items()
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done", error(session, run)
     # Answers that could not be written are asked for again, and this writer gives the next one then.
     assert {name: len(found) for name, found in verdicts(session, run).items()} == dict.fromkeys(RIGHT, 2)

@@ -18,8 +18,8 @@ from engine.following import ended, error
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.checking.verdicts import Checked, Verdict, from_json
 from workbench.cli import main
-from workbench.orders import client, launching
-from workbench.orders.trial_orders import plan_check
+from workbench.orders import launching, running
+from workbench.orders.check import CheckOrder
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.pending_work import unfinished
 from workbench.session.rows import CheckRow
@@ -114,7 +114,7 @@ def test_claims_alone_stand_beside_a_check_with_blocks(recorded: Recorded) -> No
     row = recorded.row("good")
     assert (row.executed, row.state, row.works) == (0, "done", 0)
     assert {one.reason for one in recorded.checked("good").blocks} == {"blocks were not to be run"}
-    run, _ = plan_check(recorded.session)
+    run = CheckOrder(recorded.session).submit().runs[0]
     with SessionReader(recorded.session) as reader:
         assert [row.executed for row in reader.checks("good")] == [0, 1]
         assert [row.run_id for row in reader.checks(run_id=run)] == [run]
@@ -142,7 +142,7 @@ def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(
 def test_a_killed_engine_loses_nothing_and_the_rest_is_resumed(recorded: Recorded, until: Until) -> None:
     recorded.hand_in("a-good", README)
     recorded.hand_in("b-slow", SLOW)
-    run, _ = plan_check(recorded.session, seconds=3.0)
+    run = CheckOrder(recorded.session, seconds=3.0).submit().runs[0]
     launching.launch(recorded.session, run)
 
     def first_is_done() -> bool:
@@ -160,7 +160,7 @@ def test_a_killed_engine_loses_nothing_and_the_rest_is_resumed(recorded: Recorde
     assert from_json(left.partial).waiting
     with SessionReader(recorded.session) as reader:
         assert [one.id for one in unfinished(reader)] == [run]
-    assert client.resume(recorded.session) == [run]
+    assert running.resume(recorded.session) == [run]
     assert ended(recorded.session, run, until) == "done"
     assert recorded.row("a-good") == before
     row, checked = recorded.row("b-slow"), recorded.checked("b-slow")
@@ -173,7 +173,7 @@ def test_a_run_whose_checks_were_all_begun_again_is_no_longer_interrupted(record
     """An interrupted check that `V` begins anew is another run's, and the old one stayed interrupted for ever."""
     for trial in ("one", "two"):
         recorded.hand_in(trial, README)
-    old, _ = plan_check(recorded.session, execute=False)
+    old = CheckOrder(recorded.session, execute=False).submit().runs[0]
     with SessionWriter(recorded.session) as writer:
         writer.set_run(old, state="running")  # and no engine holds it
 
@@ -184,9 +184,9 @@ def test_a_run_whose_checks_were_all_begun_again_is_no_longer_interrupted(record
             return reader.run_state(row)
 
     assert state(old) == "interrupted"
-    first, _ = plan_check(recorded.session, ["one"], execute=False, anew=True)
+    first = CheckOrder(recorded.session, ["one"], execute=False, anew=True).submit().runs[0]
     assert (recorded.row("one").run_id, state(old)) == (first, "interrupted"), "it still has the other README"
-    second, _ = plan_check(recorded.session, ["two"], execute=False, anew=True)
+    second = CheckOrder(recorded.session, ["two"], execute=False, anew=True).submit().runs[0]
     assert (recorded.row("two").run_id, state(old)) == (second, "done")
     with SessionReader(recorded.session) as reader:
         assert old not in [run.id for run in unfinished(reader)]
@@ -196,10 +196,10 @@ def test_a_cancelled_check_keeps_what_a_former_one_said(recorded: Recorded, unti
     recorded.hand_in("slow", SLOW)
     assert main(["check", "--session", str(recorded.session), "--seconds", "1"]) == 1
     former = recorded.row("slow")
-    run, _ = plan_check(recorded.session, ["slow"], seconds=1.0, anew=True)
+    run = CheckOrder(recorded.session, ["slow"], seconds=1.0, anew=True).submit().runs[0]
     launching.launch(recorded.session, run)
     until(lambda: recorded.row("slow").partial, 60, "its beginning")
-    client.cancel(recorded.session, run)
+    running.cancel(recorded.session, run)
     assert ended(recorded.session, run, until) == "cancelled"
     now = recorded.row("slow")
     assert (now.state, now.partial, now.result_blob) == ("done", "", former.result_blob)
@@ -211,7 +211,7 @@ def test_one_block_once_more_leaves_the_others_as_they_were(recorded: Recorded, 
     assert main(["check", "--session", str(recorded.session)]) == 1
     before = recorded.checked("bad")
     at = next(at for at, one in enumerate(before.blocks) if one.verdict is Verdict.DIFFERS)
-    run, _ = plan_check(recorded.session, ["bad"], block=at)
+    run = CheckOrder(recorded.session, ["bad"], block=at).submit().runs[0]
     launching.launch(recorded.session, run)
     assert ended(recorded.session, run, until) == "done", error(recorded.session, run)
     after, row = recorded.checked("bad"), recorded.row("bad")

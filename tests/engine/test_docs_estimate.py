@@ -11,22 +11,14 @@ import pytest
 
 from workbench.catalog import resolve_case
 from workbench.catalog.resolving import current_snapshot
-from workbench.documenters.names import parse_docs
-from workbench.documenters.programs.program import kept_place
-from workbench.documenters.programs.work_folder import Documented, WorkFolder
-from workbench.orders.estimate import (
-    DocsRate,
-    Documentation,
-    Estimate,
-    Measured,
-    Rate,
-    estimate_candidates,
-    estimate_trials,
-)
-from workbench.orders.measured import builds, measured_in, note_build
-from workbench.orders.plan import Ask, RegenerationPlan
-from workbench.orders.regeneration_estimate import documentation, known_tasks
+from workbench.documenters.kept import Documented, WorkFolder
+from workbench.documenters.making import kept_place
+from workbench.documenters.types import parse_docs
+from workbench.orders.docs_estimate import documentation
+from workbench.orders.estimate import Documentation, Estimate, estimate_candidates, estimate_trials, known_tasks
+from workbench.orders.measured import DocsRate, Measured, Rate, builds, measured_in, note_build
 from workbench.orders.study_estimate import estimate_study
+from workbench.plans.plan import Ask, RegenerationPlan
 from workbench.session import SessionWriter, create
 from workbench.studies.declaration import Column, Limits, Study
 
@@ -133,7 +125,7 @@ def test_what_is_kept_or_in_the_session_is_not_asked_again_and_each_source_once(
         "class": 1,
         "module": 3,
     }
-    work.save(Documented({}, {}, counts))
+    work.save(Documented({}, counts=counts))
     assert kept_place(parse_docs(REPO), snapshot).is_file()
     assert told(REPO) == Documentation()
     # What it asked here serves where the same program is to document something else with another model.

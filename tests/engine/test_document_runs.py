@@ -13,8 +13,10 @@ from engine.author import README, Author
 from engine.following import ended, state
 from loopback.server import GARBAGE, LoopbackServer, Reply, failure
 
-from workbench.orders import client, launching
-from workbench.orders.plan import DocumentPlan
+from workbench.orders import launching, running
+from workbench.orders.rerun import RerunTrialOrder
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
 from workbench.session.lease import RunHeld
 from workbench.session.rows import TrialRow
@@ -33,7 +35,7 @@ def session(home: Path, tmp_path: Path, loopback_server: LoopbackServer, monkeyp
 
 def start(session: Path, **options: Any) -> str:
     plan = DocumentPlan(**{"cases": ("word_counter",), "model": MODEL, "judge": "offline", **options})
-    run = client.plan_document(session, plan)
+    run = plan_document(session, plan)
     launching.launch(session, run)
     return run
 
@@ -130,7 +132,7 @@ def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_result(
     author.go.set()
     author.stop_at = 0
     asked = len(loopback_server.seen)
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done"
     trial = only_trial(session, run)
     with SessionReader(session) as reader:
@@ -143,7 +145,7 @@ def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_result(
     assert ended(replayed, again, until) == "done"
     assert essence(replayed, only_trial(replayed, again)) == essence(session, trial)
     assert len(loopback_server.seen) - asked == 5 - stop_at
-    assert client.resume(session) == []
+    assert running.resume(session) == []
 
 
 def test_two_readers_see_a_run_live_and_a_second_engine_is_refused(
@@ -176,13 +178,13 @@ def test_cancel_keeps_what_is_done_and_resume_goes_on(
     loopback_server.answer = author
     run = start(session)
     until(author.reached.is_set, 60)
-    client.cancel(session, run)
+    running.cancel(session, run)
     assert ended(session, run, until) == "cancelled"
     assert only_trial(session, run).state == "cancelled"
     with SessionReader(session) as reader:
         assert len(reader.steps(only_trial(session, run).id)) == 3
     author.go.set()
-    client.resume(session)
+    running.resume(session)
     assert ended(session, run, until) == "done"
     assert only_trial(session, run).state == "done"
 
@@ -194,7 +196,7 @@ def test_a_warm_engine_takes_a_run_and_outlives_its_starter(
     loopback_server.answer = Author()
     warm = launching.WarmEngine()
     warm.start()
-    run = client.plan_document(session, DocumentPlan(("word_counter",), model=MODEL, judge="offline"))
+    run = plan_document(session, DocumentPlan(("word_counter",), model=MODEL, judge="offline"))
     launching.launch(session, run, warm)
     warm.close()
     assert ended(session, run, until) == "done"
@@ -206,7 +208,7 @@ def test_rerun_is_the_next_repeat(session: Path, loopback_server: LoopbackServer
     run = start(session)
     ended(session, run, until)
     first = only_trial(session, run)
-    second = client.rerun(session, first.id[:6])
+    second = RerunTrialOrder(session, first.id[:6]).begin().trial
     with SessionReader(session) as reader:
         row = reader.trial(second)
     assert row is not None
@@ -272,7 +274,7 @@ def test_an_unknown_case_is_refused_before_anything_is_written(session: Path) ->
     from workbench.catalog import UnknownCase
 
     with pytest.raises(UnknownCase, match="word_counter"):
-        client.plan_document(session, DocumentPlan(("word_countr",), model=MODEL))
+        plan_document(session, DocumentPlan(("word_countr",), model=MODEL))
     assert not session.exists()
 
 

@@ -13,12 +13,12 @@ import pytest_asyncio
 from sweeps import spread
 
 from workbench.models import Message, Request, Sampling
-from workbench.models.gateway import Gateway
+from workbench.models.gateway import Gateway, earlier_questions
 from workbench.models.local_files import local_model_status
-from workbench.models.memory import MemoryCallLog
-from workbench.models.one_at_a_time import earlier_questions
-from workbench.orders import client, launching
-from workbench.orders.plan import DocumentPlan
+from workbench.models.types import MemoryCallLog
+from workbench.orders import launching, running
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
 
 Until = Callable[..., Any]
@@ -84,7 +84,7 @@ def _start(session: Path, repeats: int) -> str:
     plan = DocumentPlan(
         cases=("word_counter",), model="local", judge="offline", repeats=repeats, max_steps=4, read_limit=600
     )
-    run = client.plan_document(session, plan)
+    run = plan_document(session, plan)
     launching.launch(session, run)
     return run
 
@@ -153,6 +153,6 @@ def test_trials_that_are_killed_write_the_same_readmes(
         until(lambda: _answers(broken, run) >= answers, 900, f"{answers} answers")  # noqa: B023
         _kill(broken, run)
         ended(broken, run)
-        assert client.resume(broken) == [run]
+        assert running.resume(broken) == [run]
     ended(broken, run)
     assert _told(broken, run) == expected

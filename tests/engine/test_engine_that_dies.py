@@ -16,9 +16,10 @@ from engine.author import Author
 from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer
 
-from workbench.orders import client, launching
-from workbench.orders.plan import DocumentPlan, RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders import launching, running
+from workbench.orders.regenerate import order_regeneration
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter, engine_starts
 
 Until = Callable[..., Any]
@@ -35,9 +36,9 @@ def session(home: Path, tmp_path: Path, loopback_server: LoopbackServer, monkeyp
 
 def planned(session: Path, kind: str) -> str:
     if kind == "document":
-        return client.plan_document(session, DocumentPlan(("word_counter",), model="openai/scripted", judge="offline"))
+        return plan_document(session, DocumentPlan(("word_counter",), model="openai/scripted", judge="offline"))
     repository = make_repository(session.parent / "small")
-    return plan_regeneration(session, RegenerationPlan(str(repository), evaluator="stub"))
+    return order_regeneration(session, RegenerationPlan(str(repository), evaluator="stub")).run
 
 
 def seen_as(session: Path, run: str) -> str:
@@ -125,7 +126,7 @@ def test_a_run_that_nobody_took_up_is_seen_as_such(session: Path, until: Until) 
     process.wait(30)
     assert until(lambda: seen_as(session, run) == "interrupted", 2)
     warm.close()
-    client.resume(session)
+    running.resume(session)
     assert until(lambda: seen_as(session, run) == "done", 90)
 
 
@@ -139,10 +140,10 @@ def test_an_engine_that_ended_is_no_zombie_although_nobody_asks_for_it(home: Pat
 def test_a_run_that_was_cancelled_before_its_engine_came_is_not_executed(session: Path, until: Until) -> None:
     run = planned(session, "document")
     process = launching.launch(session, run)
-    client.cancel(session, run)
+    running.cancel(session, run)
     assert process.wait(60) == 130
     assert seen_as(session, run) == "cancelled"
-    client.resume(session)
+    running.resume(session)
     assert until(lambda: seen_as(session, run) == "done", 90)
 
 

@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 from workbench.base import paths
 from workbench.orders.estimate import (
     NOTHING_KNOWN,
+    Again,
     Estimate,
-    Measured,
-    Rate,
     added,
     duration,
+    estimate_again,
+    estimate_ask,
     estimate_candidates,
     estimate_fork,
     estimate_tests,
     estimate_trials,
+    new_candidates,
 )
-from workbench.orders.measured import builds, measured_in, note_build
-from workbench.orders.plan import Ask
-from workbench.orders.regeneration_estimate import estimate_again, estimate_ask, new_candidates
-from workbench.orders.rerunning import Again
+from workbench.orders.measured import Measured, Rate, builds, measured_in, note_build
+from workbench.plans.plan import Ask
 
 GPT = "openai/gpt-4o"
 RATES = (

@@ -15,10 +15,12 @@ from workbench.base import settings
 from workbench.base.errors import UsageError
 from workbench.cli import main
 from workbench.engine.document import execute
-from workbench.orders import client, launching
-from workbench.orders.plan import DocumentPlan
-from workbench.orders.trial_orders import Edit, plan_fork
-from workbench.pages.contents import read_contents
+from workbench.orders import launching
+from workbench.orders.fork import Edit, ForkOrder
+from workbench.orders.rerun import RerunTrialOrder
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan
+from workbench.results.contents import read_contents
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import StepRow, TrialRow
 
@@ -58,7 +60,7 @@ def executed(session: Path, run: str) -> None:
 def parent(author: Asked, tmp_path: Path) -> tuple[Path, str]:
     """A session with one trial of five steps, and the trial."""
     session = tmp_path / "forks.session"
-    executed(session, client.plan_document(session, DocumentPlan(("word_counter",), model=MODEL, judge="offline")))
+    executed(session, plan_document(session, DocumentPlan(("word_counter",), model=MODEL, judge="offline")))
     author.bodies.clear()
     with SessionReader(session) as reader:
         trial = reader.trials()[0]
@@ -83,8 +85,8 @@ def test_an_edited_observation_is_what_the_model_is_told_and_nothing_is_paid_twi
     parent: tuple[Path, str], author: Asked
 ) -> None:
     session, trial = parent
-    made = plan_fork(session, trial, 3, Edit("observation", "def other() -> None: ...\n"))
-    executed(session, made.run)
+    made = ForkOrder(session, trial, 3, Edit("observation", "def other() -> None: ...\n")).submit()
+    executed(session, made.runs[0])
     row, steps = shown(session, made.trial)
     assert (row.state, row.parent, row.fork_step, row.edited) == ("done", trial, 3, "observation")
     assert len(author.bodies) == 2, "only what comes after the fork is asked"
@@ -106,15 +108,15 @@ def test_an_edited_observation_is_what_the_model_is_told_and_nothing_is_paid_twi
 def test_an_edited_message_another_model_and_a_fork_of_a_fork(parent: tuple[Path, str], author: Asked) -> None:
     session, trial = parent
     listing = '<json>{"name": "list_directory", "kwargs": {"path": "tests"}}</json>'
-    first = plan_fork(session, trial, 3, Edit("message", listing), model=OTHER)
-    executed(session, first.run)
+    first = ForkOrder(session, trial, 3, Edit("message", listing), model=OTHER).submit()
+    executed(session, first.runs[0])
     row, steps = shown(session, first.trial)
     assert row.state == "done", row.error
     assert (steps[2].action, steps[2].target) == ("list_directory", "tests"), "the edited action was carried out"
     assert {body["model"] for body in author.bodies} == {"other"}
     author.bodies.clear()
-    second = plan_fork(session, first.trial, 4, Edit("observation", "nothing to see"))
-    executed(session, second.run)
+    second = ForkOrder(session, first.trial, 4, Edit("observation", "nothing to see")).submit()
+    executed(session, second.runs[0])
     row, steps = shown(session, second.trial)
     assert row.state == "done", row.error
     assert row.model == OTHER
@@ -128,8 +130,8 @@ def test_a_parent_that_cannot_be_repeated_starts_nothing(parent: tuple[Path, str
     session, trial = parent
     with sqlite3.connect(session) as connection:
         connection.execute("UPDATE calls SET digest = 'other' WHERE id = (SELECT min(id) + 1 FROM calls)")
-    made = plan_fork(session, trial, 4, Edit("observation", "edited"))
-    executed(session, made.run)
+    made = ForkOrder(session, trial, 4, Edit("observation", "edited")).submit()
+    executed(session, made.runs[0])
     row, steps = shown(session, made.trial)
     assert (row.state, row.error_kind) == ("failed", "diverged")
     assert "cannot be repeated: the agent asks something else than it did then" in str(row.error)
@@ -139,10 +141,10 @@ def test_a_parent_that_cannot_be_repeated_starts_nothing(parent: tuple[Path, str
 
 def test_what_was_interrupted_goes_on_and_asks_nothing_twice(parent: tuple[Path, str], author: Asked) -> None:
     session, trial = parent
-    made = plan_fork(session, trial, 2, Edit("message", "A slip without an action."))
+    made = ForkOrder(session, trial, 2, Edit("message", "A slip without an action.")).submit()
     with SessionWriter(session) as writer:
         with SessionReader(session) as reader:
-            run = reader.run(made.run)
+            run = reader.run(made.runs[0])
         assert run is not None
 
         async def cut() -> None:
@@ -158,7 +160,7 @@ def test_what_was_interrupted_goes_on_and_asks_nothing_twice(parent: tuple[Path,
         author.go.set()
         author.stop_at = 0
     asked = len(author.bodies)
-    executed(session, made.run)
+    executed(session, made.runs[0])
     row, steps = shown(session, made.trial)
     assert row.state == "done", row.error
     assert [step.number for step in steps] == [1, 2, 3, 4, 5]
@@ -167,16 +169,18 @@ def test_what_was_interrupted_goes_on_and_asks_nothing_twice(parent: tuple[Path,
 
 def test_forks_have_identities_and_are_done_again(parent: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
     session, trial = parent
-    monkeypatch.setattr(client, "launch", lambda *_: None)
-    one = plan_fork(session, trial, 3, Edit("observation", "a"))
-    other = plan_fork(session, trial, 3, Edit("observation", "b"))
-    again = client.rerun(session, one.trial)
-    elsewhere = client.rerun(session, one.trial, model=OTHER)
+    monkeypatch.setattr(launching, "launch", lambda *_: None)
+    one = ForkOrder(session, trial, 3, Edit("observation", "a")).submit()
+    other = ForkOrder(session, trial, 3, Edit("observation", "b")).submit()
+    again = RerunTrialOrder(session, one.trial).begin().trial
+    elsewhere = RerunTrialOrder(session, one.trial, model=OTHER).begin().trial
     rows = {key: shown(session, key)[0] for key in (one.trial, other.trial, again, elsewhere)}
     assert len(rows) == 4
     assert [(row.repeat, row.model) for row in rows.values()] == [(1, MODEL), (1, MODEL), (2, MODEL), (1, OTHER)]
     assert {row.parent for row in rows.values()} == {trial}
-    assert shown(session, client.rerun(session, trial))[0].repeat == 2, "forks do not count among repeats"
+    assert shown(session, RerunTrialOrder(session, trial).begin().trial)[0].repeat == 2, (
+        "forks do not count among repeats"
+    )
 
 
 REFUSED = [
@@ -194,7 +198,7 @@ def test_what_makes_no_sense_is_one_sentence_and_writes_nothing(parent: tuple[Pa
     session, trial = parent
     for step, edit, model, why in REFUSED:
         with pytest.raises(UsageError, match=why):
-            plan_fork(session, trial, step, edit, model=model)
+            ForkOrder(session, trial, step, edit, model=model).submit()
     with SessionReader(session) as reader:
         assert len(reader.runs()) == 1
 
@@ -240,13 +244,13 @@ def test_an_agent_that_reads_without_asking_is_forked_at_what_it_read(author: As
     session = tmp_path / "single.session"
     author.stop_at = 0
     plan = DocumentPlan(("word_counter",), agent="single-file", model=MODEL, judge="offline")
-    executed(session, client.plan_document(session, plan))
+    executed(session, plan_document(session, plan))
     with SessionReader(session) as reader:
         trial = reader.trials()[0]
         read = next(step for step in reader.steps(trial.id) if step.action == "read_file")
     author.bodies.clear()
-    made = plan_fork(session, trial.id, read.number, Edit("observation", "EDITED = True\n"))
-    executed(session, made.run)
+    made = ForkOrder(session, trial.id, read.number, Edit("observation", "EDITED = True\n")).submit()
+    executed(session, made.runs[0])
     row, _ = shown(session, made.trial)
     assert row.state == "done", row.error
     assert author.bodies

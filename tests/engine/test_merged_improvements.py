@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 import regenerated
 
 from workbench.engine.merging import merge
-from workbench.orders.plan import ImprovementPlan, RegenerationPlan
+from workbench.plans.plan import ImprovementPlan, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import AttemptRow, ImprovementRow
 

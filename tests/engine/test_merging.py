@@ -18,10 +18,11 @@ from studies.declared_studies import put_agents
 from workbench.base.errors import WorkbenchError
 from workbench.engine import merging
 from workbench.engine.merging import MergeFailed, merge
-from workbench.orders.plan import RegenerationPlan
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.session.labels import SESSION, STAR, criterion_part
+from workbench.session.schema import tables
 from workbench.studies.following import read_study
 
 
@@ -99,6 +100,32 @@ def test_what_is_equal_is_there_once_and_a_merge_again_adds_nothing(tmp_path: Pa
     assert (both.rows["runs"], both.rows["trials"], both.equal["trials"]) == (1, 3, 2)
     again = merge([tmp_path / "both.session", one, copy], tmp_path / "again.session")
     assert again.rows == both.rows
+
+
+def test_remarks_that_say_the_same_of_two_items_are_both_there(tmp_path: Path) -> None:
+    """The second one was taken for the first, whatever it was on."""
+    sources = [documented(tmp_path / f"{repeat}.session", repeat, run=f"run{repeat}") for repeat in (1, 2)]
+    items = [trial_id("white", "local", "word_counter", repeat) for repeat in (1, 2)]
+    for path, item in zip(sources, items, strict=True):
+        with SessionWriter(path) as writer:
+            writer.insert("annotations", {"item": item, "text": "good", "at": 7.0})
+    merge(sources, tmp_path / "both.session")
+    with SessionReader(tmp_path / "both.session") as reader:
+        assert [row.item for row in reader.annotations()] == items
+
+
+def test_every_row_of_every_table_arrives(tmp_path: Path) -> None:
+    recorder = regenerated.Recorder(tmp_path / "one.session")
+    regenerated.word_counter(recorder)
+    recorder.close()
+    put_agents(tmp_path / "two.session", {("a", "white"): [80.0]})
+    merge([tmp_path / "one.session", tmp_path / "two.session"], tmp_path / "both.session")
+    rows = {}
+    for name in ("one", "two", "both"):
+        with SessionReader(tmp_path / f"{name}.session") as reader:
+            rows[name] = {table: reader.query(f"SELECT * FROM {table}") for table in tables()}
+    for table in tables().keys() - {"meta", "log_identity", "leases", "changes"}:
+        assert {*rows["both"][table]} == {*rows["one"][table], *rows["two"][table]}, table
 
 
 def test_a_run_without_a_name_stays_without_one(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import UsageError
-from workbench.orders import regeneration_client, rerunning
-from workbench.orders.plan import Ask, RegenerationPlan
-from workbench.orders.rerunning import rerun_orders
+from workbench.orders import launching
+from workbench.orders.rerun import RerunOrder
+from workbench.plans.plan import Ask, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter, create
 
 RUN = "regen-1"
@@ -24,8 +24,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(f"WORKBENCH_{name}_DIR", str(tmp_path / name.lower()))
     monkeypatch.setenv("OPENAI_API_KEY", "none-is-asked")
     # What is ordered is what matters here; no engine is to take it up and ask.
-    for module in (regeneration_client, rerunning):
-        monkeypatch.setattr(module, "launch", lambda *_: None)
+    monkeypatch.setattr(launching, "launch", lambda *_: None)
     path = tmp_path / "demo.session"
     create(path)
     asks = (Ask(FIRST, 2, prompt="paper-1", context="prefix-1"), Ask(SECOND, 2, prompt="short-1", context="function-1"))
@@ -60,17 +59,17 @@ def asks(session: Path) -> dict[str, int]:
 @pytest.mark.parametrize("options", [{}, {"failed": True}, {"item": "f"}])
 def test_which_of_several_evaluators_is_asked_and_nothing_is_billed_meanwhile(session: Path, options: dict) -> None:  # type: ignore[type-arg]
     with pytest.raises(UsageError, match=f"{FIRST} and {SECOND}; say whose with --model"):
-        rerun_orders(session, samples=5, **options)
+        RerunOrder(session, samples=5, **options).begin()
     assert asks(session) == {FIRST: 2, SECOND: 2}
 
 
 def test_the_named_evaluator_gets_more_with_its_own_wording(session: Path) -> None:
-    (order,) = rerun_orders(session, model=FIRST, samples=5)
+    (order,) = RerunOrder(session, model=FIRST, samples=5).begin().orders
     assert not isinstance(order, str)
     assert (order.ask.prompt, order.ask.context) == ("paper-1", "prefix-1")
     assert asks(session) == {FIRST: 5, SECOND: 2}
 
 
 def test_a_candidate_says_whose_samples_are_meant(session: Path) -> None:
-    rerun_orders(session, f"{FIRST}-1", samples=5)
+    RerunOrder(session, f"{FIRST}-1", samples=5).begin()
     assert asks(session) == {FIRST: 5, SECOND: 2}

@@ -13,7 +13,7 @@ from engine.regenerating import MODEL, start
 from engine.tiny_repository import GOOD, TASKS, Writer, fenced
 from loopback.server import LoopbackServer, Reply, failure
 
-from workbench.orders import client
+from workbench.orders import running
 from workbench.session import SessionReader
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
@@ -44,7 +44,7 @@ def test_another_evaluators_order_leaves_failures_to_a_resume(
     assert (asked()["scripted"], asked()["other"]) == (before, len(TASKS))
 
     failing = False
-    assert client.resume(session, run) == [run]
+    assert running.resume(session, run) == [run]
     assert ended(session, run, until) == "done"
     with SessionReader(session) as reader:
         verdicts = Counter((row.evaluator, row.verdict) for row in reader.candidates(run) if not row.control)

@@ -14,7 +14,7 @@ from loopback.server import LoopbackServer, Reply
 
 from workbench.engine.records import SessionCallLog
 from workbench.models import Answer, CallRecord, MalformedAnswer, Message, Request, Usage
-from workbench.orders import client
+from workbench.orders import running
 from workbench.session import SessionReader, SessionWriter, create
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100_000, "total_tokens": 101_000}
@@ -44,7 +44,7 @@ def test_empty_answers_are_shown_and_a_used_up_limit_asks_nothing_more(
             assert sorted(str(one.verdict) for one in rows) == ["error", "invalid", "invalid"]
             assert sum((one.prompt_tokens or 0) + (one.completion_tokens or 0) for one in rows) == 2 * 101_000
             assert math.isclose(sum(one.cost_usd or 0.0 for one in rows), 2 * PRICE)
-        client.resume(session, run)
+        running.resume(session, run)
 
 
 def test_each_try_of_a_request_counts_for_it_also_after_a_resume(tmp_path: Path) -> None:

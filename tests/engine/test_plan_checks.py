@@ -17,11 +17,11 @@ from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.cli import main
 from workbench.engine.evaluators import SamplesEvaluator
-from workbench.orders.client import plan_document
-from workbench.orders.plan import DocumentPlan, RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders.regenerate import order_regeneration
+from workbench.orders.run import plan_document
 from workbench.orders.samples import read_samples
 from workbench.orders.session_names import resolve_session
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
 from workbench.repository.functions import find_functions
 from workbench.session import SessionReader
 
@@ -78,7 +78,7 @@ def test_a_regeneration_plan_that_makes_no_sense_writes_nothing(
 ) -> None:
     plan = RegenerationPlan(**{"source": "word_counter", "evaluator": "reference", **values})
     with pytest.raises(UsageError):
-        plan_regeneration(tmp_path / "s.session", plan)
+        order_regeneration(tmp_path / "s.session", plan)
     assert not (tmp_path / "s.session").exists()
 
 
@@ -188,10 +188,11 @@ def test_what_is_refused_for_the_example_names_the_example(home: Path, capsys: p
 def test_every_option_of_an_order_says_what_another_value_of_it_means() -> None:
     from dataclasses import fields
 
-    from workbench.orders.orders import OPTIONS, options_help
-    from workbench.orders.plan import RegenerationPlan
+    from workbench.orders.orders import options_help
+    from workbench.plans.arguments import arguments_of
+    from workbench.plans.plan import RegenerationPlan
 
     kept_by_the_engine = {"asks", "acceptances", "snapshot", "import_folders", "weaknesses", "lasting"}
-    assert OPTIONS.keys() == {field.name for field in fields(RegenerationPlan)} - kept_by_the_engine
+    assert arguments_of(RegenerationPlan).keys() == {one.name for one in fields(RegenerationPlan)} - kept_by_the_engine
     told = options_help()
     assert all(name in told for name in ("SOURCE", "--sandbox", "--rebuild", "--spend-limit", "--task"))

@@ -13,9 +13,10 @@ from engine.following import ended
 from loopback.server import LoopbackServer
 
 from workbench.base.errors import UsageError
-from workbench.orders import client, launching
+from workbench.orders import launching, running
 from workbench.orders.launching import enqueue, move, pause, wait_for_turn
-from workbench.orders.plan import DocumentPlan
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan
 from workbench.results.runs import waiting_runs
 from workbench.session import SessionReader, SessionWriter, create, engine_starts
 
@@ -104,7 +105,7 @@ def test_a_paused_run_is_overtaken_and_a_cancelled_one_waits_no_more(queue: Wait
     queue.end(FIRST)
     until(lambda: queue.came, 20, "the third run's turn")
     assert queue.came == [(THIRD, True)]
-    client.cancel(queue.path, SECOND)
+    running.cancel(queue.path, SECOND)
     until(lambda: len(queue.came) == 2, 20, "the end of waiting")
     with SessionReader(queue.path) as reader:
         run = reader.run(SECOND)
@@ -124,8 +125,8 @@ def test_a_run_whose_engine_is_gone_holds_nobody_up(queue: Waiters, until: Until
 
 def test_a_resume_leaves_alone_what_waits(queue: Waiters, monkeypatch: pytest.MonkeyPatch) -> None:
     launched: list[object] = []
-    monkeypatch.setattr(client, "launch", lambda *given: launched.append(given))
-    assert client.resume(queue.path) == []
+    monkeypatch.setattr(launching, "launch", lambda *given: launched.append(given))
+    assert running.resume(queue.path) == []
     assert not launched
 
 
@@ -154,7 +155,7 @@ def test_what_waits_is_a_small_process_that_ends_with_its_run(queue: Waiters, un
     maps = Path(f"/proc/{process.pid}/maps").read_text()
     heavy = [name for name in ("pydantic_core", "tree_sitter", "_asyncio", "_ssl") if name in maps]
     assert not heavy, "LiteLLM and whatever else an engine needs is imported at its turn"
-    client.cancel(queue.path, SECOND)
+    running.cancel(queue.path, SECOND)
     queue.end(FIRST)
     assert process.wait(20) == 130
 
@@ -167,7 +168,7 @@ def test_a_queued_run_begins_when_the_one_before_is_over(
     session = tmp_path / "real.session"
     runs = []
     for case in ("word_counter", "password_generator"):
-        runs.append(client.plan_document(session, DocumentPlan((case,), model="openai/scripted", judge="offline")))
+        runs.append(plan_document(session, DocumentPlan((case,), model="openai/scripted", judge="offline")))
         if len(runs) == 2:
             enqueue(session, runs[1])
         launching.launch(session, runs[-1])

@@ -12,11 +12,11 @@ import pytest
 from engine.following import ended
 from engine.tiny_repository import TASKS, make_repository
 
-from workbench.commands.regeneration_watching import candidate_line
-from workbench.orders import client, launching
+from workbench.commands.watching import candidate_line
+from workbench.orders import launching, running
 from workbench.orders.orders import RANDOM_SHARE, why_again
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders.regenerate import order_regeneration
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
 from workbench.session.identity import candidate_id
 
@@ -48,7 +48,7 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
     body = "import sys\nsys.path.append('/nowhere')\nreturn first + second"
     answers.write_text(json.dumps({"task_id": TASKS[0], "completion": body}) + "\n")
     plan = RegenerationPlan(str(make_repository(tmp_path / "small")), evaluator=f"samples:{answers}", samples=1, k=(1,))
-    run = plan_regeneration(session, plan)
+    run = order_regeneration(session, plan).run
 
     def work() -> None:
         assert ended(session, run, until) == "done"
@@ -79,7 +79,7 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
     connection.execute("UPDATE runs SET state = 'cancelled'")
     connection.commit()
     connection.close()
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     work()
     for row in candidates(session, run):
         if row.evaluator == "reference":

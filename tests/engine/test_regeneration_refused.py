@@ -12,8 +12,8 @@ from engine.regenerating import MODEL, start
 from engine.tiny_repository import SOURCE, SUITE, make_repository
 
 from workbench.base.errors import UsageError
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders.regenerate import order_regeneration
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
 
 Until = Callable[..., Any]
@@ -65,7 +65,7 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written(session: Path
         ({"evaluator": "replay:/does/not/exist"}, "no session"),
     ]:
         with pytest.raises(UsageError, match=words):
-            plan_regeneration(session, RegenerationPlan(str(repository), **{"evaluator": MODEL, **options}))  # type: ignore[arg-type]
+            order_regeneration(session, RegenerationPlan(str(repository), **{"evaluator": MODEL, **options}))  # type: ignore[arg-type]
     assert not session.exists()
 
 
@@ -81,5 +81,5 @@ def test_a_repository_without_a_task_fails_for_good_until_another_order(
     assert plan_of(session, run).lasting
     with SessionReader(session) as reader:
         assert "no Python functions" in (reader.run(run).error or "")  # type: ignore[union-attr]
-    assert plan_regeneration(session, RegenerationPlan(str(bare), evaluator="stub")) == run
+    assert order_regeneration(session, RegenerationPlan(str(bare), evaluator="stub")).run == run
     assert not plan_of(session, run).lasting

@@ -17,14 +17,14 @@ from engine.tiny_repository import BAD, GOOD, SOURCE, TASKS, Writer, fenced, mak
 from loopback.server import EMPTY, LoopbackServer, Reply, failure
 
 from workbench.base.errors import UsageError
-from workbench.commands.regeneration_summary import summary
+from workbench.commands.closing import order_summary as summary
 from workbench.engine.stages import STAGES
-from workbench.orders import client
+from workbench.orders import running
 from workbench.orders.orders import Order
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import add_samples, plan_regeneration
-from workbench.orders.rerunning import rerun_orders
-from workbench.regeneration.source_of_test import source_of_test, text_of_test_file
+from workbench.orders.regenerate import MoreSamplesOrder, order_regeneration
+from workbench.orders.rerun import RerunOrder
+from workbench.plans.plan import RegenerationPlan
+from workbench.regeneration.failure_groups import source_of_test, text_of_test_file
 from workbench.session import SessionReader
 from workbench.session.rows import CandidateRow
 
@@ -206,12 +206,12 @@ def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_verdicts(
         if what == "a request under way":
             writer.go.set()
             writer.stop_at = 0
-        assert client.resume(session) == [run]
+        assert running.resume(session) == [run]
         with SessionReader(session) as reader:
             assert [reader.candidate(row.id) for row in shown] == shown
     assert ended(session, run, until) == "done", error(session, run)
     assert essence(session, run) == wanted
-    assert client.resume(session) == []
+    assert running.resume(session) == []
     # An answer that was recorded is never asked for again.
     with SessionReader(session) as reader:
         assert reader.query(
@@ -228,14 +228,14 @@ def test_more_samples_keep_what_is_there(
     assert ended(session, run, until) == "done", error(session, run)
     before = candidates(session, run)
     assert len(loopback_server.seen) == 6
-    assert add_samples(session, run, 4) == run
+    assert MoreSamplesOrder(session, run, 4).begin().runs == [run]
     assert ended(session, run, until) == "done"
     after = candidates(session, run)
     assert len(loopback_server.seen) == 12
     assert {key: after[key] for key in before} == before
     assert sorted({sample for _, sample in after}) == [0, 1, 2, 3]
     with pytest.raises(UsageError, match="4 samples"):
-        add_samples(session, run, 4)
+        MoreSamplesOrder(session, run, 4).begin()
     # Another evaluator works on the same tasks, in the same run.
     again = start(session, repository, evaluator="reference")
     assert again == run
@@ -259,14 +259,14 @@ def test_rerun_with_another_model_and_testing_again(
     # Tested again: the same answers, the same verdicts, nothing asked.
     asked = len(loopback_server.seen)
     first = candidates(session, run)["sums.py::add", 0]
-    assert rerun_orders(session, first.id[:8]) == [run]
+    assert RerunOrder(session, first.id[:8]).begin().orders == [run]
     assert ended(session, run, until) == "done"
     assert len(loopback_server.seen) == asked
     second = candidates(session, run)["sums.py::add", 0]
     assert (second.verdict, second.body_blob) == ("failed", first.body_blob)
     assert (second.at or 0) > (first.at or 0)
     # The failed ones with another model.
-    (again,) = rerun_orders(session, failed=True, model="openai/better")
+    (again,) = RerunOrder(session, failed=True, model="openai/better").begin().orders
     assert isinstance(again, Order)
     assert again.run == run
     assert ended(session, run, until) == "done"
@@ -274,7 +274,7 @@ def test_rerun_with_another_model_and_testing_again(
     assert summary(session, run)["evaluator"] == "openai/better"
     assert summary(session, run)["pass_at_k"]["1"] == 1.0
     with pytest.raises(UsageError, match="no task or candidate"):
-        rerun_orders(session, "nothing-like-it")
+        RerunOrder(session, "nothing-like-it").begin()
 
 
 @pytest.mark.slow
@@ -286,13 +286,13 @@ def test_cancel_keeps_verdicts_and_resume_goes_on(
     run = start(session, repository, samples=2)
     until(writer.reached.is_set, 90)
     until(lambda: sum(row.verdict == "passed" for row in candidates(session, run).values()) >= 1)
-    client.cancel(session, run)
+    running.cancel(session, run)
     assert ended(session, run, until) == "cancelled"
     rows = candidates(session, run).values()
     assert {row.state for row in rows} == {"done", "cancelled"}
     writer.go.set()
     writer.stop_at = 0
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done"
     assert {row.verdict for row in candidates(session, run).values()} == {"passed"}
 
@@ -322,11 +322,11 @@ def test_a_model_failure_is_ours_and_is_done_again_on_resume(
     assert closing["pass_at_k"]["1"] == 0.5
     broken = False
     asked = len(loopback_server.seen)
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done"
     assert [candidates(session, run)[name, 0].verdict for name in TASKS] == ["passed", "passed", "invalid"]
     assert len(loopback_server.seen) == asked + 1
-    assert client.resume(session) == []
+    assert running.resume(session) == []
 
 
 def test_a_prompt_that_does_not_fit_is_said_and_not_cut(
@@ -363,7 +363,7 @@ def test_a_samples_file_and_a_replay(
     }
     file.write_text("not json")
     with pytest.raises(UsageError, match="line 1"):
-        plan_regeneration(session, RegenerationPlan(str(repository), evaluator=f"samples:{file}"))
+        order_regeneration(session, RegenerationPlan(str(repository), evaluator=f"samples:{file}"))
 
     loopback_server.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     recorded = tmp_path / "recorded.session"
@@ -409,7 +409,7 @@ def test_a_task_whose_control_does_not_hold_is_taken_out_and_shown(
     assert "passed with a stub" in closing["excluded_tasks"][0]["reason"]
     assert closing["controls"]["stub"] == pytest.approx(1 / 3)
     assert len(loopback_server.seen) == 2  # nothing was asked for the task that was taken out
-    assert client.resume(other) == []
+    assert running.resume(other) == []
 
 
 @pytest.mark.slow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.orders.client import plan_document
-from workbench.orders.plan import DocumentPlan
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
 
 

@@ -9,7 +9,7 @@ import pytest
 from workbench.base.errors import UsageError
 from workbench.engine.records import recorded_model
 from workbench.engine.trial import AgentContext, Assignment
-from workbench.orders.plan import DocumentPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.session import SessionWriter, create
 

@@ -15,13 +15,13 @@ from loopback.server import EMPTY, LoopbackServer, failure
 from needing_sandboxes import no_bubblewrap
 
 from workbench.cli import main
-from workbench.commands.regeneration_summary import summary
+from workbench.commands.closing import order_summary as summary
 from workbench.engine.rechecking import write_verdict
-from workbench.orders import client, launching
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
-from workbench.orders.rerunning import rerun_orders
-from workbench.pages.regenerated import former_failing
+from workbench.orders import launching, running
+from workbench.orders.regenerate import order_regeneration
+from workbench.orders.rerun import RerunOrder
+from workbench.plans.plan import RegenerationPlan
+from workbench.results.contents import former_failing
 from workbench.sandbox import Report, Route, TestOutcome, Verdict
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import CandidateRow
@@ -47,7 +47,7 @@ def done(sandbox: None, tmp_path: Path, until: Until) -> tuple[Path, str]:
     file.write_text("\n".join(map(json.dumps, lines)))
     session = tmp_path / "run.session"
     repository = make_repository(tmp_path / "small-sums")
-    run = plan_regeneration(session, RegenerationPlan(str(repository), evaluator=f"samples:{file}"))
+    run = order_regeneration(session, RegenerationPlan(str(repository), evaluator=f"samples:{file}")).run
     launching.launch(session, run)
     assert ended(session, run, until) == "done", error(session, run)
     return session, run
@@ -166,7 +166,7 @@ def test_a_rerun_where_no_sandbox_answers_loses_nothing(
     assert not any(history(session, run).values())
 
     # Taken up where there is one: every verdict is new, each former one is in the history once.
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done", error(session, run)
     after = candidates(session, run)
     assert not any(one.again for one in after.values())
@@ -174,7 +174,7 @@ def test_a_rerun_where_no_sandbox_answers_loses_nothing(
     assert history(session, run) == {key: [row.verdict] for key, row in before.items()}
     assert figures(session, run) == told
     assert stages(session, run) == counted
-    assert client.resume(session) == []
+    assert running.resume(session) == []
     one = next(key for key, row in after.items() if row.verdict == "failed" and not row.control)
     assert main(["show", str(session), one]) == 0
     shown = capsys.readouterr().out
@@ -194,11 +194,11 @@ def test_a_cancelled_rerun_gives_the_former_verdicts_back(done: tuple[Path, str]
         connection.execute("UPDATE candidates SET state = 'queued'")
         writer.set_run(run, state="queued")
     assert figures(session, run) == told
-    client.cancel(session, run)
+    running.cancel(session, run)
     assert candidates(session, run) == before
     assert stages(session, run) == counted
     assert summary(session, run)["again"] == 0
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done"
     assert candidates(session, run) == before  # nothing was left to test again
     assert stages(session, run) == counted
@@ -222,7 +222,7 @@ def test_after_a_resume_with_only_re_checks_left_the_stages_are_those_of_an_unbr
     connection.execute("UPDATE runs SET state = 'cancelled'")
     connection.commit()
     connection.close()
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done", error(session, run)
     assert stages(session, run) == counted
 
@@ -255,7 +255,7 @@ def test_a_control_that_is_tested_again_leaves_its_task_as_it_is_until_it_is_dec
     # Only its samples: nobody tests them, so what they have stands.
     samples = {key: row for key, row in candidates(session, run).items() if row.task_id == task and not row.control}
     for key in samples:
-        rerun_orders(session, key)
+        RerunOrder(session, key).begin()
         assert ended(session, run, until) == "done", error(session, run)
     assert {key: candidates(session, run)[key] for key in samples} == samples
     assert figures(session, run) == told
@@ -264,10 +264,10 @@ def test_a_control_that_is_tested_again_leaves_its_task_as_it_is_until_it_is_dec
     # The control, too, where it cannot be tested: the task stays out; where it can, it is in again with all of its samples.
     with monkeypatch.context() as patched:
         without_sandbox(tmp_path, patched)
-        rerun_orders(session, "clamp")
+        RerunOrder(session, "clamp").begin()
         assert ended(session, run, until) == "failed"
     assert figures(session, run) == told
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done", error(session, run)
     assert summary(session, run)["tasks"] == 3
     assert summary(session, run)["unfinished"] == 0
@@ -284,7 +284,7 @@ def test_the_bodies_that_are_tested_again_are_those_that_were_tested(
     file = tmp_path / "answers.jsonl"
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     file.write_text("\n".join(json.dumps({**line, "completion": "    return 0\n"}) for line in lines))
-    assert rerun_orders(session, "*") == [run]
+    assert RerunOrder(session, "*").begin().orders == [run]
     assert ended(session, run, until) == "done", error(session, run)
     now = candidates(session, run)
     tested = {key for key, row in before.items() if row.verdict != "invalid"}
@@ -303,14 +303,14 @@ def test_a_verdict_stands_beside_the_body_that_was_tested_whatever_older_rules_h
     loopback_server.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     session = tmp_path / "run.session"
     plan = RegenerationPlan(str(make_repository(tmp_path / "sums")), evaluator=MODEL, samples=1)
-    run = plan_regeneration(session, plan)
+    run = order_regeneration(session, plan).run
     launching.launch(session, run)
     assert ended(session, run, until) == "done", error(session, run)
     before = {key: row for key, row in candidates(session, run).items() if row.evaluator == MODEL}
     with SessionWriter(session) as writer:
         for key in before:
             writer.update("candidates", {"id": key}, {"body_blob": writer.blob("return 0"), "repairs": 9})
-    assert rerun_orders(session, "*") == [run]
+    assert RerunOrder(session, "*").begin().orders == [run]
     assert ended(session, run, until) == "done", error(session, run)
     now = candidates(session, run)
     for key, row in before.items():
@@ -335,9 +335,9 @@ def test_an_error_of_ours_replaces_no_verdict(
         else EMPTY
     )
     session = tmp_path / "run.session"
-    run = plan_regeneration(
+    run = order_regeneration(
         session, RegenerationPlan(str(make_repository(tmp_path / "sums")), evaluator=MODEL, samples=1)
-    )
+    ).run
     launching.launch(session, run)
     assert ended(session, run, until) == "done", error(session, run)
     told = figures(session, run)
@@ -353,7 +353,7 @@ def test_an_error_of_ours_replaces_no_verdict(
     assert "1 could not be tested again" in (stage.note or "")
     assert "burns" in (stage.note or "")
     broken = False
-    assert client.resume(session) == [run]
+    assert running.resume(session) == [run]
     assert ended(session, run, until) == "done"
     assert figures(session, run) == told
     assert summary(session, run)["again"] == 0

@@ -11,8 +11,8 @@ import pytest
 from engine.judging import MAXIMA, REFUSED, Body, Court, points
 
 from workbench.cli import main
-from workbench.orders import client
-from workbench.orders.trial_orders import plan_rescore
+from workbench.orders import running
+from workbench.orders.rescore import RescoreOrder
 from workbench.session import SessionReader
 from workbench.session.pending_work import unfinished
 
@@ -120,11 +120,11 @@ def test_a_cancelled_rescore_is_resumed_and_the_spend_limit_holds(
     court: Court, session: Path, until: Until, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", "word_counter", *MODEL, "--judge", "offline", "--session", str(session)]) == 0
-    run = plan_rescore(session, judges=["openai/judge"])
-    client.cancel(session, run)
+    run = RescoreOrder(session, judges=["openai/judge"]).submit().runs[0]
+    running.cancel(session, run)
     with SessionReader(session) as reader:
         assert [row.id for row in unfinished(reader)] == [run]
-    client.resume(session, run)
+    running.resume(session, run)
 
     def ended() -> bool:
         with SessionReader(session) as reader:

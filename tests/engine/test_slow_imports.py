@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from workbench.orders import launching
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders.regenerate import order_regeneration
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
 
 # Longer than the five seconds that a function with fast tests gets.
@@ -44,7 +44,7 @@ def test_the_second_look_has_time_to_import(
     (folder / "slow.py").write_text(SOURCE)
     (folder / "test_slow.py").write_text("from slow import double\n\n\ndef test_double():\n    assert double(2) == 4\n")
     session = tmp_path / "slow.session"
-    run = plan_regeneration(session, RegenerationPlan(str(folder), evaluator="reference", sandbox="bubblewrap"))
+    run = order_regeneration(session, RegenerationPlan(str(folder), evaluator="reference", sandbox="bubblewrap")).run
     launching.launch(session, run)
 
     def ended() -> bool:

@@ -16,10 +16,9 @@ from loopback.server import LoopbackServer
 from workbench.app import runs
 from workbench.app.new_study.starting import offered
 from workbench.base.errors import UsageError
-from workbench.orders import client, study_client
+from workbench.orders import launching, running
 from workbench.orders.measured import measured_in
-from workbench.orders.plan import DocumentPlan
-from workbench.orders.study_client import (
+from workbench.orders.study import (
     each_run,
     execute_study,
     order_study,
@@ -29,6 +28,7 @@ from workbench.orders.study_client import (
     titles_of,
 )
 from workbench.orders.study_estimate import estimate_study, seconds_left
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import ScoreRow
 from workbench.studies.declaration import Column, Limits, Settings, Study
@@ -279,7 +279,7 @@ class Engines:
 def engines(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Engines]:
     def put(*ends: str) -> Engines:
         made = Engines(*ends)
-        monkeypatch.setattr(client, "launch", made)
+        monkeypatch.setattr(launching, "launch", made)
         return made
 
     return put
@@ -319,7 +319,7 @@ def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
 def test_the_app_goes_on_with_a_study_that_was_killed(
     engines: Callable[..., Engines], scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(study_client, "launch_study", execute_study)
+    monkeypatch.setattr("workbench.orders.study.launch_study", lambda *study, queue: execute_study(*study))
     session = tmp_path / "mine.session"
     order_study(session, AGENTS)
     made = engines("done", "killed")
@@ -337,7 +337,7 @@ def test_resume_lets_the_runs_of_a_study_wait_for_one_another(
     session = tmp_path / "mine.session"
     order_study(session, replace(AGENTS, rows=("word_counter",), repeats=1, spend_limit=2.0))
     made = engines("queued", "queued")
-    assert client.resume(session) == made.launched
+    assert running.resume(session) == made.launched
     with SessionReader(session) as reader:
         assert [run.turn for run in reader.runs()] == [1.0, 2.0]
         # Also what is not started by the study keeps its limit.

@@ -18,7 +18,7 @@ from engine.author import Author
 from engine.tiny_repository import BAD, GOOD, make_repository
 from loopback.server import LoopbackServer
 
-from workbench.orders.study_client import execute_study, order_study
+from workbench.orders.study import execute_study, order_study
 from workbench.session import SessionReader
 from workbench.studies.declaration import Column, Study
 from workbench.studies.following import read_study

@@ -17,8 +17,10 @@ from loopback.server import LoopbackServer
 
 from workbench.base import paths
 from workbench.cli import main
-from workbench.orders import client, launching
-from workbench.orders.plan import DocumentPlan
+from workbench.orders import launching
+from workbench.orders.rerun import RerunTrialOrder
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.session.rows import TrialRow
@@ -58,7 +60,7 @@ def trials(session: Path) -> list[TrialRow]:
 
 def planned(session: Path, *cases: str) -> tuple[str, ...]:
     plan = DocumentPlan(cases, model="openai/scripted", judge="offline")
-    run = client.plan_document(session, plan)
+    run = plan_document(session, plan)
     with SessionReader(session) as reader:
         row = reader.run(run)
         assert row is not None
@@ -184,7 +186,7 @@ def test_an_interrupted_trial_whose_content_is_gone_says_so_and_mixes_nothing(
 def test_rerun_takes_the_content_as_it_is_now(author: Author, session: Path, folder: Path, until: Until) -> None:
     (first,) = planned(session, str(folder))
     change(folder)
-    second = client.rerun(session, first)
+    second = RerunTrialOrder(session, first).begin().trial
     until(lambda: {row.id: row.state for row in trials(session)}[second] == "done", 90)
     old, new = trials(session)
     assert (old.content == new.content, new.repeat) == (False, 2)

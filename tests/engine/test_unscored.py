@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from engine.judging import NO_POINTS, REFUSED, Court, is_quality, points
 
 from workbench.cli import main
 from workbench.session import SessionReader
-from workbench.session.pending_work import JUDGE_FAILED, problem_of, unfinished
+from workbench.session.pending_work import JUDGE_FAILED, unfinished
 from workbench.session.rows import ScoreRow, TrialRow
 
 MODEL = ["--model", "openai/scripted", "--judge", "openai/judge"]
@@ -113,26 +112,6 @@ def test_a_case_without_facts_is_unscored_by_design(
     _, cards, state, missing = read(session)
     assert cards["strict"].tier3 is None
     assert (cards["strict"].problem, state, missing) == ("", "done", [])
-
-
-def test_a_session_of_an_older_version_says_it_in_its_cards(
-    court: Court, session: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    court.judge = lambda body: REFUSED
-    assert main(["run", "word_counter", *MODEL, "--session", str(session)]) == 1
-    with sqlite3.connect(session) as connection:
-        connection.execute("UPDATE scorecards SET problem = NULL")
-    connection.close()
-    trial, cards, state, missing = read(session)
-    assert (state, missing) == ("unscored", [trial.run_id])
-    with SessionReader(session) as reader:
-        assert "because the judge openai/judge failed" in problem_of(reader, cards["strict"])
-    capsys.readouterr()
-    assert main(["show", str(session)]) == 0
-    assert "? unscored" in capsys.readouterr().out
-    court.judge = points
-    assert main(["resume", str(session)]) == 0
-    assert read(session)[2:] == ("done", [])
 
 
 def test_the_engine_killed_while_the_judge_is_asked_again(

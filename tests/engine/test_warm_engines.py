@@ -14,8 +14,9 @@ import pytest
 from engine.following import ended, state
 from warm_engines import NOBODY_KNOWS, ServedEngine, WarmProcess
 
-from workbench.orders import client, launching
-from workbench.orders.plan import DocumentPlan
+from workbench.orders import launching, running
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan
 
 PROBE = """
 import asyncio, json, os, signal, sys, threading
@@ -74,7 +75,7 @@ def probed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def begun(session: Path) -> tuple[str, subprocess.Popen[bytes]]:
-    run = client.plan_document(session, DocumentPlan(("word_counter",), agent="probe:Probe", judge="offline"))
+    run = plan_document(session, DocumentPlan(("word_counter",), agent="probe:Probe", judge="offline"))
     return run, launching.launch(session, run)
 
 
@@ -117,7 +118,7 @@ def test_it_outlives_the_warm_process_and_is_killed_and_resumed_like_any(
     killed.kill()
     assert killed.wait(30) == -signal.SIGKILL
     assert until(lambda: state(session, run) == "interrupted", 10)
-    client.resume(session)
+    running.resume(session)
     survivor = launching.engine_of(run)
     assert isinstance(survivor, ServedEngine)
     (probed / "found.json").unlink()

@@ -134,10 +134,11 @@ def test_a_criterion_is_one_entry_in_one_file(home: Path, tmp_path: Path) -> Non
     example = blocks("criterion")
     changed = copied(tmp_path) / "rubric" / "strict.py"
     text = changed.read_text()
-    before, found, after = text.partition("RUBRIC = Rubric(")
-    entry = after.index("        Rule(")
-    assert found
-    changed.write_text(f"{before}{example['function']}\n\n{found}{after[:entry]}{example['entry']}{after[entry:]}")
+    if example["entry"] not in text:  # it is there where the page has been followed
+        before, found, after = text.partition("RUBRIC = Rubric(")
+        entry = after.index("        Rule(")
+        assert found
+        changed.write_text(f"{before}{example['function']}\n\n{found}{after[:entry]}{example['entry']}{after[entry:]}")
     (tmp_path / "README.md").write_text("# T\n\nLicensed under MIT.\n")
     asked = ["score", "README.md", "--rubric", "strict", "--judge", "offline", "--json"]
     done = in_copy(tmp_path, "from workbench.cli import entry; entry()", *asked)

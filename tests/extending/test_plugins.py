@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,11 +21,13 @@ from workbench.app.theming import first_theme, theme_files
 from workbench.base import plugins
 from workbench.base.errors import UsageError
 from workbench.base.extensions import load, make
+from workbench.base.plugins import GROUPS
 from workbench.cli import main
-from workbench.documenters.names import parse_docs
+from workbench.documenters.types import parse_docs
 from workbench.interop.formats.importing import Options, files_in, import_files
-from workbench.orders.client import resolved_judge
-from workbench.sandbox.names import backend_info
+from workbench.orders import extension_check
+from workbench.orders.run import resolved_judge
+from workbench.sandbox.choose import backend_info
 from workbench.session import SessionReader, create
 from workbench.session.importer import Importer
 
@@ -85,11 +88,12 @@ async def test_the_template_works_by_its_names(
         ("agent", "title-only", ""),
         ("judge", "generous", ""),
         ("importer", "dialogue", ""),
+        ("exporter", "dialogue", ""),
         ("report format", "points", ""),
         ("theme", "forest", ""),
     }
     assert {one["package"] for one in listed} == {"tiny-workbench-plugin 0.1.0"}
-    assert (summary["plugins"], summary["broken"]) == (5, 0)
+    assert (summary["plugins"], summary["broken"]) == (6, 0)
     # In a session stands the path.
     path = current_name("title-only")
     assert agent_info("title-only").path == path
@@ -124,9 +128,9 @@ def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
     told = capsys.readouterr()
     assert told.err.splitlines() == [
         "b.dialogue was not read to its end: The importer tiny_plugin.dialogues:Dialogue failed: ValueError: "
-        "the first line names no agent (dialogues.py, line 15).",
+        "the first line names no agent (dialogues.py, line 17).",
         "c.dialogue was read by tiny_plugin.dialogues:Dialogue into what does not fit: "
-        "step 1 has a value of another kind than a Trajectory has there (item 1).",
+        "its JSON has another form: expected str matching regex '^(system|user|agent)$' at steps[0].source (item 1).",
     ]
     assert "1 imported, 2 could not be read (3 files)." in told.out
     with SessionReader(session) as reader:
@@ -140,9 +144,14 @@ def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
     assert main(["import", str(tmp_path / "out.json"), "--session", str(session)]) == 0
     assert main(["import", str(talks / "a.dialogue"), "--session", str(session), "--format", "dialogue"]) == 0
     assert capsys.readouterr().out.count("0 imported, 1 there already (1 file).") == 2
+    # Its own writing of what it read is what it read.
+    assert main(["export", str(session), "--to", "dialogue", "-o", str(tmp_path / "talks-again")]) == 0
+    (again,) = (tmp_path / "talks-again").iterdir()
+    assert again.read_text() == (talks / "a.dialogue").read_text()
+    assert "Written: 1 talks to" in capsys.readouterr().out
     other = tmp_path / "other.session"
     assert main(["import", str(talks / "notes.json"), "--session", str(other)]) == 1
-    assert "docs/formats.md lists them; importers for --format: dialogue." in capsys.readouterr().err
+    assert "docs/reference/formats.md lists them; importers for --format: dialogue." in capsys.readouterr().err
 
 
 IMPORTER = """
@@ -160,17 +169,23 @@ class Odd:
     ("body", "said"),
     [
         ("yield 3", "fit: int is no Trajectory, ForeignTask or ForeignCandidate (item 1)."),
-        ("yield Trajectory(agent='a', steps=(), repeat='x')", "its head has a value of another kind"),
-        ("yield Trajectory('a', [Step('agent', 't', calls=3)])", "one of its lists has a value of another kind"),
         (
-            "yield Trajectory('a', [Step('agent', 't')], extra={'a': {1, 2}})",
-            "its extra is no JSON (Object of type set",
+            "yield Trajectory(agent='a', steps=(), repeat='x')",
+            "its JSON has another form: expected int, got str at repeat",
+        ),
+        (
+            "yield Trajectory('a', [Step('agent', 't', calls=3)])",
+            "its JSON has another form: expected array, got int at steps[0].calls",
+        ),
+        (
+            "yield Trajectory('a', [Step('agent', 't')], extra={'a': 1j})",
+            "complex",
         ),
         (
             "yield ForeignCandidate('T/0', 'm', 'pass', verdict='fine')",
-            "its verdict is none of passed, failed, timeout",
+            "crashed|invalid|error)$' at verdict",
         ),
-        ("yield ForeignTask('T/0', tests=[1])", "its tests are no tuple of texts with their count"),
+        ("yield ForeignTask('T/0', tests=[1])", "its JSON has another form: expected str, got int at tests[0]"),
         ("return iter(())", "odd.odd has nothing that odd_plugin:Odd reads."),
         ("return None", "odd_plugin:Odd failed: TypeError: 'NoneType' object is not iterable"),
         ("raise SystemExit(3)", "odd_plugin:Odd failed: SystemExit: 3 (odd_plugin.py, line 8)."),
@@ -242,6 +257,28 @@ def test_a_broken_plug_in_is_named_and_stops_nothing(
     assert first_theme("lost")[1] is not None
 
 
+def test_parts_of_the_workbench_are_plug_ins_like_any_other(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    found = {(GROUPS[one.kind], one.name): one.path for one in plugins.installed(own=True)}
+    assert found == {(group, name): path for group, points in declared.items() for name, path in points.items()}
+    for one in plugins.installed(own=True):
+        load(one.kind, one.path, extension_check.protocol_of(one.kind))
+    # A format by its name reads nothing else, and stands under that name.
+    chat, rows = tmp_path / "chat.jsonl", tmp_path / "rows.jsonl"
+    chat.write_text('{"messages": [{"role": "user", "content": "hi"}]}\n')
+    rows.write_text('{"task_id": "T/0", "completion": "pass"}\n')
+    order = ["import", str(chat), str(rows), "--session", str(tmp_path / "s.session"), "--format", "openai"]
+    assert main(order) == 1
+    assert "rows.jsonl has nothing that openai reads (line 1)." in capsys.readouterr().err
+    with SessionReader(tmp_path / "s.session") as reader:
+        (trial,) = reader.trials()
+        assert reader.imported(trial.id).format == "openai"
+    assert main(["export", "example", "--to", "nothing", "-o", str(tmp_path / "out")]) == 2
+    assert "There is no exporter 'nothing'; choose from atif, csv, " in capsys.readouterr().err
+
+
 def test_names_lead_to_paths_and_ours_come_first(site: Path) -> None:
     declare(
         site,
@@ -279,6 +316,6 @@ def test_a_report_format_that_fails_is_one_sentence(
     assert said in told
     assert told.count("\n") == 1
     assert main(["report", "example", "--format", "nothing"]) == 2
-    assert "There is no report format 'nothing'; choose from md, html, json, csv, or package.module:Class." in (
+    assert "There is no report format 'nothing'; choose from md, html, latex, json, csv, or package.module:Class." in (
         capsys.readouterr().err
     )

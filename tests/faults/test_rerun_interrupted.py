@@ -18,10 +18,10 @@ import pytest
 from engine import killing
 from needing_sandboxes import no_bubblewrap
 
-from workbench.commands.regeneration_summary import summary
-from workbench.orders import client, launching
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.commands.closing import order_summary as summary
+from workbench.orders import launching, running
+from workbench.orders.regenerate import order_regeneration
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
 from workbench.session.reader import integrity_problem
 from workbench.session.task_names import row_id
@@ -46,7 +46,7 @@ def session(
     """A finished session: the controls on tasks of word_counter, and near misses of their bodies."""
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
     path = tmp_path / "tested.session"
-    run = plan_regeneration(path, RegenerationPlan("word_counter", evaluator="reference", limit=TASKS))
+    run = order_regeneration(path, RegenerationPlan("word_counter", evaluator="reference", limit=TASKS)).run
     launching.launch(path, run)
     killing.wait(lambda: not killing.states(path) & {"queued", "running"}, "the controls", 300)
     with SessionReader(path) as reader:
@@ -54,7 +54,9 @@ def session(
     assert bodies
     file = tmp_path / "answers.jsonl"
     assert killing.write_samples(file, bodies, SAMPLES) == SAMPLES
-    assert plan_regeneration(path, RegenerationPlan("word_counter", evaluator=f"samples:{file}", limit=TASKS)) == run
+    assert (
+        order_regeneration(path, RegenerationPlan("word_counter", evaluator=f"samples:{file}", limit=TASKS)).run == run
+    )
     launching.launch(path, run)
     killing.wait(lambda: not killing.states(path) & {"queued", "running"}, "the samples", 600)
     assert killing.states(path) == {"done"}
@@ -176,7 +178,7 @@ def test_reruns_that_end_in_the_middle_lose_and_double_nothing(
 
         # What was killed or failed is taken up again; what was cancelled stands as it was.
         cancelled = killing.states(session) == {"cancelled"}
-        client.resume(session)
+        running.resume(session)
         killing.wait(lambda: not killing.states(session) & {"queued", "running"}, "the resumed run", 600)
         assert killing.states(session) == {"done"}, way
         after = stand(session)
@@ -186,7 +188,7 @@ def test_reruns_that_end_in_the_middle_lose_and_double_nothing(
         assert killing.disagreements(verdicts, killing.verdicts(session)) == [], way
         assert figures(session) == told, way
         assert stages(session) == counted, way
-        assert client.resume(session) == []
+        assert running.resume(session) == []
     assert integrity_problem(session) is None
     assert happened["verdicts replaced before the end"] > 0
     with capsys.disabled():

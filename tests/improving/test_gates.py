@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from thin_docs import GOOD, SOURCE
 
-from workbench.checking.project import Project
+from workbench.claims.project import ProjectIndex
 from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share
 from workbench.improving.changes import Change, commit_message, patch_of
 from workbench.improving.gates import check_docstring, read_docstring
@@ -21,9 +21,9 @@ def function(source: bytes, name: str = "add") -> Function:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
+def project(tmp_path: Path) -> ProjectIndex:
     (tmp_path / "sums.py").write_text(SOURCE)
-    return Project(tmp_path)
+    return ProjectIndex(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_anything_else_is_none(answer: str, said: str) -> None:
     assert refused.value.refusal.gate == "answer"
 
 
-def test_an_honest_docstring_is_laid_out_as_the_file_is_and_nothing_else_changes(project: Project) -> None:
+def test_an_honest_docstring_is_laid_out_as_the_file_is_and_nothing_else_changes(project: ProjectIndex) -> None:
     source = SOURCE.replace("\n", "\r\n").encode()
     laid_out, changed = check_docstring(source, function(source), read_docstring(GOOD), project)
     assert laid_out.splitlines()[2:] == [
@@ -99,7 +99,7 @@ def test_an_honest_docstring_is_laid_out_as_the_file_is_and_nothing_else_changes
     ],
 )
 def test_a_docstring_that_is_too_long_or_not_true_or_the_code_is_refused(
-    project: Project, text: str, gate: str, said: str
+    project: ProjectIndex, text: str, gate: str, said: str
 ) -> None:
     source = SOURCE.encode()
     with pytest.raises(Refused) as refused:
@@ -116,7 +116,7 @@ def test_a_docstring_that_is_too_long_or_not_true_or_the_code_is_refused(
         "Sum.\n\nNote:\n    modulus: is what others call it.\n\nParameters\n----------\nfirst : int\n    One.\n\nReturns\n-------\nint\n",
     ],
 )
-def test_what_is_true_is_not_refused(project: Project, text: str) -> None:
+def test_what_is_true_is_not_refused(project: ProjectIndex, text: str) -> None:
     source = SOURCE.encode()
     check_docstring(source, function(source), text, project)
 

@@ -18,8 +18,8 @@ from thin_docs import CUE, GOOD, MODEL, Models, order
 from workbench.base.errors import WorkbenchError
 from workbench.cli import main
 from workbench.engine.improvement import Improvement
-from workbench.orders.improvement_client import launch_improvement, plan_of, state_of
-from workbench.orders.plan import ImprovementPlan, RegenerationPlan
+from workbench.orders.improve import launch_improvement, plan_of, state_of
+from workbench.plans.plan import ImprovementPlan, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter, create
 
 Printed = pytest.CaptureFixture[str]

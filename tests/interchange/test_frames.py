@@ -18,7 +18,7 @@ from workbench.base.errors import UsageError
 from workbench.results import tables
 from workbench.session import SessionError, SessionReader
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "python.md"
 EXAMPLE = paths.bundled("sessions") / "example.session"
 Into = Callable[..., Any]
 

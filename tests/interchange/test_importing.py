@@ -13,9 +13,9 @@ import pytest
 from workbench.base.errors import UsageError
 from workbench.cli import main
 from workbench.engine.merging import merge
-from workbench.interop.formats import importing, inspect_log, reading, recording
-from workbench.interop.formats.exporting import export
-from workbench.interop.formats.importing import Options, files_in, import_files, trajectories_of
+from workbench.interop.formats import importing, inspect, reading, recording
+from workbench.interop.formats.exporting import export, trajectories_of
+from workbench.interop.formats.importing import Options, files_in, import_files
 from workbench.search import SearchIndex, parse
 from workbench.session import SessionError, SessionReader, SessionWriter, create
 from workbench.session.pending_work import unfinished
@@ -171,7 +171,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "number.json": (json.dumps(document(agent=7)), "number.json has 7 where an object must be (agent)."),
     "other.json": (
         '{"some": "thing"}',
-        "other.json is of no format that the workbench reads; docs/formats.md lists them.",
+        "other.json is of no format that the workbench reads; docs/reference/formats.md lists them.",
     ),
     "mini.json": (
         '{"trajectory_format": "mini-swe-agent-2.0", "messages": []}',
@@ -232,7 +232,7 @@ def test_archives_that_lie_or_leave_their_place_are_refused_by_their_contents_al
     tmp_path: Path, into: Into, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = archive(tmp_path / "out.eval", {"header.json": b"{}", "../../etc/passwd": b"x"})
-    monkeypatch.setattr(inspect_log, "MOST_SAMPLE", 1_000_000)
+    monkeypatch.setattr(inspect, "MOST_SAMPLE", 1_000_000)
     bomb = archive(tmp_path / "bomb.eval", {"header.json": b"{}", "samples/a_epoch_1.json": b"0" * 2_000_000})
     with zipfile.ZipFile(tmp_path / "same.eval", "w") as zipped:
         zipped.writestr("header.json", "{}")

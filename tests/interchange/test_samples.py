@@ -19,7 +19,7 @@ from workbench.base import paths
 from workbench.base.errors import UsageError
 from workbench.cli import main
 from workbench.interop.formats.exporting import export
-from workbench.interop.formats.tables import session_rows
+from workbench.interop.formats.tables import open_session
 from workbench.session import SessionReader
 
 Into = Callable[..., Any]
@@ -36,7 +36,7 @@ def only(folder: Path) -> Path:
 
 
 def verdicts(session: Path) -> dict[str, list[str | None]]:
-    rows = session_rows(session, "candidates")
+    rows = open_session(session).rows("candidates")
     found: dict[str, list[str | None]] = {}
     for row in rows.values:
         values = dict(zip(rows.columns, row, strict=True))
@@ -207,7 +207,7 @@ def test_our_verdicts_are_results_and_junit(tmp_path: Path, into: Into) -> None:
     suites = ElementTree.parse(tmp_path / "junit.xml").getroot()
     mine = [
         row
-        for row in session_rows(EXAMPLE, "candidates").values
+        for row in open_session(EXAMPLE).rows("candidates").values
         if row[12] == 0 and row[7] not in ("reference", "stub")
     ]
     assert len(suites.findall(".//testcase")) == len(mine)
@@ -222,7 +222,7 @@ def test_our_verdicts_are_results_and_junit(tmp_path: Path, into: Into) -> None:
 def test_tables_have_all_rows(tmp_path: Path, form: str) -> None:
     export(EXAMPLE, form, tmp_path / "out")
     for name in ("trials", "steps", "criteria", "candidates"):
-        path, expected = tmp_path / "out" / f"{name}.{form}", session_rows(EXAMPLE, name)
+        path, expected = tmp_path / "out" / f"{name}.{form}", open_session(EXAMPLE).rows(name)
         if form == "csv":
             with path.open(newline="") as file:
                 header, *rows = csv.reader(file)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from workbench.base import paths
 from workbench.interop.formats.atif import read_atif, to_atif
 from workbench.interop.formats.chat import read_chat, to_chat
-from workbench.interop.formats.checking import difference, patched
-from workbench.interop.formats.exporting import export
-from workbench.interop.formats.importing import Options, trajectories_of
-from workbench.interop.formats.inspect_writing import sample_of
+from workbench.interop.formats.exporting import export, trajectories_of
+from workbench.interop.formats.importing import Options
+from workbench.interop.formats.inspect import sample_of
 from workbench.interop.formats.trajectory import OWN
+from workbench.interop.formats.values import difference, patched
 from workbench.session import SessionReader, SessionWriter, read_blob
 
 Into = Callable[..., Any]

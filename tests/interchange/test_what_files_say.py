@@ -15,7 +15,7 @@ from workbench.cli import main
 from workbench.grounding import read_trial
 from workbench.interop.formats import reading
 from workbench.interop.formats.chat import read_chat, to_chat
-from workbench.interop.formats.importing import trajectories_of
+from workbench.interop.formats.exporting import trajectories_of
 from workbench.interop.formats.swe_agent import read_mini
 from workbench.session import SessionReader
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.metrics.completeness import completeness
-from workbench.metrics.truthfulness import names_of, truthfulness
+from workbench.metrics.docstrings import completeness, names_of, truthfulness
 
 CODE = '''    def read(self, path, *rest, **options):
         """x"""

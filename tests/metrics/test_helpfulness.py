@@ -16,9 +16,10 @@ from workbench.metrics.helpfulness import (
     VERSION,
     Documented,
     judge_helpfulness,
+    points_shape,
     question,
-    read_points,
 )
+from workbench.models.questions import read_answer
 from workbench.models.types import Answer, ModelRefused, Request, Usage
 from workbench.session import SessionReader
 
@@ -81,21 +82,23 @@ def test_the_judge_sees_the_code_without_its_own_docstring_and_no_way_out_of_the
     [
         ("Very good.", "no JSON object"),
         ("{summary: 5}", "no valid JSON"),
-        (points(summary=6, description=1, parameters=1), "summary is no whole number from 1 to 5"),
-        (points(summary=True, description=1, parameters=1), "summary is no whole number"),
-        (points(summary=2, description=2), "parameters is no whole number"),
-        (points(summary=2, description=2.5, parameters=1), "description is no whole number"),
+        (points(summary=6, description=1, parameters=1), "summary: 6 is greater than the maximum of 5"),
+        (points(summary=True, description=1, parameters=1), "summary: True is not of type"),
+        (points(summary=2, description=2), "'parameters' is a required property"),
+        (points(summary=2, description=2.5, parameters=1), "description: 2.5 is not of type"),
     ],
 )
 def test_an_answer_that_cannot_be_used_says_why(text: str, problem: str) -> None:
-    found, said = read_points(text, ALL)
+    found, said = read_answer(text, points_shape(ALL))
     assert found is None
     assert problem.replace("no valid", "not valid") in said
 
 
 def test_braces_in_the_words_around_an_answer_do_no_harm() -> None:
     said = f"It formats {{name}}. {points(summary=1, description=1, parameters=1)} No: {points(summary=5, description=4, parameters=3)} {{}}"
-    assert read_points(said, ALL) == ({"summary": 5.0, "description": 4.0, "parameters": 3.0}, "")
+    found, _ = read_answer(said, points_shape(ALL))
+    assert found is not None
+    assert [found[one] for one in ALL] == [5, 4, 3]
 
 
 def test_it_is_asked_again_with_what_was_wrong_and_then_left_unjudged() -> None:

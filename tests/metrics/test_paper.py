@@ -12,7 +12,7 @@ from workbench.cli import main
 pytest.importorskip("numpy")
 
 from workbench.metrics.paper import published_paper
-from workbench.pages.page_markdown import page_markdown
+from workbench.pages.composing import rendered
 from workbench.pages.paper import disagreements, paper_json, paper_page
 
 
@@ -69,7 +69,7 @@ def test_the_order_of_pairs_agrees_with_the_differences(paper):
 
 def test_the_command_prints_both_forms(paper, capsys):
     assert main(["study", "paper"]) == 0
-    assert capsys.readouterr().out == page_markdown(paper_page(paper))
+    assert capsys.readouterr().out == "".join(rendered(paper_page(paper), "md"))
     assert main(["study", "paper", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(paper_json(paper)))
     assert main(["study", "unknown"]) == 2

@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from workbench.base.errors import UsageError
-from workbench.metrics.packages import MetricUnavailable
-from workbench.metrics.texts import TEXT_METRICS, text_metric
+from workbench.metrics.texts import TEXT_METRICS, MetricUnavailable, text_metric
 
 TEXT = "Return the number of words in a text, counted by whitespace."
 PARAPHRASE = "Count how many words the given text has, splitting at whitespace."

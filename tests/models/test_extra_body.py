@@ -13,8 +13,8 @@ from workbench.models.defaults import read_extra_body
 from workbench.models.failures import classify
 from workbench.models.gateway import Gateway
 from workbench.models.provider import check_key
-from workbench.orders.plan import Ask, RegenerationPlan
-from workbench.orders.regeneration_client import full_ask
+from workbench.orders.regenerate import full_ask
+from workbench.plans.plan import Ask, RegenerationPlan
 
 THINKS_NOT = {"chat_template_kwargs": {"enable_thinking": False}}
 

@@ -7,9 +7,8 @@ import pytest
 from workbench.agents.protocol import Action, Problem, parse_action
 from workbench.documenters.llm import extract_docstring
 from workbench.improving.gates import read_docstring
-from workbench.metrics.helpfulness import read_points
+from workbench.models.questions import read_answer
 from workbench.models.reasoning import split_reasoning
-from workbench.rubric.llm_judge import read_answer
 
 GOOD, BAD = "```python\n    return x + 1\n```", "```python\n    return x - 1\n```"
 T = f"First idea:\n{BAD}\nNo, that's wrong: it subtracts."
@@ -112,7 +111,6 @@ def test_every_reader_of_answers_leaves_reasoning_out() -> None:
     assert "never ended" in unended.sentence
     shape = {"type": "object", "required": ["points"]}
     assert read_answer('[THINK]{"points": 1}?[/THINK]{"points": 2}', shape)[0] == {"points": 2}
-    assert read_points('<seed:think>{}</seed:think>{"clear": 4}', ("clear",))[0] == {"clear": 4.0}
     assert read_docstring('[THINK]"""Draft."""[/THINK]\n"""The text."""') == "The text."
     assert extract_docstring('"""Draft."""\n</think>\n"""The text."""')[0] == "The text."
     assert extract_docstring("◁think▷endless")[0] is None

@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, columns, to_json
+from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, to_json, works
 from workbench.cli import main
 from workbench.pages import write_report
-from workbench.rubric.works import Works, counting
+from workbench.results.works import Works, counting
 from workbench.session import SessionReader, SessionWriter
 
 EVIL = "<script>alert(9)</script>"
@@ -41,7 +42,7 @@ def keep(session: Path, trial: str, checked: Checked, *, executed: int = 1) -> N
         writer.add_run(f"check-{executed}", "document", {"trials": [trial], "check": "run", "check_only": True})
         writer.set_run(f"check-{executed}", state="done")
         writer.put_check(key, f"check-{executed}")
-        writer.set_check(key, state="done", result_blob=writer.blob(to_json(checked)), **columns(checked))
+        writer.set_check(key, state="done", result_blob=writer.blob(to_json(checked)), **asdict(works(checked)))
 
 
 @pytest.fixture
@@ -125,10 +126,8 @@ def test_a_check_with_blocks_counts_before_claims_alone_and_damaged_counts_not_a
 
 
 def test_a_share_without_a_denominator_is_none() -> None:
-    nothing = Works.of(dict.fromkeys(columns(CHECKED)))
+    nothing = Works()
     assert (nothing.blocks_share, nothing.claims_share) == (None, None)
     assert nothing.words() == "it has neither blocks nor claims"
     assert nothing.short() == "– · –"
-    assert Works.of({**columns(CHECKED), "works": 0, "differs": 0}).words() == (
-        "none of 1 blocks was run, 1 of 2 claims are true"
-    )
+    assert replace(works(CHECKED), works=0, differs=0).words() == "none of 1 blocks was run, 1 of 2 claims are true"

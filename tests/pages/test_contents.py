@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from samples.sessions import add_scores, add_trial, card
 
 from workbench.base.errors import UsageError
-from workbench.pages.contents import accessed_files_words, read_contents
+from workbench.results.contents import accessed_files_words, read_contents
 from workbench.results.items import find_item, short_ids
-from workbench.rubric.spread import words
+from workbench.results.spread import words
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import FailingTestRow
 

@@ -17,7 +17,7 @@ from samples.sessions import HOSTILE, TOOL_CALL
 
 from workbench.base.text import json_text
 from workbench.pages import write_report
-from workbench.pages.csv_report import safe
+from workbench.pages.rows import safe
 
 
 def loaded(session: Path, item: str | None = None) -> dict[str, Any]:

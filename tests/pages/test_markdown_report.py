@@ -11,7 +11,9 @@ from samples.sessions import HOSTILE
 
 from workbench.base.text import clean
 from workbench.pages import write_report
-from workbench.pages.page_markdown import fence, inline, table
+from workbench.pages.composing import rendered
+from workbench.pages.markdown import fence, inline
+from workbench.pages.page import Page, Table
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 MARKUP = st.lists(
@@ -32,7 +34,9 @@ def test_a_fence_holds_exactly_the_text(text: str) -> None:
 @given(MARKUP)
 @example("__a__")  # an underscore beside an underscore is not inside a word
 def test_a_cell_says_its_text_and_nothing_else(text: str) -> None:
-    tokens = PARSER.parse(table(("a", "b"), [(text, "end")]))
+    tokens = PARSER.parse(
+        "".join(rendered(Page("x", (Table(("a", "b"), ((text, "end"),)),)), "md")).partition("\n\n")[2]
+    )
     cells = [token for token in tokens if token.type == "inline"]
     assert len(cells) == 4
     shown = cells[2].children or []

@@ -11,9 +11,9 @@ from studies.declared_studies import put_agents, put_matrix
 
 pytest.importorskip("numpy")
 
-from workbench.pages.page import Grid, Page, Points, Section
-from workbench.pages.page_fitted import fitted
-from workbench.pages.page_markdown import page_markdown
+from workbench.pages.composing import rendered
+from workbench.pages.fitting import fitted
+from workbench.pages.page import Page, Points, Section, Table, grid
 from workbench.pages.study_page import study_page
 from workbench.session import SessionReader
 from workbench.studies.following import read_study
@@ -32,8 +32,8 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Page:
 
 
 def test_twelve_columns_are_read_at_80(wide: Page) -> None:
-    text = page_markdown(fitted(wide, 80))
-    assert len(tables(text)) > len(tables(page_markdown(wide)))
+    text = "".join(rendered(fitted(wide, 80), "md"))
+    assert len(tables(text)) > len(tables("".join(rendered(wide, "md"))))
     for block in tables(text):
         assert len({line.count(" | ") for line in block if line}) == 1, "a table that Markdown reads as one"
         assert max(map(len, block)) <= 80
@@ -50,8 +50,8 @@ def test_where_there_is_room_nothing_changes(wide: Page) -> None:
 def test_every_number_of_a_divided_table_is_still_there() -> None:
     heads = ("row", *(f"a heading of column {number}" for number in range(30)))
     rows = tuple((f"row {row}", *(f"{row}.{number}" for number in range(30))) for row in range(4))
-    parts = fitted(Page("x", (), (Section("s", (Grid("All.", heads, rows),)),)), 60).sections[0].parts
-    grids = [part for part in parts if isinstance(part, Grid)]
+    parts = fitted(Page("x", (), (Section("s", (grid("All.", heads, rows),)),)), 60).sections[0].parts
+    grids = [part for part in parts if isinstance(part, Table)]
     assert [sum(values) for values in zip(*[[len(row) - 1 for row in grid.rows] for grid in grids], strict=True)] == [
         30
     ] * 4
@@ -65,7 +65,7 @@ def test_every_number_of_a_divided_table_is_still_there() -> None:
 def test_agents_keep_their_leaderboard(tmp_path: Path) -> None:
     put_agents(tmp_path / "a.session", {(case, f"agent-{n}"): [50.0 + n, 60.0] for case in "abc" for n in range(12)})
     with SessionReader(tmp_path / "a.session") as reader:
-        text = page_markdown(fitted(study_page(read_study(reader, "agents"), resamples=20), 80))
+        text = "".join(rendered(fitted(study_page(read_study(reader, "agents"), resamples=20), 80), "md"))
     before = text[: text.index("## Rankings")]  # a ranking of twelve is one long cell of words
     assert max(len(line) for block in tables(before) for line in block) <= 80
     assert "- agent-11: 60.5 [" in text, "short names need no letters"

@@ -12,9 +12,9 @@ from pages.many_reported import many_reported, many_tasks
 from samples.sessions import add_scores, add_trial, card
 
 from workbench.pages import session_figures
-from workbench.pages.contents import Contents, read_contents
-from workbench.pages.figures import MOST_COLUMNS, heat, histograms, strips
 from workbench.pages.page import Heat, Histograms, Strips
+from workbench.pages.svg import MOST_COLUMNS, heat, histograms, strips
+from workbench.results.contents import Contents, read_contents
 from workbench.session import SessionReader, SessionWriter, create
 
 

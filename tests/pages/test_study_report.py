@@ -28,14 +28,16 @@ from studies.declared_studies import (
 )
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.catalog.published import published_name, published_scores
+from workbench.catalog.repositories import published_name, published_scores
 from workbench.cli import main
-from workbench.pages.figures import forest, heat
+from workbench.pages import write_report
+from workbench.pages.composing import rendered
 from workbench.pages.in_a_process import write_study_in_a_process
-from workbench.pages.page import Bar, Forest, Grid, Heat, HeatCell, Page
-from workbench.pages.page_latex import latex, page_latex
+from workbench.pages.latex import latex
+from workbench.pages.page import Bar, Forest, Heat, HeatCell, Page, grid
 from workbench.pages.study_report import write_study_report
 from workbench.pages.study_rows import columns_of
+from workbench.pages.svg import forest, heat
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import candidate_id
 from workbench.session.rows import StudyCellRow
@@ -195,7 +197,8 @@ def latex_problems(text: str) -> list[str]:
         "textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "textasciigrave",
         "textperiodcentered", "linewidth", "ldots", "times", "pm", "to", "le", "ge", "tau", "textbullet",
         "footnotesize", "scriptsize", "tiny", "setlength", "tabcolsep", "belowcaptionskip", "clearpage", "ifdefined", "fi",
-        "pgfplotsset", "addplot", "node", "fill", "resizebox",
+        "pgfplotsset", "addplot", "node", "fill", "resizebox", "subsubsection", "surd", "wr", "emptyset", "sharp", "triangleright",
+        "parallel", "oslash", "doteq",
     }  # fmt: skip
     problems += [name for name in re.findall(r"(?<!\\)(?:\\\\)*\\([A-Za-z]+)", bare) if name not in known]
     plain = re.sub(r"\\[\\{}$&#%_]", "", re.sub(r"\\\\$", "", bare, flags=re.MULTILINE))
@@ -222,6 +225,13 @@ def test_latex_is_a_fragment_of_sound_tables(name: str, request: pytest.FixtureR
     assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\begin{tabular}") >= 3
     labels = re.findall(r"\\label\{(.*?)\}", text)
     assert len(labels) == len(set(labels))
+    assert latex_problems(text) == []
+
+
+@pytest.mark.parametrize("name", ["documented", "regenerated"])
+def test_a_session_is_such_a_fragment_too(name: str, request: pytest.FixtureRequest) -> None:
+    text = write_report(request.getfixturevalue(name)[0], "latex", None)
+    assert text.count(r"\toprule") >= 2
     assert latex_problems(text) == []
 
 
@@ -268,7 +278,7 @@ def test_no_character_is_a_command_of_latex() -> None:
 def test_a_table_wider_than_a_page_is_divided_and_keeps_its_first_column() -> None:
     heads = ("repository", *(f"system {number}" for number in range(12)))
     rows = tuple((name, *(f"0.{number:02d} [0.00, 1.00]" for number in range(12))) for name in ("a", "b", "mean"))
-    text = page_latex(Page("p", (Grid("Wide.", heads, rows, closing=1),)))
+    text = "".join(rendered(Page("p", (grid("Wide.", heads, rows, closing=1),)), "latex"))
     assert latex_problems(text) == []
     parts = re.findall(r"\\caption\{(.*?)\}", text)
     assert parts == [f"Wide. Part {number} of {len(parts)}." for number in range(1, len(parts) + 1)]
@@ -325,7 +335,7 @@ def test_the_analysis_of_a_study_stands_in_every_format_with_published_figures_b
             "Docs that carry the code",
             "The paper's figures beside these",
         ):
-            assert section.replace("'", "&#x27;") in page or section in page
+            assert section.replace("'", "&#39;") in page or section in page
         if format == "md":
             line = next(one for one in page.splitlines() if one.startswith("| rouge-1 | code-doc |"))
             assert bounds in line
@@ -452,7 +462,7 @@ def test_the_command_writes_each_format_by_the_name_of_the_file(
     ("arguments", "said"),
     [
         (["{session}", "--study", "unknown"], "has no study 'unknown'; it has hostile"),
-        (["{session}", "--format", "latex"], "latex is a format of studies"),
+        (["{session}", "--format", "parquet"], "parquet is a format of studies"),
         (["{session}", "--metric", "bleu"], "--metric and --model-path are of studies"),
         (["{session}", "--study", "hostile", "--metric", "bleu"], "Metrics of texts are of studies of docs"),
         (["--study", "paper", "--metric", "bleu"], "Metrics of texts are of studies of docs"),

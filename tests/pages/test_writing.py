@@ -80,7 +80,7 @@ def test_a_device_is_written_to_and_never_replaced(documented: tuple[Path, dict[
 
 
 def test_an_unknown_format_or_item_is_a_wrong_usage(documented: tuple[Path, dict[str, str]]) -> None:
-    with pytest.raises(UsageError, match="choose from md, html, json, csv"):
+    with pytest.raises(UsageError, match="choose from md, html, latex, json, csv"):
         write_report(documented[0], "pdf", None)
     with pytest.raises(UsageError, match="has no item"):
         write_report(documented[0], "md", None, item="zzzz")

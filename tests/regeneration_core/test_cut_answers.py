@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from app.regenerated import EVALUATOR, RUN, Recorder
 
-from workbench.commands.regeneration_summary import read_outcome, summary
-from workbench.commands.regeneration_watching import figures
+from workbench.commands.closing import figures
+from workbench.commands.closing import order_summary as summary
 from workbench.pages import write_report
+from workbench.results.contents import regenerated
 from workbench.results.regeneration_runs import load_view
 from workbench.results.tasks import figures_of, load_lines
 from workbench.session import SessionReader
@@ -41,7 +42,9 @@ def test_a_cut_answer_and_missing_samples_are_said_by_commands_and_reports(sessi
     (group,) = closing["groups"]
     assert (group["cut_at_token_limit"], group["samples_per_task"]) == (1, [3, 5])
     with SessionReader(session) as reader:
-        found = next(one.figures for one in read_outcome(reader, RUN).groups if not one.control)
+        row = reader.run(RUN)
+        assert row is not None
+        found = next(one.figures for one in regenerated(reader, row).groups if not one.control)
     line = figures(found, {**closing, "tasks": group["tasks"]})
     assert "3 to 5 of 5 samples a task" in line
     assert "1 answer cut at the token limit" in line

@@ -13,12 +13,12 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.documenters import DocumentationFailed, make_doc_system, parse_docs
-from workbench.documenters.programs import DocProgram
-from workbench.documenters.programs.command import Command, command_written_out
-from workbench.documenters.programs.repoagent import RepoAgent
+from workbench.interop.doc_programs.command import Command, command_written_out
+from workbench.interop.doc_programs.program import DocProgram
+from workbench.interop.doc_programs.programs import RepoAgent
 from workbench.models.types import Answer, MissingKey, SpendLimit, Usage
 from workbench.repository import Snapshot
-from workbench.repository.entries import FileEntry
+from workbench.repository.tree import FileEntry
 from workbench.sandbox.program import ProgramLimits
 
 SOURCE = '''import os
@@ -368,12 +368,13 @@ def test_what_is_no_command(text, words):
 
 
 def test_a_program_that_is_not_installed(home):
-    from workbench.documenters.programs import written_out
+    def written_out(text):
+        return RepoAgent.written_out(parse_docs(text), "m")
 
     with pytest.raises(UsageError, match="RepoAgent 0.2.0 is not installed; workbench docs install repoagent gets it"):
-        written_out(parse_docs("repoagent:local"), "m")
+        written_out("repoagent:local")
     with pytest.raises(UsageError, match=r"RepoAgent 9.9 is not installed \(this workbench installs 0.2.0\)"):
-        written_out(parse_docs("repoagent-9.9:local"), "m")
+        written_out("repoagent-9.9:local")
     with pytest.raises(UsageError, match="asks a model, which only a run does"):
         make_doc_system("repoagent:local")
 
@@ -404,7 +405,7 @@ def test_a_record_of_repoagent_is_read_by_line_and_name(snapshot, tmp_path):
 
 
 def test_settings_of_osa_have_no_other_models():
-    from workbench.documenters.programs.osa import _without_fallbacks
+    from workbench.interop.doc_programs.programs import _without_fallbacks
 
     changed = _without_fallbacks('[llm]\nfallback_models = ["a", "b"]\nrate_limit = 10\n')
     assert changed == "[llm]\nfallback_models = []\nrate_limit = 10\n"
@@ -414,7 +415,7 @@ def test_settings_of_osa_have_no_other_models():
 
 
 async def test_the_examples_of_the_page(home, needs_bubblewrap, snapshot, tmp_path):
-    page = (Path(__file__).parents[2] / "docs" / "doc-systems.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "doc-systems.md").read_text()
     found = dict(re.findall(r"^```python title=(\S+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
     for title, code in found.items():
         (tmp_path / title).write_text(code)
@@ -431,7 +432,7 @@ async def test_the_examples_of_the_page(home, needs_bubblewrap, snapshot, tmp_pa
 def test_the_interpreter_of_the_tests_is_the_workbenchs():
     from pathlib import Path
 
-    from workbench.documenters.programs.adapter import seen_of
+    from workbench.interop.doc_programs.program import seen_of
 
     assert any(Path(sys.executable).is_relative_to(folder) for folder in (*seen_of(Path(sys.executable)), Path("/usr")))
 
@@ -486,8 +487,8 @@ class Kept:
 @pytest.fixture
 def real_environment(name, request):
     """The environment that ``workbench docs install`` made on this machine, seen from the test's own data folder."""
-    from workbench.documenters.programs import INSTALLABLE, installed
-    from workbench.documenters.programs.installing import environment
+    from workbench.interop.doc_programs.installing import environment, installed
+    from workbench.interop.doc_programs.programs import INSTALLABLE
 
     found = installed(INSTALLABLE[name])
     if found is None:

@@ -24,12 +24,10 @@ from workbench.documenters import (
 )
 from workbench.engine.task_rows import identity
 from workbench.models.types import ContextOverflow, EmptyAnswer
-from workbench.regeneration.context import POLICIES
-from workbench.regeneration.prompts import PROMPTS, build_prompt
+from workbench.regeneration.prompts import POLICIES, PROMPTS, build_prompt
 from workbench.repository import Snapshot
-from workbench.repository.definitions import find_definitions
-from workbench.repository.documenting import without_other_texts
-from workbench.repository.functions import find_functions
+from workbench.repository.functions import find_definitions, find_functions
+from workbench.repository.splicing import without_other_texts
 
 CASE = Path(__file__).parents[2] / "test_cases" / "word_counter" / "repository"
 INSTALLED = Path(markdown_it.__file__).parent
@@ -235,7 +233,10 @@ async def test_with_docstrings_only_no_other_text_documents_the_code(tmp_path: P
     mine = await document_file(FunctionsOnly(), "m.py", source, asyncio.Semaphore(4), scope="docstrings-only")
     assert {one.docstring for one in mine.functions.values()} == {"f 1", "A.m 1"}
     task = SimpleNamespace(path="m.py", qualified_name="f", occurrence=1, tests=())
-    ids = [identity("s", task, "none", replace(whole, scope=scope)) for scope in ("repository", "docstrings-only")]
+    ids = [
+        identity("s", task, "none", replace(whole, scope=scope), "bubblewrap")
+        for scope in ("repository", "docstrings-only")
+    ]
     assert len(set(ids)) == 2
 
 

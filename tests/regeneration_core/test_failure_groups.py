@@ -7,22 +7,32 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.regeneration.breakdown import VerdictSequence, class_of, pass_by, pass_by_k, pass_by_samples, unsolved
 from workbench.regeneration.failure_groups import (
     FailedCandidate,
     FailedTest,
     Place,
+    asserting_line,
     failing_most,
     failure_groups,
     lead_of,
     place_of,
+    said,
     same_error,
     same_exception,
     same_failure,
+    source_of_test,
     steady,
 )
-from workbench.regeneration.outcome import TaskResult, pass_figures
-from workbench.regeneration.source_of_test import asserting_line, said, source_of_test
+from workbench.regeneration.outcome import (
+    TaskResult,
+    VerdictSequence,
+    class_of,
+    pass_by,
+    pass_by_k,
+    pass_by_samples,
+    pass_figures,
+    unsolved,
+)
 from workbench.session.groups import Group
 
 GROUP = Group("original", "openai/gpt-5-mini")

@@ -8,8 +8,7 @@ import pytest
 
 from workbench.base.python_syntax import parse
 from workbench.regeneration.grafting import collect_docstrings, difference, graft_file, unedited
-from workbench.repository.definitions import find_definitions
-from workbench.repository.functions import find_functions
+from workbench.repository.functions import find_definitions, find_functions
 
 PRISTINE = b'''class A:
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.regeneration.project_layout import imported_modules, missing_modules, own_modules
-from workbench.sandbox.workbench_runner.own_modules import OwnModules
+from workbench.sandbox.workbench_runner.child import OwnModules
 from workbench.sandbox.workbench_runner.server import Blocker
 
 

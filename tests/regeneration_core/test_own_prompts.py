@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import UsageError
-from workbench.orders.plan import Ask, RegenerationPlan
-from workbench.orders.regeneration_client import full_ask
-from workbench.regeneration.prompts import FORMER_NAMES, build_prompt, read_prompt
+from workbench.orders.regenerate import full_ask
+from workbench.plans.plan import Ask, RegenerationPlan
+from workbench.regeneration.prompts import build_prompt, read_prompt
 from workbench.repository.functions import find_functions
 
 SOURCE = b'def f(x):\n    """Give {name} back."""\n    return x\n'
@@ -36,19 +36,8 @@ def test_a_file_must_say_where_the_code_goes(tmp_path: Path) -> None:
         read_prompt(tmp_path / "nothing.txt")
 
 
-def test_a_prompt_of_an_older_session_keeps_its_name_and_its_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prompt_whose_file_is_gone_is_asked_again_in_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    for former, now in FORMER_NAMES.items():
-        old, new = (build_prompt(SOURCE, FUNCTION, None, version=name) for name in (former, now))
-        assert (old.messages, old.prompt_version) == (new.messages, former)
-        asked = RegenerationPlan("word_counter", evaluator="openai/gpt-4o", prompt=former)
-        with pytest.raises(UsageError, match=f"{former} is called {now} now"):
-            full_ask(asked)
-        # What a run was asked with before is asked again in the same words, a file that is gone included.
-        again = RegenerationPlan("x", evaluator="openai/gpt-4o", prompt=former, asks=(Ask("m", 1, prompt=former),))
-        assert full_ask(again).prompt == former
     gone = Ask("m", 1, prompt="mine.txt@0123", prompt_text="{before}")
     kept = full_ask(RegenerationPlan("x", evaluator="openai/gpt-4o", prompt=gone.prompt, asks=(gone,)))
     assert (kept.prompt, kept.prompt_text) == (gone.prompt, gone.prompt_text)

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from workbench.base.errors import UsageError
-from workbench.regeneration.selections import is_published_file, missed_lines, parse_selection, why_not_published
+from workbench.regeneration.tasks import is_published_file, missed_lines, parse_selection, why_not_published
 from workbench.repository.functions import find_functions
 
 SOURCE = b"""\

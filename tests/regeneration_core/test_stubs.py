@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from workbench.regeneration.stubs import default_value, minimal_stub, stubs, typed_stub
+from workbench.regeneration.tasks import default_value, minimal_stub, stubs, typed_stub
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
 

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 from regenerated import RUN, Recorder
 
-from workbench.commands.regeneration_summary import summary
+from workbench.commands.closing import order_summary as summary
 from workbench.pages import write_report
 from workbench.results.regeneration_runs import load_view
 from workbench.results.tasks import figures_of, load_lines

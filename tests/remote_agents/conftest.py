@@ -16,8 +16,8 @@ import pytest
 
 from workbench.base import paths, settings
 from workbench.engine.document import execute
-from workbench.orders import client
-from workbench.orders.plan import DocumentPlan
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import TrialRow
 
@@ -41,7 +41,7 @@ class Local:
 
 async def carried_out(session: Path, plan: DocumentPlan) -> list[TrialRow]:
     """Execute a run in this process and return its trials."""
-    run = await asyncio.to_thread(client.plan_document, session, plan)
+    run = await asyncio.to_thread(plan_document, session, plan)
     with SessionWriter(session) as writer, SessionReader(session) as reader:
         row = reader.run(run)
         assert row is not None

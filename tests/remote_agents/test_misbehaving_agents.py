@@ -23,9 +23,8 @@ from remote_agents.rogue import (
 )
 
 from workbench.agents.protocol import Action, parse_action
-from workbench.interop.a2a import Peer, PeerLimits
 from workbench.interop.a2a.card import fetch_card
-from workbench.interop.a2a.peer import PeerAsker
+from workbench.interop.a2a.peer import Peer, PeerAsker, PeerLimits
 from workbench.models.types import CallRecord, Message, ModelError, Request
 
 HERE = "<json>{}</json>"
@@ -340,7 +339,7 @@ def test_credentials_that_cannot_be_read_are_refused_without_being_quoted(
     monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
     from workbench.base.errors import UsageError
-    from workbench.interop.a2a.credentials import headers_by_origin
+    from workbench.interop.a2a.wire import headers_by_origin
 
     monkeypatch.setenv("WORKBENCH_A2A_HEADERS", value)
     with pytest.raises(UsageError, match="must be JSON such as") as error:

@@ -13,12 +13,12 @@ from remote_agents.processes import peers
 
 from workbench.agents import make_agent
 from workbench.agents.agent_context import AgentContext, Assignment, Step
-from workbench.agents.remote_names import is_peer
+from workbench.agents.names import is_peer
 from workbench.catalog import find_case, snapshot_of, view_of
 from workbench.interop.a2a.card import fetch_card
 from workbench.interop.a2a.peer import PeerAsker
 from workbench.models.types import CallRecord, Request
-from workbench.orders.plan import DocumentPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
 
 # One server process serves a module's tests.

@@ -24,13 +24,19 @@ from workbench.agents.protocol import OWN_CLOSINGS, PEER_CLOSINGS, first_message
 from workbench.base import paths
 from workbench.base.errors import UsageError
 from workbench.catalog import find_case
-from workbench.interop.a2a import Peer
-from workbench.interop.serving import Place, agent_app
-from workbench.interop.serving.listening import TOKEN, _Server
-from workbench.interop.serving.requests import read_assessment
-from workbench.interop.serving.white import Conversation, assignment_in, check_servable, observation_of, result_in
+from workbench.interop.a2a.assessor import read_assessment
+from workbench.interop.a2a.listening import TOKEN, Place, _Server
+from workbench.interop.a2a.peer import Peer
+from workbench.interop.a2a.served_agent import (
+    Conversation,
+    agent_app,
+    assignment_in,
+    check_servable,
+    observation_of,
+    result_in,
+)
 from workbench.models.types import Answer, ModelError, ModelUnavailable, Request, Usage
-from workbench.orders.plan import DocumentPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.session import SessionReader
 

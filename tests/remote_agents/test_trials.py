@@ -15,10 +15,10 @@ from workbench.agents.names import AGENTS, agent_info, current_name
 from workbench.base import settings
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.engine.document import execute
-from workbench.orders import client
-from workbench.orders.plan import DocumentPlan
-from workbench.orders.study_client import order_study
-from workbench.orders.trial_orders import Edit, plan_fork
+from workbench.orders.fork import Edit, ForkOrder
+from workbench.orders.run import plan_document
+from workbench.orders.study import order_study
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.declaration import Column, Study
 from workbench.studies.study_files import read_study_file
@@ -141,20 +141,20 @@ async def test_nobody_goes_on_from_the_middle_of_a_conversation(home: Path, tmp_
     async with serving(answer) as rogue:
         (trial,) = await carried_out(session, plan(rogue))
     with pytest.raises(UsageError, match="keeps the conversation itself"):
-        plan_fork(session, trial.id, 1, Edit("message", "another"))
+        ForkOrder(session, trial.id, 1, Edit("message", "another")).submit()
 
 
 def test_a_model_cannot_be_named_for_a_remote_agent(home: Path, tmp_path: Path) -> None:
     asked = DocumentPlan(("word_counter",), agent="a2a:http://127.0.0.1:1", model="openai/gpt-4o", judge="offline")
     with pytest.raises(UsageError, match="asks a model of its own, so openai/gpt-4o cannot be asked"):
-        client.plan_document(tmp_path / "none.session", asked)
+        plan_document(tmp_path / "none.session", asked)
     assert not (tmp_path / "none.session").exists()
 
 
 def test_an_agent_that_is_not_there_leaves_nothing_behind(home: Path, tmp_path: Path) -> None:
     asked = DocumentPlan(("word_counter",), agent="a2a:http://127.0.0.1:1", judge="offline")
     with pytest.raises(WorkbenchError, match="cannot be reached"):
-        client.plan_document(tmp_path / "none.session", asked)
+        plan_document(tmp_path / "none.session", asked)
     assert not (tmp_path / "none.session").exists()
 
 

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from workbench.repository.definitions import DefinitionKey, find_definitions
-from workbench.repository.documenting import document
+from workbench.repository.functions import DefinitionKey, find_definitions
+from workbench.repository.splicing import document
 
 SOURCE = '''#!/usr/bin/env python
 # -*- coding: utf-8 -*-

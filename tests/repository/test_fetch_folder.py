@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from workbench.repository import BadSource, ChecksumMismatch, SourceUnavailable, fetch
-from workbench.repository.folders import scan
-from workbench.repository.problems import UnsafeArchive
+from workbench.repository.fetching import scan
+from workbench.repository.sources import UnsafeArchive
 from workbench.repository.tree import Limits
 
 

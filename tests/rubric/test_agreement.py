@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.results.spread import FEWEST, agreements
 from workbench.rubric import Criterion, Scorecard
-from workbench.rubric.spread import FEWEST, agreements
 
 
 def card(judge: str, clarity: float | None, completeness: float | None, by: str = "") -> Scorecard:

@@ -50,7 +50,7 @@ async def judged(readme: str, shape: str | None, judge: object = None, rubric: s
     assert bare is not None
     return await score(
         readme,
-        bare.metadata,
+        bare[1],
         parsed=True,
         rubric=rubric,
         facts=FACTS,
@@ -64,10 +64,10 @@ async def judged(readme: str, shape: str | None, judge: object = None, rubric: s
 def test_the_skeleton_is_what_the_grammar_writes_by_itself() -> None:
     bare = skeleton(SHAPE)
     assert bare is not None
-    assert bare.readme.startswith("# word_counter\n\nword_counter is a")
-    assert "## Installation\n\n```bash\npip install click\n```" in bare.readme
-    assert "- `count`: Returns" in bare.readme
-    assert bare.metadata["@type"] == "SoftwareSourceCode"  # type: ignore[index]
+    assert bare[0].startswith("# word_counter\n\nword_counter is a")
+    assert "## Installation\n\n```bash\npip install click\n```" in bare[0]
+    assert "- `count`: Returns" in bare[0]
+    assert bare[1]["@type"] == "SoftwareSourceCode"  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_skeleton_is_what_the_grammar_writes_by_itself() -> None:
 )  # fmt: skip
 def test_what_is_no_such_grammar_gives_nothing_or_little(shape: str) -> None:
     found = skeleton(shape)
-    assert found is None or len(found.readme) <= 1_000
+    assert found is None or len(found[0]) <= 1_000
 
 
 async def test_the_formats_points_stand_beside_those_of_the_model() -> None:

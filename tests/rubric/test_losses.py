@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.results.scores import Loss, losses_among, lost_points
 from workbench.rubric import Criterion, Scorecard
-from workbench.rubric.scorecard import Loss, losses_among, lost_points
 
 
 def criterion(title: str, points: float | None, maximum: float = 10.0) -> Criterion:

@@ -9,9 +9,9 @@ from app.recorded import card
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.results.scores import missing_points
+from workbench.results.spread import point_spreads
 from workbench.rubric import Scorecard
-from workbench.rubric.scorecard import missing_points
-from workbench.rubric.spread import point_spreads
 
 
 def scorecard(**more: float | None) -> Scorecard:
@@ -20,12 +20,12 @@ def scorecard(**more: float | None) -> Scorecard:
 
 def test_the_largest_loss_comes_first_and_what_is_unscored_last() -> None:
     found = missing_points(scorecard(accuracy=None))
-    assert [(one.title, one.missing) for one in found] == [
+    assert [(one.title, one.missing) for one, _ in found] == [
         ("Dependencies", 7), ("Completeness", 4), ("Clarity", 3), ("Purpose", 12),
     ]  # fmt: skip
-    assert found[-1].points is None
+    assert found[-1][0].points is None
     # 100 but for the twelve points that nobody gave.
-    assert [one.total for one in found] == [81, 85, 88, 88]
+    assert [total for _, total in found] == [81, 85, 88, 88]
     assert missing_points(Scorecard("strict", "offline", ())) == ()
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.models.questions import mark_for, read_answer
 from workbench.models.types import Answer, ModelTimeout, Request, Usage
 from workbench.rubric import LLMJudge, Scorecard, score
-from workbench.rubric.llm_judge import mark_for, read_answer
 
 GOOD3 = {"purpose": 10, "dependencies": 7, "run_command": 8, "reasoning": "close"}
 GOOD4 = {"clarity": 9, "completeness": 8, "formatting": 6, "reasoning": "fine"}

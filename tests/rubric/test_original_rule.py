@@ -138,4 +138,3 @@ async def test_an_answer_that_does_not_parse_earns_nothing_and_asks_no_judge() -
     )
     assert card.total == 0
     assert card.out_of == 100
-    assert card.passed is False

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.claims.page import is_restructured, outline
 from workbench.repository import View
-from workbench.rubric.commands import Project
-from workbench.rubric.grounding import Grounding
-from workbench.rubric.markdown import is_restructured, outline
+from workbench.rubric.judging import Brief
+from workbench.rubric.reading import Reading
 from workbench.rubric.sources import sources_of
 from workbench.rubric.word_order import order, rank
 
@@ -81,13 +81,13 @@ def test_restructured_text_is_read_as_such() -> None:
     assert is_restructured(RST)
     page = outline(RST)
     assert [(h.level, h.text) for h in page.headings] == [(1, "Counter"), (2, "Install")]
-    assert [(f.language, f.code.strip()) for f in page.fences] == [
+    assert [(f.language, f.code.strip()) for f in page.codes] == [
         ("", "$ pip install counter"),
         ("python", 'from counter import count\ncount("a b")'),
     ]
     assert page.lists == 2
     assert page.tables == 1
-    for part in (*page.headings, *page.fences, *page.blocks):
+    for part in (*page.headings, *page.codes, *page.blocks):
         assert 0 <= part.start <= part.end <= len(RST)
     assert RST[page.headings[1].start : page.headings[1].end].startswith("Install")
     assert not any("no prose" in block.text for block in page.blocks)
@@ -123,7 +123,7 @@ def test_markdown_stays_markdown(text: str) -> None:
 )
 def test_any_restructured_text_is_read_to_its_end(lines: list[str]) -> None:
     page = outline("`a`_ ::\n" + "".join(lines))
-    for part in (*page.headings, *page.fences, *page.blocks):
+    for part in (*page.headings, *page.codes, *page.blocks):
         assert 0 <= part.start <= part.end <= len(page.text)
 
 
@@ -142,8 +142,8 @@ def view(tmp_path: Path) -> View:
     return View(tmp_path)
 
 
-def grounding(readme: str, view: View) -> Grounding:
-    return Grounding(readme, outline(readme), Project.known_from(None, view), sources_of(view, None))
+def reading(readme: str, view: View) -> Reading:
+    return Reading(Brief("strict", (), readme, None, None, None, view, 0, 0))
 
 
 def test_sources_hold_names_and_signatures(view: View) -> None:
@@ -152,24 +152,24 @@ def test_sources_hold_names_and_signatures(view: View) -> None:
     assert found.own("--shout")
     assert not found.own("print")
     assert not found.own("frobnicate")
-    assert found.signatures["make_greeting"][0].keywords == {"person", "language"}
+    assert found.signatures["make_greeting"][0] == {"person", "language"}
     assert "secretword" not in found.identifiers
 
 
 def test_calls_that_no_signature_allows_are_named(view: View) -> None:
     good = "# Greet\n\n```python\nfrom greet import make_greeting\nmake_greeting('Ada', language='de')\n```\n"
-    assert grounding(good, view).examples[1] == ()
-    assert len(grounding(good, view).examples[0]) == 1
-    bad = grounding(good.replace("language=", "tongue="), view)
+    assert reading(good, view).examples[1] == ()
+    assert len(reading(good, view).examples[0]) == 1
+    bad = reading(good.replace("language=", "tongue="), view)
     assert "make_greeting() takes no tongue" in bad.examples[1][0][0]
-    assert bad.truth < grounding(good, view).truth
+    assert bad.truth < reading(good, view).truth
 
 
 def test_names_that_are_nowhere_lower_the_truth(view: View) -> None:
     text = "# Greet\n\nGreet a person with `make_greeting`, or list the languages with `list_languages`. {}\n"
     right, wrong = (
-        grounding(text.format(""), view),
-        grounding(text.format("The option `--whisper` is for libraries."), view),
+        reading(text.format(""), view),
+        reading(text.format("The option `--whisper` is for libraries."), view),
     )
     assert right.truth == 1.0
     assert wrong.truth < 1.0
@@ -178,7 +178,7 @@ def test_names_that_are_nowhere_lower_the_truth(view: View) -> None:
 
 
 def test_what_anybody_could_write_is_guessable_and_the_projects_own_is_not(view: View) -> None:
-    found = grounding("# greet\n\nText.\n", view)
+    found = reading("# greet\n\nText.\n", view)
     assert found.guessable(("python", "-m", "greet", "--help"), ())
     assert found.guessable(("python", "greet.py", "input.txt"), ())
     assert not found.guessable(("python", "greet.py", "--shout"), ())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.rubric import Criterion, Evidence, Scorecard, Spread
+from workbench.rubric import Criterion, Evidence, Scorecard
 
 POINTS = st.none() | st.integers(0, 30).map(float)
 TEXTS = st.text(max_size=20)
@@ -37,7 +37,6 @@ CARDS = st.builds(
     rubric=TEXTS,
     judge=TEXTS,
     criteria=st.lists(CRITERIA, max_size=8).map(tuple),
-    spread=st.lists(st.builds(Spread, TEXTS, st.integers(2, 5), *[st.floats(0, 30)] * 4), max_size=2).map(tuple),
 )
 
 
@@ -72,14 +71,6 @@ def test_unscored_is_not_zero() -> None:
     assert card.tiers[3].points is None
     assert (card.total, card.out_of) == (15, 15)
     assert Scorecard("aeo-bench", "m", (line(3, None, 30),)).total is None
-
-
-@pytest.mark.parametrize(
-    ("points", "passed"), [((15.0, 45.0), True), ((15.0, 44.9), False), ((40.0, None), None), ((65.0, None), True)]
-)
-def test_sixty_passes_and_a_missing_tier_leaves_it_open(points: tuple[float | None, ...], passed: bool | None) -> None:
-    card = Scorecard("r", "m", tuple(line(n, p, 60.0) for n, p in enumerate(points, 1)))
-    assert card.passed is passed
 
 
 def test_values_at_the_border_are_frozen() -> None:

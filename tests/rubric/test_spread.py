@@ -16,7 +16,7 @@ from workbench.app.toolkit.table import Arrangement
 from workbench.app.trials.table import TrialTable
 from workbench.base.errors import UsageError
 from workbench.interop.formats.exporting import export
-from workbench.interop.formats.tables import session_rows
+from workbench.interop.formats.tables import open_session
 from workbench.pages import write_report
 from workbench.results.scores import last_scores, totals_of
 from workbench.results.trials import TrialLine, against_score, load_trials, matrix_of, scores_by_agent
@@ -86,7 +86,7 @@ def test_reports_and_frames_tell_a_part_from_a_whole(tmp_path: Path) -> None:
     assert [(row["unscored_tiers"], row["out_of strict offline"]) for row in rows] == [("", "100.0"), ("3 4", "40.0")]
     for kind in ("md", "html"):
         assert "1 partly scored" in str(write_report(path, kind, None))
-    scores = session_rows(path, "scores")
+    scores = open_session(path).rows("scores")
     assert [row[scores.columns.index("points")] for row in scores.values] == [79.0, 79.0, None, None]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.rubric.scorecard import standing
+from workbench.results.scores import standing
 
 
 @pytest.mark.parametrize(

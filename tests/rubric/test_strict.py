@@ -9,7 +9,7 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.rubric import Criterion, OfflineJudge, Scorecard, rubrics, score
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ async def test_the_original_shows_the_same_findings_without_points() -> None:
         view=None,
         judge=OfflineJudge(),
     )
-    (remark,) = card.remarks
+    (remark,) = (one for one in card.criteria if one.maximum == 0)
     assert (remark.points, remark.maximum) == (0, 0)
     assert [evidence.path for evidence in remark.evidence] == ["colour"]
     assert card.tiers[1].maximum == 15

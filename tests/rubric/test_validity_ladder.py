@@ -16,7 +16,7 @@ import pytest
 from workbench.catalog import Facts
 from workbench.repository import View
 from workbench.rubric import OfflineJudge, Scorecard, score
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 
 TESTS = Path(__file__).resolve().parents[1]
 CASES = TESTS.parent / "test_cases"

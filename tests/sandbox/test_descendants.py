@@ -13,7 +13,7 @@ import pytest
 
 from workbench.sandbox import Workspace
 from workbench.sandbox.backend import Launch
-from workbench.sandbox.descendants import end_below
+from workbench.sandbox.control import end_below
 
 from .conftest import LIMITS
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from workbench.sandbox import Job, Limits, Pool, Report, Route, SandboxError, Verdict, Workspace, pool
-from workbench.sandbox.forgery import Decoy, discarded, is_fooled, make_decoy, passed_beside
+from workbench.sandbox.plain import Decoy, discarded, is_fooled, make_decoy, passed_beside
 from workbench.sandbox.process import KernelFeatures, PlainProcess, open_to_everybody, promises, written_bytes
 from workbench.sandbox.types import TestOutcome
 from workbench.sandbox.workbench_runner import confine

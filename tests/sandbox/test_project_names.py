@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.sandbox.plain import PlainnessCheck
-from workbench.sandbox.plain_context import project_names
+from workbench.sandbox.plain import PlainnessCheck, project_names
 
 FILES = {
     "shop/prices.py": "class Price:\n    def __init__(self):\n        self.amount = 1\n        self._rounded = 2\n",

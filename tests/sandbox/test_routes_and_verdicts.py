@@ -23,8 +23,7 @@ from workbench.sandbox import (
     pool,
 )
 from workbench.sandbox.bubblewrap import Bubblewrap
-from workbench.sandbox.choose import backends
-from workbench.sandbox.names import BACKENDS, weaknesses_of
+from workbench.sandbox.choose import BACKENDS, backends, weaknesses_of
 
 pytestmark = pytest.mark.sandbox
 
@@ -270,11 +269,11 @@ def test_control_groups_of_killed_programs_are_removed() -> None:
     import subprocess
     import sys
 
-    from workbench.sandbox.control_groups import ControlGroup, available
+    from workbench.sandbox.control import ControlGroup, available
 
     if not available():
         pytest.skip("this user may not create control groups")
-    code = "from workbench.sandbox.control_groups import ControlGroup; from workbench.sandbox import Limits\n"
+    code = "from workbench.sandbox.control import ControlGroup; from workbench.sandbox import Limits\n"
     code += "print('\\n'.join(map(str, ControlGroup.create(Limits()).folders)))"
     abandoned = [Path(line) for line in subprocess.check_output([sys.executable, "-c", code], text=True).split()]
     assert abandoned

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from workbench.sandbox.backend import Channel, Launch
-from workbench.sandbox.errors import SandboxError
-from workbench.sandbox.types import Job, Limits, Workspace
+from workbench.sandbox.types import Job, Limits, SandboxError, Workspace
 from workbench.sandbox.worker import Worker
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.app.toolkit.amounts import age, duration
+from workbench.base.text import age, duration
 from workbench.session import SessionReader, SessionWriter, create, engine_starts, lease
 
 HOUR = 3600.0

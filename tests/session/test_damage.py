@@ -14,7 +14,8 @@ import pytest
 from faults.damaging import put, without_constraints
 from samples.sessions import document_session, regeneration_session
 
-from workbench.orders.plan import DocumentPlan, PlanDamaged, RegenerationPlan
+from workbench.plans.arguments import PlanDamaged
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
 from workbench.session import SessionError, SessionReader
 
 
@@ -75,6 +76,26 @@ def test_a_row_without_an_identity_is_left_out_and_named(
         assert f"hang on trial {names['first'][:8]}" in sentences(reader), (
             "its steps and scores are not lost in silence"
         )
+
+
+@pytest.mark.parametrize(
+    ("lost", "row"),
+    [
+        (
+            "improvement gone",
+            "docstring_attempts (improvement_id, task_id, number, state, at) SELECT 'gone', id, 1, 'kept', 1.0",
+        ),
+        ("study gone", "study_cells (study, row_name, column_name, position) SELECT 'gone', id, 'a', 0"),
+        ("candidate gone", "failing_tests (candidate_id, test_id, outcome, message) SELECT 'gone', id, 'failed', ''"),
+    ],
+)
+def test_what_hangs_on_a_lost_row_is_named_in_every_table(
+    regenerated: tuple[Path, dict[str, str]], lost: str, row: str
+) -> None:
+    with sql(regenerated[0]) as connection:
+        connection.execute(f"INSERT INTO {row} FROM tasks LIMIT 1")
+    with SessionReader(regenerated[0]) as reader:
+        assert f"a row hangs on {lost}" in sentences(reader)
 
 
 def test_a_run_of_a_kind_that_is_not_one_still_shows_what_came_of_it(regenerated: tuple[Path, dict[str, str]]) -> None:
@@ -199,13 +220,13 @@ def test_a_scorecard_of_another_form_gives_what_it_has(documented: tuple[Path, d
     card["criteria"][0]["points"] = "many"
     card["criteria"].append("no criterion")
     card["spread"] = {"of": 1}
-    from workbench.session import json_forms
+    from workbench.session import score_cards
 
-    mended, lost = json_forms.card(json.dumps(card))
+    mended, lost = score_cards.card(json.dumps(card))
     assert (len(mended["criteria"]), mended["spread"], lost) == (whole - 1, [], 3)
     for text in ("[" * 50_000, "[]", "no JSON", "null"):
-        with pytest.raises(json_forms.WrongForm):
-            json_forms.card(text)
+        with pytest.raises(ValueError):
+            score_cards.card(text)
 
 
 def test_rows_behind_an_unreadable_page_are_left_out_and_the_others_kept(tmp_path: Path) -> None:

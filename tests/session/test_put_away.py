@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from workbench.orders import client
-from workbench.orders.plan import DocumentPlan, RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
-from workbench.pages.contents import read_contents
+from workbench.orders import launching
+from workbench.orders.regenerate import order_regeneration
+from workbench.orders.rerun import RerunTrialOrder
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
+from workbench.results.contents import read_contents
 from workbench.results.runs import latest_regeneration
 from workbench.results.sessions import gather
 from workbench.results.trials import latest_trial, load_trials
@@ -75,16 +77,16 @@ def test_trials_of_a_run_whose_row_is_lost_still_count(session: Path) -> None:
 def test_the_next_repeat_is_counted_on_from_trials_that_were_put_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "launch", lambda session, run, warm=None: None)
+    monkeypatch.setattr(launching, "launch", lambda session, run, warm=None: None)
     path = tmp_path / "repeats.session"
     plan = DocumentPlan(cases=("word_counter",), model="local", judge="offline", repeats=2, first_repeat=0)
-    first = client.plan_document(path, plan)
+    first = plan_document(path, plan)
     change(path, "put_away_run", first)
-    second = client.plan_document(path, plan)
+    second = plan_document(path, plan)
     with SessionReader(path) as reader:
         assert [trial.repeat for trial in reader.trials(second)] == [3, 4]
         assert [run.id for run in reader.runs()] == [second]
-        third = client.rerun(path, reader.trials(second)[0].id)
+        third = RerunTrialOrder(path, reader.trials(second)[0].id).begin().trial
     change(path, "put_away_run", second)
     with SessionReader(path) as reader:
         found = reader.trial(third)
@@ -95,9 +97,9 @@ def test_the_next_repeat_is_counted_on_from_trials_that_were_put_away(
 def test_asking_for_the_same_trials_again_brings_their_run_back(tmp_path: Path) -> None:
     path = tmp_path / "same.session"
     plan = DocumentPlan(cases=("word_counter",), model="local", judge="offline")
-    first = client.plan_document(path, plan)
+    first = plan_document(path, plan)
     change(path, "put_away_run", first)
-    client.plan_document(path, plan)
+    plan_document(path, plan)
     with SessionReader(path) as reader:
         assert len(reader.runs()) == 2
         assert len(reader.trials()) == 1
@@ -107,11 +109,11 @@ def test_asking_for_the_same_trials_again_brings_their_run_back(tmp_path: Path) 
 def test_ordering_the_same_regeneration_brings_its_run_back(needs_bubblewrap: None, tmp_path: Path) -> None:
     path = tmp_path / "again.session"
     plan = RegenerationPlan("word_counter", evaluator="stub", limit=1)
-    run = plan_regeneration(path, plan)
+    run = order_regeneration(path, plan).run
     change(path, "put_away_run", run)
     with SessionReader(path) as reader:
         assert latest_regeneration(reader) is None
-    assert plan_regeneration(path, plan) == run
+    assert order_regeneration(path, plan).run == run
     with SessionReader(path) as reader:
         assert latest_regeneration(reader) == run
 

@@ -1,4 +1,4 @@
-"""docs/session.md tells of every table, view and column, and what it says works with sqlite3 alone."""
+"""docs/reference/session.md tells of every table, view and column, and what it says works with sqlite3 alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from samples.sessions import document_session, regeneration_session
 
 from workbench.session import SessionReader, SessionWriter, create, read_blob, schema
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "session.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "session.md"
 
 
 def documented() -> dict[str, list[str]]:

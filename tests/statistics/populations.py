@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 
 UNEVEN = (2, 3, 4, 5, 6, 8, 10, 12)
 """Tasks of eight files of one repository."""

@@ -1,4 +1,4 @@
-"""Paired differences, permutation tests, Holm, Kendall's tau, rankings and variances, each against an independent computation."""
+"""Paired differences, permutation tests, Holm, Kendall's tau, and rankings, each against an independent computation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import common_tasks, holm, paired_difference, tally
 from workbench.statistics.rankings import (
     Measured,
@@ -21,7 +21,6 @@ from workbench.statistics.rankings import (
     scores,
 )
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
-from workbench.statistics.variance import Sampled, variances
 
 differences = st.lists(st.sampled_from([-0.4, -0.2, -0.1, 0.0, 0.1, 0.3]), min_size=1, max_size=8)
 
@@ -33,7 +32,7 @@ def over_repositories(values):
 @given(differences)
 @settings(max_examples=40)
 def test_the_exact_permutation_test_is_the_share_of_all_sign_flips(values):
-    from workbench.statistics.permutation import permutation_test
+    from workbench.statistics.paired import permutation_test
 
     seen = abs(sum(values))
     ways = [
@@ -47,7 +46,7 @@ def test_the_exact_permutation_test_is_the_share_of_all_sign_flips(values):
 
 
 def test_random_permutations_come_near_all_of_them():
-    from workbench.statistics import permutation
+    from workbench.statistics import paired as permutation
 
     rng = random.Random(2)
     values = over_repositories([rng.gauss(0.04, 0.1) for _ in range(16)])
@@ -63,7 +62,7 @@ def test_random_permutations_come_near_all_of_them():
 
 
 def test_a_difference_beyond_all_random_ways_is_below_a_bound_and_never_zero():
-    from workbench.statistics.permutation import permutation_test
+    from workbench.statistics.paired import permutation_test
 
     found = permutation_test(over_repositories([0.1 + n / 1000 for n in range(60)]), resamples=999)
     assert found.p == 0.001
@@ -162,35 +161,9 @@ def test_what_has_one_repository_of_one_file_is_not_resampled():
     assert can_be_drawn([*one, Measured("s", "f", {"a": 1.0})])
 
 
-def test_the_sampling_error_is_that_of_a_simulation():
-    rng = random.Random(6)
-    chances = [rng.random() for _ in range(40)]
-    means, told = [], []
-    for _ in range(400):
-        drawn = [
-            Sampled("r", f"f{n % 5}", 6, sum(rng.random() < chance for _ in range(6)))
-            for n, chance in enumerate(chances)
-        ]
-        found = variances(drawn)
-        means.append(found.mean)
-        told.append(found.sampling**2)
-    centre = sum(means) / len(means)
-    spread = sum((mean - centre) ** 2 for mean in means) / (len(means) - 1)
-    assert sum(told) / len(told) == pytest.approx(spread, rel=0.2)
-
-
-def test_variances_say_what_is_unknown():
-    assert variances([]) is None
-    one_sample = variances([Sampled("r", "f", 1, 1), Sampled("r", "f", 1, 0)])
-    assert (one_sample.sampling, one_sample.between, one_sample.unit) == (None, None, "task")
-    sure = variances([Sampled("r", "f", 5, 5), Sampled("r", "f", 5, 0)])
-    assert (sure.sampling, sure.share_of_sampling) == (0.0, 0.0)
-    assert sure.between == sure.total
-
-
 @pytest.mark.parametrize(("units", "least"), [(1, "p ≥ 1 "), (3, "p ≥ 0.25 "), (5, "p ≥ 0.0625 "), (6, "")])
 def test_a_test_over_few_units_says_what_it_can_show_at_best(units: int, least: str) -> None:
-    from workbench.statistics.permutation import permutation_test
+    from workbench.statistics.paired import permutation_test
 
     found = permutation_test([Value(f"r{number}", "a.py", 1.0) for number in range(units)])
     assert found.p == found.least

@@ -12,9 +12,8 @@ import pytest
 from studies.declared_studies import SYSTEMS, put_agents, put_matrix, put_texts
 
 from workbench.base.errors import UsageError
-from workbench.catalog.published import published_scores
-from workbench.metrics.packages import MetricUnavailable
-from workbench.metrics.texts import text_metric
+from workbench.catalog.repositories import published_scores
+from workbench.metrics.texts import MetricUnavailable, text_metric
 from workbench.regeneration.leakage import measure_leakage
 from workbench.regeneration.passk import pass_at_k
 from workbench.session import SessionReader, SessionWriter

@@ -9,7 +9,7 @@ from pathlib import Path
 from studies.declared_studies import put_candidates, put_run, put_task
 
 from workbench.session import SessionReader, SessionWriter, create
-from workbench.session.verdict_counts import COUNTS_OF_CANDIDATES
+from workbench.session.sample_counts import COUNTED, GROUPED
 
 
 def kept_and_counted(path: Path) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
@@ -19,7 +19,9 @@ def kept_and_counted(path: Path) -> tuple[list[tuple[object, ...]], list[tuple[o
         kept = reader.query(
             f"SELECT {names}, round(cost_usd, 6), round(seconds, 6) FROM verdict_counts WHERE samples > 0"
         )
-        counted = reader.query(f"SELECT {names}, round(cost_usd, 6), round(seconds, 6) FROM {COUNTS_OF_CANDIDATES}")
+        sums = ", ".join(f"sum({sql.format('')}) AS {name}" for name, sql in COUNTED.items())
+        anew = f"SELECT {', '.join(GROUPED)}, {sums} FROM candidates GROUP BY {', '.join(GROUPED)}"
+        counted = reader.query(f"SELECT {names}, round(cost_usd, 6), round(seconds, 6) FROM ({anew})")
     return sorted(kept), sorted(counted)
 
 

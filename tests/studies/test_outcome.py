@@ -13,9 +13,8 @@ from workbench.base.errors import WorkbenchError
 from workbench.regeneration.passk import pass_at_k
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.statistics.clusters import Value
-from workbench.statistics.intervals import share_interval
-from workbench.statistics.permutation import permutation_test
+from workbench.statistics.intervals import Value, share_interval
+from workbench.statistics.paired import permutation_test
 from workbench.studies.chances import chances, every_pair, resampled_orders
 from workbench.studies.comparing import compare, rankings, taus
 from workbench.studies.declaration import BadStudy, Column, Study

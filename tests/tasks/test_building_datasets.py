@@ -83,7 +83,7 @@ def test_a_broken_source_among_several_is_one_sentence(
     assert main(["tasks", "show", str(out), "--limit", "1"]) == 0
     told = capsys.readouterr()
     assert "sums.py::add" in told.out
-    assert "1 tasks of 3" in told.out
+    assert "1 task of 3" in told.out
     assert main(["tasks", "show", str(out), "--task", "clamp", "--json"]) == 0
     printed = lines(capsys.readouterr().out)
     assert [line["task_id"] for line in printed if line["type"] == "task"] == ["sums.py::clamp"]

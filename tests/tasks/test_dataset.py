@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from dataclasses import replace
@@ -15,8 +16,19 @@ from tasks.made_up import environment_of
 from workbench.base.errors import UsageError
 from workbench.cli import main
 from workbench.regeneration import dataset
-from workbench.regeneration.dataset import BadDataset, ParquetMissing, parse_formats, read_dataset, write_dataset
-from workbench.regeneration.dataset_rows import SCHEMA_VERSION, Origin, Row, columns, make_rows, repository_name
+from workbench.regeneration.dataset import (
+    SCHEMA_VERSION,
+    BadDataset,
+    Origin,
+    ParquetMissing,
+    Row,
+    columns,
+    make_rows,
+    parse_formats,
+    read_dataset,
+    repository_name,
+    write_dataset,
+)
 from workbench.regeneration.tasks import Dropped, Task, TaskSet
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import body_text, splice
@@ -47,7 +59,7 @@ def task_of(path: str, source: bytes, number: int = 0) -> Task:
         import_time=False,
         body=body_text(source, function),
         docstring=function.docstring,
-        source_sha256="0" * 64,
+        source_sha256=hashlib.sha256(source).hexdigest(),
         branches=4,
         branches_covered=1,
         unstable=("tests/test_a.py::test_now_and_then",),
@@ -157,7 +169,7 @@ def test_without_pyarrow_there_is_one_sentence(
     [
         ("{", "line 1: it is not JSON"),
         ("[]", "row 1: it is no row of a dataset"),
-        ('{"schema_version": 1, "id": 0}', "row 1: it is no row of a dataset of tasks ('repo')"),
+        ('{"schema_version": 1, "id": 0}', "missing required field repo"),
         (json.dumps({"schema_version": SCHEMA_VERSION + 1}), "newer version of the workbench"),
     ],
 )
@@ -200,7 +212,7 @@ def test_a_writing_that_fails_leaves_the_older_file(
 
 
 def test_the_documentation_names_every_column() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "dataset.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "dataset.md").read_text()
     for name, kind, meaning in columns():
         assert f"| `{name}` | {kind} | {meaning} |" in text
 

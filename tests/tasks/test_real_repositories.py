@@ -11,8 +11,8 @@ from workbench.engine.dataset_building import build_dataset
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.dataset import read_dataset
 from workbench.regeneration.environment import build_environment
-from workbench.regeneration.stubs import stubs
 from workbench.regeneration.suite import Rules
+from workbench.regeneration.tasks import stubs
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
 from workbench.sandbox import Job, Limits, Route, Verdict, pool

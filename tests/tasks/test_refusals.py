@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from tasks.conftest import RULES
 
-from workbench.regeneration.refusals import died_of, hanging_place, refusal
-from workbench.regeneration.suite import SuiteFailed
+from workbench.regeneration.suite import SuiteFailed, died_of, hanging_place, refusal
 
 TEST = "def test_total():\n    assert 1 + 1 == 2\n"
 REFUSES = "pytest does not run the repository's tests: "

@@ -8,6 +8,7 @@ import pytest
 from tasks.conftest import RULES
 from tasks.made_up import dropped
 
+from workbench.base.typed_json import convert, encode
 from workbench.regeneration.tasks import Progress, TaskSet
 
 pytestmark = pytest.mark.sandbox
@@ -166,7 +167,7 @@ async def test_every_function_is_a_task_or_says_why_not(make, build) -> None:
     assert (counts["n_in_time"], counts["n_reference"], counts["n_tasks"], counts["n_documented"]) == (4, 4, 3, 3)
     assert (counts["n_stable"], counts["n_unstable"]) == (12, 3)
     assert built.quarantined == "3 unstable"
-    assert TaskSet.from_json(built.to_json()) == built
+    assert convert(TaskSet, encode(built)) == built
     assert "running the suite traced" in [step.text for step in steps]
 
 

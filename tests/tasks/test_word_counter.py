@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from workbench.base.typed_json import convert, encode
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.declarations import declarations
 from workbench.regeneration.environment import EnvironmentFailed, build_environment
-from workbench.regeneration.stubs import stubs
-from workbench.regeneration.tasks import Progress, TaskSet
+from workbench.regeneration.tasks import Progress, TaskSet, stubs
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
 from workbench.sandbox import Job, Limits, Route, Verdict, pool
@@ -37,7 +37,7 @@ async def test_tasks_of_word_counter(bubblewrap, tmp_path: Path, monkeypatch: py
     assert {task.id for task in tasks.tasks} | {entry.id for entry in tasks.dropped} == set(functions)
     assert len(tasks.tasks) == tasks.stages["stub"] == len(functions) - len(tasks.dropped) >= 30
     assert [step.done for step in steps if step.task or step.dropped] == list(range(1, len(functions) + 1))
-    assert TaskSet.from_json(tasks.to_json()) == tasks
+    assert convert(TaskSet, encode(tasks)) == tasks
     source = (ROOT / "word_counter.py").read_bytes()
     async with pool(bubblewrap, environment.workspace, workers=2) as workers:
 

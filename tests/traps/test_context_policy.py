@@ -9,8 +9,15 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.models.types import ContextOverflow
-from workbench.regeneration.context import POLICIES, build_context, estimate_tokens
-from workbench.regeneration.prompts import PROMPT_VERSION, PROMPTS, build_prompt, documented_source
+from workbench.regeneration.prompts import (
+    POLICIES,
+    PROMPT_VERSION,
+    PROMPTS,
+    build_context,
+    build_prompt,
+    documented_source,
+    estimate_tokens,
+)
 from workbench.repository.functions import find_functions
 
 SOURCE = b'''"""Module."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from workbench.base.python_syntax import parse
 from workbench.regeneration.extraction import MAX_ANSWER, extract_body
 from workbench.repository.functions import find_functions
-from workbench.repository.indentation import reindent
+from workbench.repository.lines import reindent
 from workbench.repository.splicing import body_text, splice
 
 SITE = Path(pytest.__file__).parent.parent

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from workbench.base.python_syntax import parse
 from workbench.repository.functions import find_functions
-from workbench.repository.indentation import reindent
-from workbench.repository.lines import LineKind, read_lines, split_lines, syntax_problem
+from workbench.repository.lines import LineKind, read_lines, reindent, split_lines, syntax_problem
 from workbench.repository.splicing import SpliceError, body_text, lay_out_docstring, quote, replace_docstring, splice
 
 SITE = Path(pytest.__file__).parent.parent

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.base.python_syntax import parse
-from workbench.regeneration.stubs import stubs
+from workbench.regeneration.tasks import stubs
 from workbench.repository import fetch
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.lines import syntax_problem

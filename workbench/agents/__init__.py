@@ -10,8 +10,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "making": ["Agent", "make_agent"],
-        "names": ["AGENTS", "AgentInfo", "agent_info"],
+        "names": ["AGENTS", "Agent", "AgentInfo", "agent_info", "make_agent"],
         "protocol": ["Submission"],
     },
 )

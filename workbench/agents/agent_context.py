@@ -1,28 +1,104 @@
-"""The context of an agent: it asks the model, runs the tools and records every step."""
+"""The context of an agent: it asks the model, runs the tools and records every step; and the inherited steps of a fork."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from workbench.agents.inherited import Inherited
 from workbench.agents.protocol import (
     OWN_CLOSINGS,
     RESPOND,
     Action,
     Closings,
+    Observation,
     Problem,
     Submission,
+    edited,
     parse_action,
     problem_message,
     submission_of,
     tool_message,
+    use_tool,
 )
-from workbench.agents.tools import Observation, edited, use_tool
+from workbench.base.errors import WorkbenchError
 from workbench.models.types import Answer, Asker, Message, ModelError, Request, Sampling
 from workbench.repository import View
+
+INHERITED = "inherited"
+"""The source of an answer that was recorded in the trial that a fork comes from; it is not paid again."""
+
+
+class ForkDiverged(WorkbenchError):
+    """The agent asked something else than its parent did before the step from which the fork continues."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A recorded answer: its call, the digest of its request, and its text."""
+
+    call: int
+    digest: str
+    answer: Answer
+
+
+@dataclass(slots=True)
+class Inherited:
+    """The first steps of a fork. Answers are found by the identity of their request, so any agent can be forked."""
+
+    parent: str  # identity of the trial that it comes from
+    step: int  # the last inherited step; after it the model is asked
+    given: tuple[Given, ...]  # answers up to that step in order, an edited one already replaced
+    observations: Mapping[int, str] = field(default_factory=dict)  # replaced ones: text by step
+    edited: str = ""  # ``message`` or ``observation`` of the last inherited step, or ""
+    edited_call: int | None = None  # the call whose answer was replaced
+    took: Callable[[int], None] = lambda call: None  # called with the call of each answer that is given
+    _left: dict[str, list[Given]] = field(default_factory=dict)
+    _applied: bool = False
+    _diverged: bool = False
+
+    def __post_init__(self) -> None:
+        for one in self.given:
+            self._left.setdefault(one.digest, []).append(one)
+
+    def answer(self, request: Request) -> Answer:
+        """Return the parent's answer to this request. ForkDiverged: it never asked this, or not so often."""
+        waiting = self._left.get(request.digest)
+        if not waiting or self._diverged:
+            raise self._other("the agent asks something else than it did then")
+        found = waiting.pop(0)
+        self._applied = self._applied or found.call == self.edited_call
+        self.took(found.call)
+        return replace(found.answer, source=INHERITED)
+
+    def observation(self, number: int, text: str) -> str:
+        """Return the observation of a step: ``text`` or its replacement."""
+        if number not in self.observations:
+            return text
+        self._applied = self._applied or number == self.step
+        return self.observations[number]
+
+    def check(self, number: int) -> None:
+        """Raise ForkDiverged if the last inherited step, about to be recorded, lacks its edit."""
+        if number == self.step and self.edited and not self._applied:
+            raise self._other(f"the agent did something else at step {number} than it did then")
+
+    def check_reached(self, steps: int) -> None:
+        """Raise ForkDiverged if the agent ended before the last inherited step."""
+        if steps < self.step:
+            raise self._other(f"the agent ended after {steps} of the {self.step} inherited steps")
+
+    def _other(self, why: str) -> ForkDiverged:
+        self._diverged = True
+        return ForkDiverged(
+            f"The fork does not start, because the recorded steps of trial {self.parent} cannot be repeated: {why}. "
+            "The agent, its prompts or the repository are not what they were."
+        )
+
+
+# -- the inherited steps of a fork
+
 
 DEFAULT_ANSWER_TOKENS = 4096
 
@@ -91,22 +167,11 @@ class Turn:
 
 
 class AgentContext:
-    """The context of an agent.
+    """What an agent works in; ``recorded`` is the recorded model if ``model`` is a replay, ``scope`` the trial.
 
-    Args:
-        assignment: The project's name and description.
-        view: The part of the repository that the agent may see.
-        asker: Answers its requests.
-        log: Stores its steps.
-        model: The model's name.
-        recorded: The recorded model if ``model`` is a replay.
-        sample: The trial's repeat number, so that repeats are independent samples.
-        scope: Identity of the trial.
-        max_steps: Maximum number of steps, including the submission.
-        read_limit: Maximum number of characters of a file, or of a folder's names, that one call returns.
-        answer_tokens: Maximum number of tokens of an answer.
-        inherited: The first steps of a fork.
-        sampling: None for AEO-Bench's temperature and ``answer_tokens``.
+    ``sample`` is the trial's repeat number, so that repeats are independent; ``max_steps`` includes the submission;
+    ``read_limit`` is in characters of a file, or of a folder's names, for one call. Without ``sampling``, AEO-Bench's
+    temperature and ``answer_tokens`` hold.
     """
 
     def __init__(
@@ -184,14 +249,10 @@ class AgentContext:
         )
 
     async def ask(self, messages: Sequence[Message], grammar: str | None = None) -> Turn:
-        """Send the whole conversation to the model and parse the action in its answer.
+        """Send the whole conversation to the model and parse the action in its answer; ``grammar`` is for the embedded one.
 
-        ``grammar`` (GBNF) constrains the embedded model alone.
-
-        Raises:
-            OutOfSteps: No step is left.
-            ModelError: There was no answer; the failure is recorded as the trial's last step.
-            ForkDiverged: In a fork, the agent asks something else than its parent did.
+        Raises OutOfSteps; ModelError, recorded as the trial's last step; ForkDiverged where a fork asks something else than
+        its parent did.
         """
         if self.steps_left <= 0:
             raise OutOfSteps

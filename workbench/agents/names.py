@@ -1,14 +1,31 @@
-"""The available agents, without importing any of them."""
+"""The available agents, by name, address or dotted path, without importing any of them; and a new one."""
 
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast
+from urllib.parse import urlsplit
 
-from workbench.agents.remote_names import address_of, canonical, is_remote
 from workbench.base.errors import UsageError
-from workbench.base.extensions import is_dotted
-from workbench.base.plugins import names, path_of
+from workbench.base.extensions import is_dotted, load, make
+from workbench.base.plugins import names, path_of, plugin_named
+from workbench.base.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.agents.agent_context import AgentContext
+    from workbench.agents.protocol import Submission
+
+
+class Agent(Protocol):
+    """Documents a repository."""
+
+    name: str
+
+    async def document(self, context: AgentContext) -> Submission:
+        """Return the README and metadata; raises :class:`workbench.models.types.ModelError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +55,16 @@ AGENTS: tuple[AgentInfo, ...] = (
         "planner-1",
         "Fixed walk",
         "lists six folders at most, lets the model name five files, reads them, then writes",
-        "workbench.agents.fixed_walk:FixedWalk",
+        "workbench.agents.planner:FixedWalk",
     ),
     AgentInfo(
-        "single-file", "Single file", "baseline: reads one file, then writes", "workbench.agents.baselines:SingleFile"
+        "single-file", "Single file", "baseline: reads one file, then writes", "workbench.agents.white:SingleFile"
     ),
     AgentInfo(
         "no-exploration",
         "No exploration",
         "baseline: writes from the project's name alone",
-        "workbench.agents.baselines:NoExploration",
+        "workbench.agents.white:NoExploration",
     ),
 )
 
@@ -72,7 +89,8 @@ def agent_info(name: str) -> AgentInfo:
     name = _FORMER.get(name, name)
     if is_remote(name):
         about = f"the agent at {address_of(name)}, over A2A; the tools stay ours"
-        return AgentInfo(name, "Remote agent", about, "workbench.agents.remote:RemoteAgent")
+        plugin = plugin_named("agent", PREFIX.rstrip(":"))
+        return AgentInfo(name, "Remote agent", about, plugin.path if plugin else "")
     for info in AGENTS:
         if info.name == name:
             return info
@@ -86,3 +104,57 @@ def agent_info(name: str) -> AgentInfo:
         f"Did you mean {near[0]!r}?" if near else f"Known agents: {', '.join(known)}, a2a:URL or package.module:Class."
     )
     raise UsageError(f"There is no agent {name!r}. {hint}")
+
+
+def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:
+    """Return a new agent by name or dotted path, imported from ``folders`` first. UsageError: there is none."""
+    agent = make("agent", load("agent", agent_info(name).path, Agent, folders))
+    agent.name = name
+    return cast(Agent, agent)
+
+
+# -- remote agents (A2A), and the models of their trials
+
+PREFIX = "a2a:"
+"""What the name of such an agent begins with; the address of its server follows."""
+PEER_MODEL = "a2a/"
+"""What the model of a trial begins with whose answers such an agent gives: ``a2a/NAME@VERSION#DIGEST`` of its card."""
+_LONGEST = 500
+
+
+def is_remote(agent: str) -> bool:
+    return agent.startswith(PREFIX)
+
+
+def is_peer(model: str) -> bool:
+    """Return whether ``model`` stands for the agent itself: no other model is asked."""
+    return model.startswith(PEER_MODEL)
+
+
+def address_of(agent: str) -> str:
+    """Return a remote agent's address. UsageError: it is no server's, or holds what must not be recorded."""
+    url = agent.removeprefix(PREFIX)
+    shown = one_line(url, 80)
+    try:
+        parts = urlsplit(url)
+        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+    except ValueError:
+        wrong = True
+    if wrong or not url.isprintable() or " " in url or len(url) > _LONGEST:
+        raise UsageError(f"{shown!r} is no address of an agent; write it as a2a:http://HOST:PORT.")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise UsageError(
+            f"The address of the agent at {parts.hostname} holds a password, a query or a fragment, which would be recorded; "
+            "give credentials in WORKBENCH_A2A_HEADERS."
+        )
+    return url
+
+
+def canonical(agent: str) -> str:
+    """Return a remote agent's canonical name: lower-case host, no slash or card path; invalid ones unchanged."""
+    try:
+        parts = urlsplit(address_of(agent))
+    except UsageError:
+        return agent
+    url = parts._replace(netloc=parts.netloc.lower()).geturl()
+    return PREFIX + re.sub(r"/\.well-known/agent(?:-card)?\.json\Z", "", url).rstrip("/")

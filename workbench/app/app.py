@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from workbench.app.tour import Tour
     from workbench.base.settings import Settings
+    from workbench.pages.page import Page
 
 
 INTERRUPT_SECONDS = 3.0
@@ -188,8 +189,8 @@ class WorkbenchApp(NavigatingApp):
 
         self._doing.ask(lambda: runs.cancel(path, run), done)
 
-    def export_report(self, session: Path, place: str, format: str) -> None:
-        """Write a report of a session in a format, a name or the dotted path of one of another package."""
+    def export_report(self, session: Path, place: str, format: str, of: str | Callable[[], Page] | None = None) -> None:
+        """Write a report of a session, of an item ``of`` it, or a page, in a format: a name or the dotted path of one of another package."""
         from workbench.app.toolkit.report_dialog import hand_over, place_of
 
         def work() -> Path:
@@ -197,8 +198,12 @@ class WorkbenchApp(NavigatingApp):
             from workbench.pages.in_a_process import write_foreign_in_a_process
 
             out = place_of(self, place)
-            if format in FORMATS:
-                write_report(session, format, out)
+            if callable(of):
+                from workbench.pages.composing import write_page
+
+                write_page(of(), out, format)
+            elif format in FORMATS:
+                write_report(session, format, out, of)
             else:
                 write_foreign_in_a_process(session, format, out)
             return out

@@ -14,14 +14,13 @@ from textual.widget import Widget
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place, ResultList
-from workbench.app.toolkit.amounts import age
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
-from workbench.base.text import one_line, shortened
+from workbench.base.text import age, one_line, shortened
 from workbench.results.plan_title import plan_title
 from workbench.session.labels import SESSION, STAR, part_in_words
 

@@ -17,7 +17,6 @@ from workbench.app.keys import bindings
 from workbench.app.location import Location, ResultList
 from workbench.app.marks import Marked
 from workbench.app.toolkit.actions import Labelled
-from workbench.app.toolkit.amounts import age, duration, spend_in_figures
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.literal import set_title
@@ -27,7 +26,7 @@ from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import STATES
-from workbench.base.text import clean, one_line, shortened
+from workbench.base.text import age, clean, duration, fixed, one_line, shortened
 from workbench.orders import launching
 from workbench.results.runs import RESUMABLE, RunLine, load_runs, sentence
 from workbench.session import SessionWriter
@@ -86,7 +85,7 @@ COLUMNS: tuple[Column[RunLine], ...] = (
     Column(title="state", cell=_state, width=14, widest=14, text=True,
            sort=lambda run: list(STATES).index(run.state) if run.state in STATES else len(STATES)),
     Column(title="so far", cell=so_far, width=22, widest=24, priority=1, sort=lambda run: run.done / run.total if run.total else None),
-    Column(title="spend $", cell=lambda run: spend_in_figures(run.spend_usd), width=8, priority=2,
+    Column(title="spend $", cell=lambda run: fixed(run.spend_usd, 3), width=8, priority=2,
            sort=lambda run: run.spend_usd, descending=True),
     Column(title="age", cell=lambda run: age(run.created_at), width=7, priority=3, sort=lambda run: run.created_at,
            descending=True),

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base import paths
 from workbench.base.errors import UsageError
-from workbench.orders import client, launching
-from workbench.orders.launching import enqueue
-from workbench.orders.plan import DocumentPlan
+from workbench.orders import running
 from workbench.orders.session_names import check_name, is_example, is_writable, new_place, new_session, writable_copy
 from workbench.session import SUFFIX, SessionReader, SessionWriter
 
@@ -60,27 +57,17 @@ def session_named(text: str, name: str) -> Path:
     return new_place(text) if text else new_session(name)
 
 
+def place_of_run(text: str, name: str) -> Path:
+    """Return the session that takes the run of a dialog: the one that is meant, unless it is only read, else a new one called ``name``."""
+    path = session_named(text, name)
+    return path if not path.exists() or is_writable(path) else new_session(name)
+
+
 def known_sessions() -> tuple[str, ...]:
     try:
         return tuple(sorted(path.stem for path in paths.sessions_dir().iterdir() if path.suffix == SUFFIX))
     except OSError:
         return ()
-
-
-def begin(
-    session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine | None, *, queue: bool = False
-) -> tuple[Path, str | None]:
-    """Write a run into the session, a new one if that cannot take it, and hand it to an engine; returns its first trial."""
-    path = session if session is not None and (not session.exists() or is_writable(session)) else new_session(name)
-    if path.exists():
-        plan = replace(plan, first_repeat=0)
-    run = client.plan_document(path, plan)
-    if queue:
-        enqueue(path, run)
-    launching.launch(path, run, warm)
-    with SessionReader(path) as reader:
-        trials = reader.trials(run)
-    return path, trials[0].id if trials else None
 
 
 def something_runs(reader: SessionReader | None) -> bool:
@@ -92,30 +79,25 @@ def cancel(session: Path, run: str | None = None) -> int:
         rows = [row for row in reader.runs() if run in (None, row.id)]
         going = [row.id for row in rows if reader.run_state(row) in {"queued", "running", "interrupted"}]
     for key in going:
-        client.cancel(session, key)
+        running.cancel(session, key)
     return len(going)
 
 
 def resume(session: Path, run: str | None, warm: WarmEngine | None) -> tuple[Path, int]:
     """Take up every run of a session in which something is missing, or one of its runs, of an example in a copy; returns the session and how many."""
     own = writable_copy(session)
-    return own, len(client.resume(own, run, warm))
+    return own, len(running.resume(own, run, warm))
 
 
 def resume_study(session: Path, name: str) -> tuple[Path, int]:
     """Execute what a study lacks, unplanned cells included; of an example in a copy. Returns how many runs lack something."""
-    from workbench.orders.study_client import launch_study, order_study, pending_runs
+    from workbench.orders.study import StudyOrder
     from workbench.studies.following import declared
 
-    own = writable_copy(session)
-    with SessionReader(own) as reader:
-        study = declared(reader, name)
-    order_study(own, study)
-    with SessionReader(own) as reader:
-        count = len(pending_runs(reader, name))
-    if count:
-        launch_study(own, name)
-    return own, count
+    with SessionReader(session) as reader:
+        order = StudyOrder(session, declared(reader, name))
+    order.begin()
+    return order.session, len(order.runs)
 
 
 def write(session: Path, change: Callable[[SessionWriter], None]) -> None:

@@ -31,17 +31,11 @@ class ExtensionProblem(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A class from outside.
-
-    Attributes:
-        path: Its dotted path.
-        cls: The class.
-        folder: Absolute path of the folder from which its top-level module is imported.
-    """
+    """A class from outside."""
 
     path: str
     cls: type[Any]
-    folder: str
+    folder: str  # absolute, from which its top-level module is imported
 
 
 def is_dotted(text: str, reserved: Collection[str] = ()) -> bool:
@@ -50,19 +44,10 @@ def is_dotted(text: str, reserved: Collection[str] = ()) -> bool:
 
 
 def load(kind: str, path: str, protocol: type[Any], folders: Sequence[str] = ()) -> Loaded:
-    """Import a class and check that it has what ``protocol`` asks for.
+    """Import a class and check that it has what ``protocol`` asks for: every public member but ``name``, which it is given.
 
-    Its module is looked for in ``folders`` (those that a plan has recorded), in the current working directory, and then
-    as any import does (PYTHONPATH, installed packages).
-
-    Args:
-        kind: What it should be, as a person says it: ``agent``.
-        path: ``package.module:Class``.
-        protocol: A ``typing.Protocol``; every public member but ``name``, which is given to each instance.
-        folders: Folders to import from first.
-
-    Raises:
-        ExtensionProblem: See the class.
+    ``kind`` is what it should be, as a person says it: ``agent``. Its module is looked for in ``folders`` (those that a plan
+    has recorded), in the current working directory, and then as any import does. Raises ExtensionProblem.
     """
     module_name, _, class_name = path.partition(":")
     module = _imported(kind, path, module_name, folders)
@@ -81,15 +66,9 @@ def load(kind: str, path: str, protocol: type[Any], folders: Sequence[str] = ())
 
 
 def make(kind: str, loaded: Loaded, offered: Mapping[str, object] | None = None) -> Any:
-    """Return an instance of a loaded class whose ``name`` is its dotted path.
+    """Return an instance of a loaded class whose ``name`` is its dotted path; of what is ``offered`` it gets what it names.
 
-    Args:
-        kind: As in :func:`load`.
-        loaded: The class.
-        offered: Arguments that the constructor may take by name; those that it does not name are left out.
-
-    Raises:
-        ExtensionProblem: The constructor needs something else, fails, or the instance takes no ``name``.
+    ExtensionProblem: the constructor needs something else, fails, or the instance takes no ``name``.
     """
     try:
         parameters = inspect.signature(loaded.cls).parameters

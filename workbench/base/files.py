@@ -14,7 +14,7 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,36 @@ def building_beside(place: Path, what: str) -> Path:
                 else:
                     left.unlink(missing_ok=True)
     return place.with_name(f".{place.name}.{os.getpid()}-{threading.get_ident()}.{what}")
+
+
+@contextlib.contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Give a file beside ``path`` that replaces it when the block succeeds; the folder is created.
+
+    A device or pipe is written directly.
+    """
+    import tempfile
+
+    if path.is_dir():
+        raise UsageError(f"{shown(path)} is a folder; name a file.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written_into = path.exists() and not path.is_file()
+    folder = None if written_into else path.parent
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=path.suffix, dir=folder)
+    os.close(handle)
+    building = Path(name)
+    try:
+        yield building
+        if written_into:
+            with building.open("rb") as made, path.open("wb") as file:
+                shutil.copyfileobj(made, file)
+        else:
+            mask = os.umask(0o077)
+            os.umask(mask)
+            building.chmod(0o666 & ~mask)
+            building.replace(path)
+    finally:
+        building.unlink(missing_ok=True)
 
 
 _BUILT = re.compile(r"\.(.+)\.(\d{1,9})(?:-\d+)?\.(?:new|merging|moving|copy)(?:-wal|-shm|-journal)?")

@@ -26,7 +26,7 @@ def parse(source: str | bytes) -> ast.Module:
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError, LookupError: Python cannot read it; see `UNREADABLE`.
     """
-    return _read(ast.parse, source)
+    return retried(ast.parse, source)
 
 
 def literal(source: str) -> object:
@@ -35,10 +35,15 @@ def literal(source: str) -> object:
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError, LookupError: it is no literal; see `UNREADABLE`.
     """
-    return _read(ast.literal_eval, source)
+    return retried(ast.literal_eval, source)
 
 
-def _read(reader: Callable[[Source], Result], source: Source) -> Result:
+def arguments_of(header: ast.arguments) -> list[ast.arg]:
+    stars = [one for one in (header.vararg, header.kwarg) if one is not None]
+    return [*header.posonlyargs, *header.args, *header.kwonlyargs, *stars]
+
+
+def retried(reader: Callable[[Source], Result], source: Source) -> Result:
     # CPython before 3.13 keeps the depth of the tree it builds in one place for all threads and raises SystemError when two
     # build at once. Others are not ours to lock out: imports, templates and models compile as well.
     tries = 0

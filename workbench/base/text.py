@@ -1,9 +1,11 @@
-"""Make text from outside (files, models, test output) safe for a terminal."""
+"""Text from outside (files, models, test output) made safe for a terminal; numbers, amounts and moments as people read them."""
 
 from __future__ import annotations
 
 import json
 import re
+import time
+from collections.abc import Callable
 from typing import Any
 
 _ESCAPES = re.compile(
@@ -30,6 +32,11 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
 
+def sound(text: str) -> str:
+    """Return ``text`` with lone surrogates replaced, so that it can be stored and sent as UTF-8."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def one_line(text: str, width: int = 80) -> str:
     """Return ``text`` cleaned, on one line, cut to ``width`` characters with an ellipsis."""
     flat = " ".join(clean(text).split())
@@ -51,11 +58,106 @@ def json_text(values: Any, indent: int | None = None, *, ascii: bool = False) ->
     return _UNSAFE_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
+def decoded(text: str | None) -> Any:
+    """Return what JSON text says, the text itself where it is no JSON, None for None."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+# -- numbers; what is not known is NOTHING
+
+NOTHING = "–"
+_YEAR_10000 = 253_402_300_800
+
+
 def plural(count: int, noun: str) -> str:
     """Return ``1 case`` or ``1,200 cases``."""
-    return f"{count:,} {noun if count == 1 else many(noun)}"
+    return f"{count:,} {many(noun, count)}"
 
 
-def many(noun: str) -> str:
-    """Return ``cases``, ``repositories``."""
-    return f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+def many(noun: str, count: int = 2) -> str:
+    """Return ``case``, ``cases``, ``repositories``."""
+    return noun if count == 1 else f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+
+
+def fixed(value: float | None, digits: int = 0) -> str:
+    return NOTHING if value is None else f"{value:,.{digits}f}"
+
+
+def signed(value: float | None, digits: int) -> str:
+    """Return a difference with its sign: ``+3.5``, ``−16.0``; one that is rounded to zero has none."""
+    if value is None:
+        return NOTHING
+    shown = f"{abs(value):,.{digits}f}"
+    return shown if not float(shown.replace(",", "")) else f"{'+' if value > 0 else '−'}{shown}"
+
+
+def bounds(
+    low: float | None, high: float | None, digits: int, write: Callable[[float | None, int], str] = fixed
+) -> str:
+    """Return ``[0.41, 0.73]``, "" where there are none."""
+    return "" if low is None or high is None else f"[{write(low, digits)}, {write(high, digits)}]"
+
+
+def share(value: float | None) -> str:
+    """Return a rate of 0 to 1 as pass@k is written."""
+    return fixed(value, 2)
+
+
+def percent(value: float | None) -> str:
+    """Return a share of 0 to 1 in percent; 99.6 % is not 100 %."""
+    if value is None:
+        return NOTHING
+    rounded = round(100 * value)
+    return f"{99 if rounded == 100 and value < 1 else rounded} %"
+
+
+def money(usd: float) -> str:
+    """Return US dollars; requests cost fractions of a cent."""
+    return f"${usd:,.2f}" if usd >= 1 else f"${usd:.3f}" if usd >= 0.0995 else f"${usd:.4f}".replace("$0.0000", "$0")
+
+
+def size_of(count: int) -> str:
+    """Return a size in bytes: ``812 B``, ``3.2 kB``, ``1.0 MB``, ``14.5 GB``."""
+    if count < 1000:
+        return f"{count} B"
+    power, unit = (1, "kB") if count < 1_000_000 else (2, "MB") if count < 1_000_000_000 else (3, "GB")
+    return f"{count / 1000**power:,.1f} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time: ``7 s``, ``3 min``, ``2.5 h``."""
+    if seconds < 90:
+        return f"{max(0, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def age(then: float, now: float | None = None) -> str:
+    seconds = max(0.0, (time.time() if now is None else now) - then)
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return "now"
+
+
+def when(unix: float | str | None) -> str:
+    """Return a moment in UTC, to the minute: the same report on every machine."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(float(unix)))  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError, OSError):
+        return NOTHING
+
+
+def iso(unix: float | str | None) -> str | None:
+    """Return a moment as ISO 8601 in UTC, for programs."""
+    try:
+        moment = float(unix or "nan")
+    except ValueError:
+        return None
+    if not 0 <= moment < _YEAR_10000:
+        return None
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(moment))}.{int(moment % 1 * 1000):03d}Z"

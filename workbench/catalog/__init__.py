@@ -1,6 +1,6 @@
 """The catalog: test cases, their repositories, and the ground truth that agents never see.
 
-It also has the 28 repositories of the paper's Table 2 (`repositories`, `published`, `records`), which can be used as
+It also has the 28 repositories of the paper's Table 2 (`repositories`), which can be used as
 cases.
 """
 
@@ -10,9 +10,10 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "adding": ["add_case", "case_from_source", "require_there"],
         "reading": ["BadCase", "CaseExists", "Facts", "TestCase", "UnknownCase", "read_case"],
         "resolving": [
+            "add_case",
+            "case_from_source",
             "check_python",
             "check_there",
             "content_of",
@@ -20,6 +21,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "find_case",
             "kept_snapshot",
             "load_cases",
+            "require_there",
             "resolve_case",
             "snapshot_of",
             "view_of",

@@ -1,12 +1,11 @@
-from workbench.catalog.adding import add_case as add_case
-from workbench.catalog.adding import case_from_source as case_from_source
-from workbench.catalog.adding import require_there as require_there
 from workbench.catalog.reading import BadCase as BadCase
 from workbench.catalog.reading import CaseExists as CaseExists
 from workbench.catalog.reading import Facts as Facts
 from workbench.catalog.reading import TestCase as TestCase
 from workbench.catalog.reading import UnknownCase as UnknownCase
 from workbench.catalog.reading import read_case as read_case
+from workbench.catalog.resolving import add_case as add_case
+from workbench.catalog.resolving import case_from_source as case_from_source
 from workbench.catalog.resolving import check_python as check_python
 from workbench.catalog.resolving import check_there as check_there
 from workbench.catalog.resolving import content_of as content_of
@@ -14,6 +13,7 @@ from workbench.catalog.resolving import current_snapshot as current_snapshot
 from workbench.catalog.resolving import find_case as find_case
 from workbench.catalog.resolving import kept_snapshot as kept_snapshot
 from workbench.catalog.resolving import load_cases as load_cases
+from workbench.catalog.resolving import require_there as require_there
 from workbench.catalog.resolving import resolve_case as resolve_case
 from workbench.catalog.resolving import snapshot_of as snapshot_of
 from workbench.catalog.resolving import view_of as view_of

@@ -1,18 +1,110 @@
-"""The 28 repositories of the paper's Table 2: their sources, how to test them, and what has been tried.
+"""The 28 repositories of the paper's Table 2: its figures, their sources and how to test them, and records of building them.
 
-Each has a TOML file in ``repositories/``. Counts are in `workbench.catalog.published` and `workbench.catalog.records`.
+The paper's counts (Table 2) and pass@k (Tables 1 and 3) are CSV files in ``published/``. Table 2's tasks sum to 3,094, while
+the paper's text says 2,924; the tables are used as printed. Each repository has a TOML file in ``repositories/``. Records,
+which ``workbench catalog check`` writes, have counts and control results of some machine; the user's own in the data folder
+take precedence over bundled ones in ``records/``.
 """
 
 from __future__ import annotations
 
+import csv
 import functools
+import json
+import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+from workbench.base import paths, typed_json
 from workbench.base.text import one_line
-from workbench.catalog.published import Counts, published_counts
 from workbench.catalog.reading import BadCase, Table, TestCase, UnknownRepository, load_toml
+
+#: The number of tasks in the paper's text, which differs from the sum of Table 2.
+TASKS_IN_THE_TEXT = 2924
+#: Stars above which the paper calls a repository popular.
+POPULAR = 100
+#: What the text says of correlations with pass@k: no lexical metric's is further from 0, CodeBERTScore of code and docs is below.
+MOST_LEXICAL_CORRELATION, CODE_DOC_CORRELATION = 0.2, 0.12
+#: Between these, the text says, lie interquartile ranges over repositories; in fewer than this share of them two columns keep their order.
+QUARTILES_APART, ORDER_KEPT = (0.15, 0.25), 0.4
+
+_PUBLISHED = Path(__file__).resolve().parent / "published"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A row of Table 2: functions found, left before the last filter, and evaluated; forks and stars at that time."""
+
+    candidates: int
+    all_tasks: int
+    tasks: int
+    forks: int
+    stars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A published pass@k, from 0 to 1 with two digits; the documenter ``default`` is the original docstrings."""
+
+    documenter: str
+    documenter_model: str
+    evaluator: str
+    k: int
+    value: float
+
+
+@functools.cache
+def published_counts() -> Mapping[str, Counts]:
+    return {
+        row["repository"]: Counts(
+            int(row["n_candidates"]), int(row["n_all_tasks"]), int(row["n_tasks"]), int(row["forks"]), int(row["stars"])
+        )
+        for row in _rows("table2_repositories.csv")
+    }
+
+
+@functools.cache
+def published_scores(repository: str = "") -> tuple[Score, ...]:
+    """Return the pass@k of one repository (Table 3) or, without a name, the means over all of them (Table 1)."""
+    if not repository:
+        return tuple(
+            Score(row["doc_system"], row["doc_model"], column.partition("_")[2], int(column[5]), float(row[column]))
+            for row in _rows("table1_pass_at_k.csv")
+            for column in row
+            if column.startswith("pass@")
+        )
+    return tuple(
+        Score(row["doc_system"], row["doc_model"], row["evaluator"], int(row["k"]), float(row["pass@k"]))
+        for row in _rows("table3_per_repository.csv")
+        if row["repository"] == repository
+    )
+
+
+def published_name(source: str) -> str:
+    """Return which of the paper's repositories a source names, "" for none.
+
+    A source names one as ``owner/name``, by an address that ends in it (with ``.git``, with ``@REVISION``), or by its
+    name alone. A folder of that name is a person's own and means none.
+    """
+    text = source.strip().removesuffix("/")
+    text = re.sub(r"(?<=.)@[^/@:]*$", "", text).removesuffix(".git").lower()
+    for known in published_counts():
+        name = known.lower()
+        if text in (name, name.rpartition("/")[2]) or ("://" in text and text.endswith(f"/{name}")):
+            return known
+    return ""
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (_PUBLISHED / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+# -- the paper's figures
+
 
 #: The distribution includes tests and yields tasks, and has a record. ``partly``: some tests are quarantined.
 BUILT = ("builds", "partly")
@@ -160,3 +252,81 @@ def _quarantined(values: object, file: Path) -> tuple[Quarantined, ...]:
         raise BadCase(f"{file}: 'quarantined' must be tables, written [[quarantined]].")
     tables = [Table(entry, file, ("tests", "why"), "quarantined") for entry in values]
     return tuple(Quarantined(table.texts("tests"), table.text("why")) for table in tables)
+
+
+# -- records of building tasks
+
+
+_BUNDLED = Path(__file__).resolve().parent / "records"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The result of building a repository's tasks and testing the controls on each of them."""
+
+    repository: str
+    source: str
+    snapshot: str
+    functions: int
+    other_functions: int  # in tests, documentation, ``setup.py``
+    traced: int  # functions that a stable test executes
+    in_time: int  # of those, by tests within the time limit
+    tasks: int  # of those, tests pass with the original body and fail with a stub
+    dropped: Mapping[str, int]
+    stable: int  # tests that passed in every run of the suite
+    unstable: Mapping[str, str]  # passed in some runs, with their outcomes
+    failing: Mapping[str, str]  # tests that never passed or hang, files that cannot be imported, with the reason
+    skipped: Mapping[str, str]  # skipped or expected to fail, with the reason
+    reference: int  # tasks that pass with the original body; should equal ``tasks``
+    stub: int  # tasks that pass with a stub; should be 0
+    seconds: Mapping[str, float]  # wall-clock of ``tasks`` (without the environment) and ``controls``
+    date: str
+    python: str
+    sandbox: str
+    workbench: str
+
+    @property
+    def sound(self) -> bool:
+        return self.tasks > 0 and self.reference == self.tasks and self.stub == 0
+
+    @property
+    def unusable(self) -> int:
+        return len(self.failing) + len(self.unstable)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def own_records_dir() -> Path:
+    return paths.data_dir() / "catalogue"
+
+
+def bundled_record(entry: Repository) -> Record | None:
+    return _record_in(_BUNDLED / f"{entry.name}.json")
+
+
+def record_of(entry: Repository) -> Record | None:
+    return _record_in(own_records_dir() / f"{entry.name}.json") or bundled_record(entry)
+
+
+def write_record(entry: Repository, record: Record, folder: Path | None = None) -> Path:
+    file = (folder or own_records_dir()) / f"{entry.name}.json"
+    part = file.with_suffix(".part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(record.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        os.replace(part, file)  # noqa: PTH105  atomic
+    except OSError as error:
+        raise BadCase(f"{file} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    return file
+
+
+def _record_in(file: Path) -> Record | None:
+    try:
+        return typed_json.decode(Record, file.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BadCase(
+            f"{file} is not a valid record of a built repository ({error}); delete it or run the check again."
+        ) from None

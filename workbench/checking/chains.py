@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.checking.kinds import python_of, simple_commands
 from workbench.checking.steps import Plan, Step
+from workbench.claims.python import python_of
+from workbench.claims.shell import simple_commands
 
 #: What reaches names in another way: functions of Python, modules, and words that stand in the text of strings as well.
 _NAMED = "globals locals vars dir help exec eval compile __import__ setattr delattr __builtins__ get_ipython"
@@ -39,7 +40,11 @@ class Names:
     open: bool = False
 
 
-def names_of(tree: ast.Module, code: str) -> Names:
+def _names(step: Step) -> Names:
+    code = typed(step.code) if step.kind == "doctest" else step.code
+    tree = python_of(code)
+    if tree is None or any(isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith) for node in ast.walk(tree)):
+        return Names(open=True)
     mentioned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if _WORDS.search(code) or mentioned & _FUNCTIONS or _modules(tree) & _MODULES:
         return Names(open=True)
@@ -51,9 +56,9 @@ def names_of(tree: ast.Module, code: str) -> Names:
     needs: set[str] = set()
     _follow(tree.body, set(), needs)
     binds = {name for node in tree.body if node not in repeated for name in _bound(node)}
-    return Names(
-        frozenset(binds), frozenset(imports), frozenset(needs), tuple(ast.unparse(node) for node in repeated), False
-    )
+    # What a session shows last is ``_`` for those after it.
+    binds |= {"_"} if step.kind == "doctest" else set()
+    return Names(frozenset(binds), frozenset(imports), frozenset(needs), tuple(ast.unparse(one) for one in repeated))
 
 
 def _modules(tree: ast.AST) -> set[str]:
@@ -235,20 +240,6 @@ def _changes(step: Step) -> bool:
         return True
     assigned = re.match(r"\s*[A-Za-z_]\w*=\S*\s*$", step.code)
     return assigned is not None or any(words[0] in _CHANGES for words in parts)
-
-
-def _names(step: Step) -> Names:
-    code = typed(step.code) if step.kind == "doctest" else step.code
-    tree = python_of(code)
-    if tree is None:
-        return Names(open=True)
-    if any(isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith) for node in ast.walk(tree)):
-        return Names(open=True)
-    found = names_of(tree, code)
-    if step.kind == "doctest" and not found.open:
-        # What a session shows last is ``_`` for those after it.
-        found = Names(found.binds | {"_"}, found.imports, found.needs, found.repeated)
-    return found
 
 
 def typed(code: str) -> str:

@@ -10,23 +10,23 @@ from itertools import accumulate
 from pathlib import Path
 
 from workbench.base.text import one_line
-from workbench.checking.fact_claims import FactClaims
-from workbench.checking.installs import PackageClaims
-from workbench.checking.kinds import python_of
-from workbench.checking.option_claims import DefaultClaims, OptionClaims
-from workbench.checking.page import Page, parse_page
-from workbench.checking.project import Project
-from workbench.checking.python_claims import PythonClaims
+from workbench.checking.facts import FactClaims
+from workbench.checking.names import NameClaims
+from workbench.checking.options import DefaultClaims, OptionClaims
+from workbench.checking.packages import PackageClaims
 from workbench.checking.verdicts import BlockResult, ClaimResult, Part, Truth, Verdict
+from workbench.claims.page import Page, parse_page
+from workbench.claims.project import ProjectIndex
+from workbench.claims.python import python_of
 from workbench.rubric.judging import UntrueClaim
 from workbench.rubric.spans import at
 
 
-def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> list[ClaimResult]:
+def claims_of_page(page: Page, project: ProjectIndex, helps: Mapping[str, str]) -> list[ClaimResult]:
     """List the claims of a page by line, each once per line; ``helps`` is from :func:`.environment.help_texts`."""
     found: dict[tuple[int, str, str], ClaimResult] = {}
     for claims in (
-        PythonClaims(page, project).all(),
+        NameClaims(page, project).all(),
         OptionClaims(page, project, helps).all(),
         DefaultClaims(page, project).all(),
         PackageClaims(page, project).all(),
@@ -42,7 +42,7 @@ def untrue_claims(readme: str, root: Path) -> list[UntrueClaim]:
     starts = [0, *accumulate(len(line) + 1 for line in readme.split("\n"))]
     return [
         UntrueClaim(one.kind, one_line(one.reason, 120), at(readme, starts[one.line - 1], starts[one.line] - 1))
-        for one in claims_of_page(parse_page(readme, "README.md"), Project(root), {})
+        for one in claims_of_page(parse_page(readme, "README.md"), ProjectIndex(root), {})
         if one.truth is Truth.UNTRUE and 1 <= one.line < len(starts)
     ]
 

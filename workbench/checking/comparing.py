@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 from workbench.base import python_syntax
 from workbench.base.text import clean
-from workbench.checking.kinds import python_of
+from workbench.claims.python import python_of
 
 _FORGIVEN = (
     (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x…"),

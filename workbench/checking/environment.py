@@ -19,17 +19,19 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.reasons import last_words
 from workbench.base.text import one_line
+from workbench.claims.declared import tree_files
 from workbench.regeneration.declarations import Declarations
 from workbench.sandbox import NoIsolation, program
 from workbench.sandbox.program import Ended, Program, ProgramLimits
@@ -89,8 +91,6 @@ _PAGES = (".md", ".markdown", ".rst")
 #: How the installer says that a distribution is not in the registry, and for how long that is believed.
 _ABSENT = re.compile(r"(\S+) was not found in the package registry")
 _ABSENT_SECONDS = 24 * 3600.0
-_FOLDERS = ".git .hg .svn __pycache__ .tox .nox .venv venv node_modules .mypy_cache .pytest_cache"
-_LEFT_OUT = frozenset(_FOLDERS.split())
 
 
 class NotInstalled(WorkbenchError):
@@ -101,8 +101,7 @@ class NotInstalled(WorkbenchError):
 class Environment:
     """A ready environment. Distribution names are normalised as in PEP 503; ``commands`` are the project's own.
 
-    ``left_out`` maps what pages install and could not be had to the reason; ``absent`` are names that the registry does not
-    have.
+    ``absent`` are names that pages install and the registry does not have.
     """
 
     folder: Path
@@ -111,8 +110,10 @@ class Environment:
     commands: frozenset[str]
     programs: frozenset[str]
     cached: bool
-    left_out: str = ""
     absent: frozenset[str] = frozenset()
+
+    def has(self, distribution: str) -> bool:
+        return canonicalize_name(distribution) in self.installed
 
 
 async def environment_for(
@@ -144,14 +145,9 @@ async def environment_for(
             except BaseException:
                 await asyncio.to_thread(shutil.rmtree, folder, True)
                 raise
-    if record.get("problem"):
-        raise NotInstalled(record["problem"])
     venv = folder / "venv"
-    installed, commands, programs, absent = (
-        frozenset(record[name]) for name in ("installed", "commands", "programs", "absent")
-    )
-    python = venv / "bin" / "python"
-    return Environment(venv, python, installed, commands, programs, cached, record["left_out"], absent)
+    found = {name: frozenset(record[name]) for name in ("installed", "commands", "programs", "absent")}
+    return Environment(venv, venv / "bin" / "python", cached=cached, **found)
 
 
 def content_digest(root: Path) -> str:
@@ -162,16 +158,6 @@ def content_digest(root: Path) -> str:
             digest.update(f"{path.relative_to(root)}\0".encode("utf-8", "surrogateescape"))
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
-
-
-def tree_files(root: Path) -> Iterator[Path]:
-    """Yield regular files in order, without version control, environments and caches."""
-    for folder, names, files in os.walk(root):
-        names[:] = sorted(name for name in names if name not in _LEFT_OUT and not name.endswith(".egg-info"))
-        for name in sorted(files):
-            path = Path(folder, name)
-            if path.is_file() and not path.is_symlink():
-                yield path
 
 
 def copy_tree(root: Path, target: Path) -> None:
@@ -205,16 +191,15 @@ async def _made(
     if requirements:
         on_progress(f"installing {', '.join(requirements)}")
         await _outside([*install, "--", *requirements], f"The dependencies of {title} could not be installed")
-    left_out, absent = "", set[str]()
+    absent = set[str]()
     for group in wanted:
-        while there := [one for one in group if plain(Requirement(one).name) not in absent]:
+        while there := [one for one in group if canonicalize_name(Requirement(one).name) not in absent]:
             on_progress(f"installing what the pages do: {', '.join(there)}")
             try:
                 await _outside([*install, "--", *requirements, *there], "could not be installed")
                 break
             except NotInstalled as error:
-                left_out = str(error)
-                unknown = {plain(name) for name in _ABSENT.findall(left_out)} - absent
+                unknown = {canonicalize_name(name) for name in _ABSENT.findall(str(error))} - absent
                 if not unknown:
                     break
                 absent |= unknown
@@ -248,7 +233,7 @@ async def _made(
     shutil.rmtree(folder / "source", ignore_errors=True)
     shutil.rmtree(folder / "build", ignore_errors=True)
     record = _contents(venv, declared)
-    record |= {"left_out": left_out, "absent": sorted(absent)}
+    record["absent"] = sorted(absent)
     (folder / "complete.json").write_text(json.dumps(record))
     return record
 
@@ -258,23 +243,18 @@ def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
     infos = sorted(site.glob("*.dist-info"))
     commands = set(declared.scripts)
     for info in infos:
-        name = plain(info.name.removesuffix(".dist-info").rpartition("-")[0])
-        from_the_tree = name == plain(declared.name) or (info / "direct_url.json").is_file()
+        name = canonicalize_name(info.name.removesuffix(".dist-info").rpartition("-")[0])
+        from_the_tree = name == canonicalize_name(declared.name) or (info / "direct_url.json").is_file()
         if from_the_tree and (info / "entry_points.txt").is_file():
             _, _, scripts = (info / "entry_points.txt").read_text("utf-8", "replace").partition("[console_scripts]")
             commands |= set(re.findall(r"^([\w.-]+)\s*=", scripts.partition("[")[0], re.M))
-    installed = [plain(info.name.removesuffix(".dist-info").rpartition("-")[0]) for info in infos]
+    installed = [canonicalize_name(info.name.removesuffix(".dist-info").rpartition("-")[0]) for info in infos]
     programs = sorted(
         path.name
         for path in (venv / "bin").iterdir()
         if not path.name.startswith(("python", "activate", "pip", "deactivate"))
     )
     return {"installed": installed, "commands": sorted(commands), "programs": programs}
-
-
-def plain(name: str) -> str:
-    """Normalise a distribution's name (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _require_plain(requirements: Sequence[str]) -> None:

@@ -12,19 +12,20 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
+from workbench.base.task_groups import task_group
 from workbench.base.text import one_line
 from workbench.checking.chains import Chain, chains_of, imports_of
 from workbench.checking.environment import Environment, copy_tree, run_in_sandbox
-from workbench.checking.page import Page
-from workbench.checking.project import Project
 from workbench.checking.steps import Plan
+from workbench.claims.page import Page
+from workbench.claims.project import ProjectIndex
 from workbench.sandbox import NoIsolation
 from workbench.sandbox.program import Ended
 
@@ -44,40 +45,75 @@ class NotSandboxed(WorkbenchError):
     """The sandbox does not isolate, so nothing was run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How to run a page.
+@dataclass(slots=True)
+class Execution:
+    """A run of a page, and the chains that run apart.
 
     ``seconds`` limits a step; ``room`` holds places for further sandboxes, None to run in order only; ``worked`` judges the
-    results of a chain; ``tell`` is called with results a few times a second.
+    results of a chain; ``tell`` is called with results a few times a second. ``waiting`` are unfinished chains, ``settled``
+    those that worked; ``passed`` is the last step that ended on the page; ``over`` means that something was left behind, so
+    that no chain can be taken any more; ``file`` tells the page what to skip.
     """
 
+    page: Page
+    plan: Plan
+    project: ProjectIndex
+    environment: Environment
     seconds: float
     seed: str
     room: asyncio.Semaphore | None
     worked: Callable[[Results], bool]
     tell: Callable[[Results], None]
-
-
-@dataclass(slots=True)
-class _Execution:
-    """State of a running page and the chains that run apart.
-
-    ``waiting`` are unfinished chains, ``settled`` those that worked; ``passed`` is the last step that ended on the page;
-    ``over`` means that something was left behind, so that no chain can be taken any more; ``file`` tells the page what to
-    skip.
-    """
-
-    project: Project
-    environment: Environment
-    way: Way
-    orders: list[dict[str, Any]]
-    waiting: list[Chain]
-    file: Path
+    waiting: list[Chain] = field(default_factory=list)
+    orders: list[dict[str, Any]] = field(default_factory=list)
+    file: Path = Path()
     passed: int = -1
     over: bool = False
     settled: dict[int, Chain] = field(default_factory=dict)
     results: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    async def run(self) -> tuple[dict[int, Mapping[str, Any]], bool]:
+        """Run the page; return how each step ended, and whether any ran apart."""
+        alone = self.room is None or len(self.project.files) > _MOST_FILES
+        chains = () if alone else chains_of(self.plan)
+        if sum(len(chain.steps) for chain in chains) < 2:
+            chains = ()
+        self.waiting, self.orders = list(chains), self._orders(chains)
+        with _folder() as folder:
+            await _prepare(folder, self.project, {"steps": self.orders})
+            self.file = folder / "apart.json"
+            running = self.start(folder, *(["/checked/apart.json"] if chains else []))
+            count = max(1, min(_MOST_APART, (os.cpu_count() or 1) - 1)) if chains else 0
+            helpers = [self.run_apart((at, count)) for at in range(count)]
+            ended = await _with_others(running, [self.follow(folder / "results.jsonl"), *helpers])
+            found, left_out = self._merged(_results(folder / "results.jsonl"))
+        proof = found.pop(-1, None)
+        if proof is None or proof.get("problem"):
+            why = str(proof["problem"]) if proof else one_line(ended.output, 200) or f"status {ended.status}"
+            raise NotSandboxed(f"Nothing of {self.page.path} was run, as its sandbox does not isolate: {why}.")
+        return found, left_out
+
+    def _orders(self, chains: Sequence[Chain]) -> list[dict[str, Any]]:
+        chain_of = {at: chain for chain in chains for at in chain.steps}
+        found = []
+        for index, step in enumerate(self.plan.steps):
+            if step.kind == "settled":
+                continue
+            order: dict[str, Any] = {"id": index, "kind": step.kind, "code": step.code, "line": step.line}
+            order |= {"page": self.page.path, "files": list(step.files), "modules": sorted(self.project.modules)}
+            if step.seconds is not None:
+                order["seconds"] = min(step.seconds, self.seconds)
+            if chains and step.kind != "shell":
+                order["imports"] = imports_of(step)
+            if index in chain_of:
+                order |= {"chain": chain_of[index].steps[0], "uses": chain_of[index].imports}
+            found.append(order)
+        return found
+
+    def _merged(self, raw: Results) -> tuple[dict[int, Mapping[str, Any]], bool]:
+        left_out = [at for at, one in raw.items() if one.get("apart")]
+        found = {at: self.results.get(at, {}) if at in left_out else one for at, one in raw.items()}
+        return {at: one for at, one in found.items() if one}, bool(left_out)
 
     @property
     def steps(self) -> list[int]:
@@ -104,19 +140,19 @@ class _Execution:
     def _between(self, chain: Chain) -> set[int]:
         return {at for at in self.steps if chain.steps[0] <= at <= chain.steps[-1]}
 
-    async def start(self, program: str, folder: Path, *words: str) -> Ended:
+    async def start(self, folder: Path, *words: str) -> Ended:
         python = self.environment.python
-        given = ["/checked/steps.json", "/checked/results.jsonl", str(self.way.seconds), *words]
+        given = ["/checked/steps.json", "/checked/results.jsonl", str(self.seconds), *words]
         return await run_in_sandbox(
-            [str(python), "-I", "-B", f"{_INSIDE}/{program}", *given],
+            [str(python), "-I", "-B", f"{_INSIDE}/page_runner.py", *given],
             folder=folder,
             inside="/checked",
             cwd="/checked/repo",
             python=python,
             mounts=(self.environment.folder, _INSIDE),
-            seconds=self.way.seconds * len(self.orders) + 30.0,
+            seconds=self.seconds * len(self.orders) + 30.0,
             variables={
-                "PYTHONHASHSEED": self.way.seed,
+                "PYTHONHASHSEED": self.seed,
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "VIRTUAL_ENV": str(self.environment.folder),
             },
@@ -134,17 +170,17 @@ class _Execution:
                 raw = await asyncio.to_thread(_results, path)
                 self.passed = max(raw, default=-1)
                 self.over = self.over or any(one.get("rest") for one in raw.values())
-                found, _ = _merged(raw, self)
+                found, _ = self._merged(raw)
                 found.pop(-1, None)
             if len(found) > known and clock() - told_at >= _LOOK_SECONDS:
                 known, told_at = len(found), clock()
-                self.way.tell(found)
+                self.tell(found)
 
     async def run_apart(self, share: tuple[int, int]) -> None:
-        assert self.way.room is not None
+        assert self.room is not None
         await asyncio.sleep(_WAIT_SECONDS)
-        while not self.over and not self.way.room.locked() and (chains := self.left(share)):
-            async with self.way.room:
+        while not self.over and not self.room.locked() and (chains := self.left(share)):
+            async with self.room:
                 with contextlib.suppress(OSError, NoIsolation):
                     await self._one_apart(chains)
                 if chains[0] in self.waiting:
@@ -153,7 +189,7 @@ class _Execution:
     async def _one_apart(self, chains: Sequence[Chain]) -> None:
         with _folder() as folder:
             await _prepare(folder, self.project, {"steps": self.orders, "chains": [chain.steps for chain in chains]})
-            running = self.start("apart_runner.py", folder, "/checked/passed.json")
+            running = self.start(folder, "/checked/passed.json")
             await _with_others(running, [self._take_over(folder)])
             self._taken(folder / "results.jsonl")
 
@@ -176,68 +212,16 @@ class _Execution:
                 continue
             self.waiting.remove(chain)
             results = {int(at): result for at, result in one["results"].items()}
-            if one["clean"] and results.keys() == set(chain.steps) and self.way.worked(results):
+            if one["clean"] and results.keys() == set(chain.steps) and self.worked(results):
                 self.take(chain, results)
 
 
-async def executed(
-    page: Page, plan: Plan, project: Project, environment: Environment, way: Way
-) -> tuple[dict[int, Mapping[str, Any]], bool]:
-    """Run a page; return how each step ended, and whether any ran apart."""
-    chains = chains_of(plan) if way.room is not None and len(project.files) <= _MOST_FILES else ()
-    if sum(len(chain.steps) for chain in chains) < 2:
-        chains = ()
-    orders = _orders(page, plan, project, chains, way.seconds)
-    with _folder() as folder:
-        await _prepare(folder, project, orders)
-        run = _Execution(project, environment, way, orders, list(chains), folder / "apart.json")
-        running = run.start("page_runner.py", folder, *(["/checked/apart.json"] if chains else []))
-        count = max(1, min(_MOST_APART, (os.cpu_count() or 1) - 1)) if chains else 0
-        helpers = [run.run_apart((at, count)) for at in range(count)]
-        ended = await _with_others(running, [run.follow(folder / "results.jsonl"), *helpers])
-        found, left_out = _merged(_results(folder / "results.jsonl"), run)
-    proof = found.pop(-1, None)
-    if proof is None or proof.get("problem"):
-        why = str(proof["problem"]) if proof else one_line(ended.output, 200) or f"status {ended.status}"
-        raise NotSandboxed(f"Nothing of {page.path} was run, as its sandbox does not isolate: {why}.")
-    return found, left_out
-
-
-def _orders(page: Page, plan: Plan, project: Project, chains: Sequence[Chain], seconds: float) -> list[dict[str, Any]]:
-    chain_of = {at: chain for chain in chains for at in chain.steps}
-    found = []
-    for index, step in enumerate(plan.steps):
-        if step.kind == "settled":
-            continue
-        order: dict[str, Any] = {"id": index, "kind": step.kind, "code": step.code, "line": step.line}
-        order |= {"page": page.path, "files": list(step.files), "modules": sorted(project.modules)}
-        if step.seconds is not None:
-            order["seconds"] = min(step.seconds, seconds)
-        if chains and step.kind != "shell":
-            order["imports"] = imports_of(step)
-        if index in chain_of:
-            order |= {"chain": chain_of[index].steps[0], "uses": chain_of[index].imports}
-        found.append(order)
-    return found
-
-
-async def _with_others(running: Any, others: Sequence[Any]) -> Ended:
-    main = asyncio.ensure_future(running)
-    beside = [asyncio.ensure_future(one) for one in others]
-    try:
-        while not main.done():
-            await asyncio.wait([main, *(one for one in beside if not one.done())], return_when=asyncio.FIRST_COMPLETED)
-            for one in beside:
-                if one.done():
-                    one.result()
-    finally:
-        for one in (main, *beside):
+async def _with_others(running: Awaitable[Ended], others: Sequence[Coroutine[Any, Any, None]]) -> Ended:
+    async with task_group() as group:
+        beside = [group.create_task(one) for one in others]
+        ended = await running
+        for one in beside:
             one.cancel()
-        await asyncio.gather(main, *beside, return_exceptions=True)
-    for one in beside:  # what has failed in the last moment
-        if not one.cancelled():
-            one.result()
-    ended: Ended = main.result()
     return ended
 
 
@@ -248,12 +232,6 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _merged(raw: Results, run: _Execution) -> tuple[dict[int, Mapping[str, Any]], bool]:
-    left_out = [at for at, one in raw.items() if one.get("apart")]
-    found = {at: run.results.get(at, {}) if at in left_out else one for at, one in raw.items()}
-    return {at: one for at, one in found.items() if one}, bool(left_out)
-
-
 @contextlib.contextmanager
 def _folder() -> Any:
     place = paths.cache_dir().absolute() / "checked"
@@ -262,8 +240,12 @@ def _folder() -> Any:
         yield Path(name)
 
 
-async def _prepare(folder: Path, project: Project, asked: Any) -> None:
-    await asyncio.to_thread(copy_tree, project.root, folder / "repo")
+async def _prepare(folder: Path, project: ProjectIndex, asked: Any) -> None:
+    copying = asyncio.ensure_future(asyncio.to_thread(copy_tree, project.root, folder / "repo"))
+    try:
+        await asyncio.shield(copying)
+    finally:
+        await copying  # its thread goes on after a cancellation, and would write into a folder that is taken away
     (folder / "repo").mkdir(exist_ok=True)
     (folder / "steps.json").write_text(json.dumps(asked))
 

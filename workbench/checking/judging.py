@@ -35,11 +35,11 @@ from workbench.checking.judging_commands import (
     part,
     works,
 )
-from workbench.checking.kinds import python_of
-from workbench.checking.nearest import slip_of
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import ALARMS, Part, Verdict
-from workbench.grounding import known
+from workbench.claims import known
+from workbench.claims.nearest import slip_of
+from workbench.claims.python import python_of
 
 _LOGS = re.compile(r"\blog(?:ger|ging)?\.\w+\(|get_?logger", re.I)
 _DISPLAYED = re.compile(r"\b(?:object|returned|results?|output|prints?|shows?|looks? like)\b[^\n]*:\s*$", re.I)

@@ -10,9 +10,9 @@ from typing import Any
 from workbench.base.reasons import last_words
 from workbench.base.text import clean, one_line
 from workbench.checking.comparing import of_one_kind, of_the_machine, shell_difference
-from workbench.checking.project import Project
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import Part, Verdict
+from workbench.claims.project import ProjectIndex
 
 #: What a sandbox does not have, by what programs say where they miss it.
 _LACKS = (
@@ -49,7 +49,7 @@ class Context:
     """
 
     page: str
-    project: Project
+    project: ProjectIndex
     commands: Set[str]
     around: str
     before: str

@@ -12,19 +12,12 @@ import textwrap
 from collections.abc import Set
 
 from workbench.base import python_syntax
-from workbench.checking.kinds import is_install, python_of, simple_commands
-from workbench.grounding import known
+from workbench.claims import known
+from workbench.claims.python import python_of
+from workbench.claims.shell import is_install, simple_commands
 
-_HARMLESS = frozenset(
-    {
-        "ls", "cat", "cd", "cp", "mv", "rm", "mkdir", "rmdir", "touch", "echo", "printf", "pwd",
-        "export", "unset", "set", "grep", "egrep", "sed", "awk", "sort", "uniq", "head", "tail", "wc",
-        "find", "xargs", "tee", "cut", "tr", "ln", "tar", "gzip", "gunzip", "zip", "unzip", "env",
-        "which", "diff", "date", "test", "true", "false", "exit", "source", ".", "time", "timeout", "base64",
-        "md5sum", "sha256sum", "seq", "sleep", "basename", "dirname", "realpath", "readlink", "file", "stat", "du", "tree",
-        "alias", "local", "read", "declare", "chmod",
-    }
-)  # fmt: skip
+_MORE_TOOLS = ". basename declare dirname egrep file local readlink realpath stat tree"
+_HARMLESS = known.FILE_TOOLS | frozenset(_MORE_TOOLS.split())
 _PYTHON = re.compile(r"(?:python|python3|python3\.\d+|py)$")
 _SETUP = re.compile(
     r"^(?:(?:python[\d.]*|py)\s+-m\s+(?:venv|virtualenv)\b|virtualenv\b|uv\s+venv\b|(?:source|\.)\s+\S*activate\b|deactivate\b|git\s+clone\b)"

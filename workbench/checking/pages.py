@@ -4,21 +4,90 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from workbench.base.errors import UsageError
-from workbench.checking import installs
+from workbench.base.files import read_bytes
 from workbench.checking.claims import agreed, claims_of_page
 from workbench.checking.environment import Environment, NotInstalled, environment_for, help_texts, require_isolation
 from workbench.checking.executing import NotSandboxed
-from workbench.checking.page import Page, find_pages, read_page
-from workbench.checking.project import Project
+from workbench.checking.packages import wanted
 from workbench.checking.running import STEP_SECONDS, run_page, settled
-from workbench.checking.steps import plan_of, up_to, with_commands
+from workbench.checking.steps import plan_of, with_commands
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
+from workbench.claims.declared import tree_files
+from workbench.claims.page import A_VERSION, PAST_OR_FUTURE, Page, parse_page
+from workbench.claims.project import ProjectIndex
+
+_FOR_DEVELOPERS = r"news|old|planning|designs?|rfcs?|peps?|adrs?|decisions?|research|internals?|notes|meetings?|analysis|audits?|reviews?|specs?|postmortems?"
+#: The name of a page or folder that has such a word as its first or last one.
+_NAME = re.compile(
+    rf"(?:{PAST_OR_FUTURE}|{_FOR_DEVELOPERS})\b.*|.*\b(?:{PAST_OR_FUTURE}|{_FOR_DEVELOPERS})\W*\d*", re.I
+)
+_OF_PROJECTS = ("contributing", "code_of_conduct", "security", "license", "authors")
+
+
+def is_page_for_readers(path: str) -> bool:
+    """Whether a page in a docs folder is for users, by its name and the folders below the first."""
+    *folders, name = PurePosixPath(path).parts[1:]
+    if any(part.startswith(("_", ".")) for part in folders) or name.lower().startswith(_OF_PROJECTS):
+        return False
+    return not any(
+        _NAME.fullmatch(said) or A_VERSION.fullmatch(said)
+        for said in (re.sub(r"[_-]+", " ", part) for part in (*folders, PurePosixPath(name).stem))
+    )
+
+
+#: Pages beyond that are machine output, not documentation.
+LARGEST = 2_000_000
+
+_OTHER_MARKUP = {".rst": "reStructuredText", ".adoc": "AsciiDoc", ".org": "Org", ".textile": "Textile", ".txt": "text"}
+
+
+def read_page(root: Path, file: Path) -> Page:
+    """Read a page for the repository at ``root``; its file may lie elsewhere.
+
+    Raises:
+        UsageError: It cannot be read, is too large, or is no Markdown.
+    """
+    inside = file.absolute().is_relative_to(root)
+    path = file.absolute().relative_to(root).as_posix() if inside else str(file)
+    suffix = file.suffix.lower()
+    if suffix in _OTHER_MARKUP:
+        raise UsageError(f"{path} is {_OTHER_MARKUP[suffix]}; only Markdown is checked.")
+    if file.is_file() and (size := file.stat().st_size) > LARGEST:
+        raise UsageError(f"{path} has {size / 1e6:.1f} MB; pages of up to {LARGEST / 1e6:.0f} MB are checked.")
+    data = read_bytes(file, most=LARGEST)
+    if b"\0" in data[:8000]:
+        raise UsageError(f"{path} is a binary file, not Markdown.")
+    folder = str(PurePosixPath(path).parent) if inside else "."
+    return parse_page(data.decode("utf-8-sig", errors="replace"), path, "" if folder == "." else folder)
+
+
+_PAGES = (".md", ".markdown", ".rst")
+_DOCS = {"docs", "doc", "documentation"}
+
+
+def find_pages(root: Path) -> tuple[str, ...]:
+    """The README and the pages in docs folders, relative to ``root``.
+
+    A README in reStructuredText counts where there is none in Markdown.
+    """
+    paths = [path.relative_to(root).as_posix() for path in tree_files(root) if path.suffix.lower() in _PAGES]
+    readmes = sorted(path for path in paths if "/" not in path and path.lower().startswith("readme"))
+    markdown = [path for path in readmes if not path.lower().endswith(".rst")]
+    docs = [
+        path
+        for path in sorted(paths)
+        if PurePosixPath(path).parts[0].lower() in _DOCS
+        and not path.lower().endswith(".rst")
+        and is_page_for_readers(path)
+    ]
+    return (*(markdown or readmes), *docs)
 
 
 async def check(
@@ -60,7 +129,7 @@ class Asked:
 
 async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems: Sequence[str] = ()) -> Checked:
     began = time.monotonic()
-    project = Project(root)
+    project = ProjectIndex(root)
     pages = [with_commands(page, project) for page in pages]
     said = list(problems)
     names = tuple(page.path for page in pages)
@@ -69,7 +138,7 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
     runs = asked.run and any(page.codes for page in pages)
     if runs:
         require_isolation()
-        extras, others = installs.wanted(pages, project)
+        extras, others = wanted(pages, project)
         try:
             environment = await environment_for(project.root, project.declared, extras, others, asked.on_progress)
         except NotInstalled as error:
@@ -94,7 +163,7 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
     return Checked(names, tuple(blocks), tuple(claims), tuple(said), time.monotonic() - began, cached)
 
 
-async def _claims(pages: Sequence[Page], project: Project, environment: Environment | None) -> list[ClaimResult]:
+async def _claims(pages: Sequence[Page], project: ProjectIndex, environment: Environment | None) -> list[ClaimResult]:
     helps = await help_texts(environment) if environment is not None else {}
     return [claim for page in pages for claim in await asyncio.to_thread(claims_of_page, page, project, helps)]
 
@@ -113,7 +182,7 @@ def _pages(root: Path, files: Sequence[Path]) -> tuple[list[Page], list[str]]:
 
 async def _blocks(
     pages: Sequence[Page],
-    project: Project,
+    project: ProjectIndex,
     environment: Environment | None,
     problem: str,
     asked: Asked,
@@ -128,7 +197,7 @@ async def _blocks(
     async def one(page: Page) -> tuple[BlockResult, ...]:
         plan = await asyncio.to_thread(plan_of, page, project, environment, problem.rstrip("."))
         if asked.last is not None:
-            plan = up_to(plan, asked.last)
+            plan = plan.up_to(asked.last)
         if environment is None:
             return settled(page, plan, project)
         async with room:

@@ -12,14 +12,14 @@ from typing import Any
 from workbench.checking.chains import typed
 from workbench.checking.comparing import alike, random_alone, shell_difference, without_addresses
 from workbench.checking.environment import Environment
-from workbench.checking.executing import Way, executed
+from workbench.checking.executing import Execution
 from workbench.checking.judging import judge_parts, set_apart, went_well
 from workbench.checking.judging_commands import Context, part
-from workbench.checking.kinds import names_bound, python_of
-from workbench.checking.page import Page
-from workbench.checking.project import Project
-from workbench.checking.steps import Plan, only, up_to, without
+from workbench.checking.steps import Plan
 from workbench.checking.verdicts import ALARMS, BlockResult, Part, Verdict
+from workbench.claims.page import Page
+from workbench.claims.project import ProjectIndex
+from workbench.claims.python import names_bound, python_of
 
 _SHOWS = re.compile(
     r"\b(?:outputs?|prints?|printed|results?|gives?|shows?|displays?|returns?|yields?|see|like this|following)\b", re.I
@@ -40,7 +40,7 @@ Known = Callable[[Sequence[BlockResult], Sequence[int]], None]
 async def run_page(
     page: Page,
     plan: Plan,
-    project: Project,
+    project: ProjectIndex,
     environment: Environment,
     seconds: float = STEP_SECONDS,
     on_known: Known | None = None,
@@ -61,13 +61,14 @@ async def run_page(
     if apart and any(one.verdict in ALARMS for one in first):
         # No alarm is to come of anything but the page in order.
         first, late, _ = await run.once(plan, "0", on_known)
+    # What ran out of time would again.
+    in_time = plan.without(lambda at, _: at in late, "it had not ended when its time was up", harmless=False)
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
         if not any(one.verdict in ALARMS for one in first):
             break
         last = max(at for at, one in enumerate(first) if one.verdict in ALARMS)
-        # What ran out of time would again, and what comes after the last alarm has no part in it.
-        shorter = up_to(without(plan, late), last)
-        again, _, _ = await run.once(shorter, str(seed))
+        # What comes after the last alarm has no part in it.
+        again, _, _ = await run.once(in_time.up_to(last), str(seed))
         before, first = first, tuple(_twice(one, other) for one, other in zip(first, again, strict=True))
         # Where something is drawn at random, the rest may be as well, and have come out the same by chance; so may the order
         # of two elements of a set.
@@ -81,7 +82,7 @@ async def run_page(
             if first[at].verdict not in ALARMS or len(own) == len(page.codes):
                 continue
             if own not in runs and len(runs) < _MOST_ALONE:
-                runs[own], _, _ = await run.once(only(without(plan, late), own), "0")
+                runs[own], _, _ = await run.once(in_time.only(own), "0")
             if own in runs and runs[own][at].verdict is Verdict.WORKS:
                 first = (*first[:at], runs[own][at], *first[at + 1 :])
     return first
@@ -120,7 +121,7 @@ def _confirmed(one: Part, other: Part | None) -> Part:
 @dataclass(frozen=True, slots=True)
 class _Run:
     page: Page
-    project: Project
+    project: ProjectIndex
     environment: Environment
     seconds: float
 
@@ -148,14 +149,20 @@ class _Run:
 
         if open_steps:
             tell({})
-            way = Way(self.seconds, seed, room, worked, tell)
-            ended, apart = await executed(self.page, plan, self.project, self.environment, way)
+            execution = Execution(
+                self.page, plan, self.project, self.environment, self.seconds, seed, room, worked, tell
+            )
+            ended, apart = await execution.run()
         late = frozenset(at for at, one in ended.items() if one.get("timeout"))
         return judged(ended), late, apart
 
 
 def _judged(
-    page: Page, plan: Plan, project: Project, environment: Environment | None, ended: Mapping[int, Mapping[str, Any]]
+    page: Page,
+    plan: Plan,
+    project: ProjectIndex,
+    environment: Environment | None,
+    ended: Mapping[int, Mapping[str, Any]],
 ) -> tuple[BlockResult, ...]:
     imported = frozenset(_imported(page))
     not_shell = [
@@ -211,7 +218,7 @@ def _judged(
     return tuple(_with_output(page, plan, results, ended))
 
 
-def settled(page: Page, plan: Plan, project: Project, reason: str = "") -> tuple[BlockResult, ...]:
+def settled(page: Page, plan: Plan, project: ProjectIndex, reason: str = "") -> tuple[BlockResult, ...]:
     """Verdicts on a page that is not run; ``reason`` is for blocks that could have been."""
     # An installation that would work has not been tried either; one that cannot work is told all the same.
     steps = [

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Set
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from packaging.utils import canonicalize_name
+
 from workbench.checking import needs
-from workbench.checking.environment import Environment, plain
-from workbench.checking.installs import install_verdict
-from workbench.checking.kinds import Kind, commands_of, is_install, kind_of, simple_commands
+from workbench.checking.environment import Environment
+from workbench.checking.kinds import Kind, kind_of
 from workbench.checking.needs import syntax_fault
-from workbench.checking.page import Code, Page, Span
-from workbench.checking.project import Project
-from workbench.checking.project_facts import needed_python
-from workbench.grounding import known
+from workbench.checking.packages import install_verdict
+from workbench.claims import known
+from workbench.claims.page import Code, Page, Span
+from workbench.claims.project import ProjectIndex
+from workbench.claims.shell import commands_of, is_install, simple_commands
 
 #: What a file that a reader would bring along holds where the page does not say it.
 _STAND_INS = {
@@ -58,84 +60,69 @@ class Step:
 class Plan:
     """Kinds of a page's blocks, and its steps in order."""
 
-    kinds: list[Kind] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    kinds: list[Kind]
+    steps: list[Step]
+
+    def without(self, leaves: Callable[[int, Step], bool], reason: str, *, harmless: bool = True) -> Plan:
+        """The plan without some of the steps that would be run, by place and step."""
+        steps = list(self.steps)
+        for at, step in enumerate(steps):
+            if step.kind != "settled" and leaves(at, step):
+                steps[at] = replace(step, kind="settled", reason=reason, harmless=harmless)
+        return Plan(self.kinds, steps)
+
+    def up_to(self, last: int) -> Plan:
+        """The plan up to block ``last``, with everything before it."""
+        return self.without(lambda _, step: step.block > last, "only an earlier block was to be run")
+
+    def only(self, blocks: Collection[int]) -> Plan:
+        return self.without(lambda _, step: step.block not in blocks, "only other blocks were to be run")
 
 
-def plan_of(page: Page, project: Project, environment: Environment | None, broken: str = "") -> Plan:
+def plan_of(page: Page, project: ProjectIndex, environment: Environment | None, broken: str = "") -> Plan:
     """Plan a page. Without an environment the project does not install, for the reason ``broken``."""
     commands = environment.commands if environment else frozenset(project.declared.scripts)
-    modules = project.modules
     planner = _Planner(page, project, environment, commands, broken)
-    for index, code in enumerate(page.codes):
-        kind = kind_of(code, modules, commands)
-        planner.plan.kinds.append(kind)
-        planner.add(index, code, kind)
-    return planner.plan
-
-
-def up_to(plan: Plan, last: int) -> Plan:
-    """The plan up to block ``last``, with everything before it."""
-    return _leaving_out(plan, lambda step: step.block > last, "only an earlier block was to be run")
-
-
-def only(plan: Plan, blocks: Sequence[int]) -> Plan:
-    return _leaving_out(plan, lambda step: step.block not in blocks, "only other blocks were to be run")
-
-
-def _leaving_out(plan: Plan, leaves: Callable[[Step], bool], reason: str) -> Plan:
-    steps = [
-        replace(step, kind="settled", reason=reason, harmless=True) if leaves(step) and step.kind != "settled" else step
-        for step in plan.steps
-    ]
-    return Plan(plan.kinds, steps)
-
-
-def without(plan: Plan, places: Set[int]) -> Plan:
-    late = "it had not ended when its time was up"
-    steps = [replace(one, kind="settled", reason=late) if at in places else one for at, one in enumerate(plan.steps)]
-    return Plan(plan.kinds, steps)
+    kinds = [kind_of(code, project.modules, commands) for code in page.codes]
+    steps = [step for index, kind in enumerate(kinds) for step in planner.steps(index, page.codes[index], kind)]
+    return Plan(kinds, steps)
 
 
 class _Planner:
     def __init__(
-        self, page: Page, project: Project, environment: Environment | None, commands: Set[str], broken: str
+        self, page: Page, project: ProjectIndex, environment: Environment | None, commands: Set[str], broken: str
     ) -> None:
-        self.plan = Plan()
         self._page, self._project, self._environment, self._broken = page, project, environment, broken
-        self._commands, self._oldest = commands, needed_python(project)
-        self._own = frozenset({*project.modules, plain(project.declared.name), project.declared.name}) - {""}
+        self._commands, self._oldest = commands, project.needed_python
+        self._own = frozenset({*project.modules, canonicalize_name(project.declared.name), project.declared.name}) - {
+            ""
+        }
         self._named: dict[str, str] = {}  # files that the page tells its reader to write
         self._clones = {
             PurePosixPath(url.rstrip("/")).name.removesuffix(".git")
             for url in re.findall(r"git clone\s+(?:-\S+\s+)*(\S+)", page.text)
         }
 
-    def add(self, index: int, code: Code, kind: Kind) -> None:
+    def steps(self, index: int, code: Code, kind: Kind) -> Iterator[Step]:
+        whole = Step(index, "settled", code.code, code.line)
         if code.skip:
-            self._not_run(index, code, f"skipped: {code.skip}")
-            return
-        if kind not in ("shell", "session", "install", "command", "python", "doctest"):
+            yield replace(whole, reason=f"skipped: {code.skip}")
+        elif kind not in ("shell", "session", "install", "command", "python", "doctest"):
             if (name := self._file_named(code)) and kind == "configuration":
                 self._named[name] = code.code
             what = "in another language" if kind == "other" else kind
-            self._not_run(index, code, f"it is {what}", harmless=True)
-            return
-        if self._broken:
+            yield replace(whole, reason=f"it is {what}", harmless=True)
+        elif self._broken:
             failing = kind == "install" and any(
                 install_verdict(c.text, self._project, None)[0] == "own" for c in commands_of(code.code)
             )
-            reason = self._broken if failing else "the project could not be installed"
-            self._not_run(index, code, reason)
-            return
-        if kind in ("python", "doctest"):
-            self._python(index, code, kind)
+            yield replace(whole, reason=self._broken if failing else "the project could not be installed")
+        elif kind in ("python", "doctest"):
+            yield self._python(whole, code, kind)
         else:
             for command in commands_of(code.code):
-                self._shell(index, code, command.line, command.text, command.expected)
-
-    def _not_run(self, index: int, code: Code, reason: str, *, harmless: bool = False) -> None:
-        self.plan.steps.append(Step(index, "settled", code.code, code.line, reason=reason, harmless=harmless))
+                step = replace(whole, code=command.text, line=code.line + command.line)
+                yield self._shell(step, code, command.expected)
 
     def _file_named(self, code: Code) -> str:
         first = code.code.splitlines()[0] if code.code.strip() else ""
@@ -144,49 +131,37 @@ class _Planner:
                 return str(found[-1])
         return ""
 
-    def _python(self, index: int, code: Code, kind: str) -> None:
+    def _python(self, step: Step, code: Code, kind: str) -> Step:
         if name := self._file_named(code):
             self._named.setdefault(name, code.code)
         reason = needs.why_not_python(code.code) if kind == "python" else ""
         if reason:
-            fault = (
-                None if code.another_time else syntax_fault(code.code, self._project.modules, self._oldest, code.before)
-            )
+            modules = self._project.modules
+            fault = None if code.another_time else syntax_fault(code.code, modules, self._oldest, code.before)
             if fault is None:
-                self._not_run(index, code, reason)
-            else:
-                line, said = code.line + fault[0] - 1, f"SyntaxError: {fault[1]}"
-                self.plan.steps.append(Step(index, "settled", code.code, line, reason=said, failed=True))
-            return
-        names = re.findall(r"['\"]([\w./-]+\.\w+)['\"]", code.code)
-        stand_ins, files = self._provided(names)
-        self.plan.steps.append(Step(index, kind, code.code, code.line, stand_ins=stand_ins, files=files))
+                return replace(step, reason=reason)
+            return replace(step, line=code.line + fault[0] - 1, reason=f"SyntaxError: {fault[1]}", failed=True)
+        stand_ins, files = self._provided(re.findall(r"['\"]([\w./-]+\.\w+)['\"]", code.code))
+        return replace(step, kind=kind, stand_ins=stand_ins, files=files)
 
-    def _shell(self, index: int, code: Code, at: int, text: str, expected: str | None) -> None:
-        line = code.line + at
+    def _shell(self, step: Step, code: Code, expected: str | None) -> Step:
+        text = step.code
         if reason := self._setup(text):
-            self.plan.steps.append(Step(index, "settled", text, line, reason=reason, harmless=True))
-            return
+            return replace(step, reason=reason, harmless=True)
         if is_install(text):
             state, reason = install_verdict(text, self._project, self._environment)
-            failed = state == "fails" and not code.another_time
-            settled = Step(index, "settled", text, line, reason=reason, harmless=True, failed=failed)
-            self.plan.steps.append(settled)
-            return
+            return replace(step, reason=reason, harmless=True, failed=state == "fails" and not code.another_time)
         programs = self._environment.programs if self._environment else frozenset()
-        why = needs.why_not_shell(text, self._commands, self._own, programs)
-        if why:
-            self.plan.steps.append(Step(index, "settled", text, line, reason=why))
-            return
+        if why := needs.why_not_shell(text, self._commands, self._own, programs):
+            return replace(step, reason=why)
         named = self._read_by(text)
         stand_ins, files = self._provided(named)
         there = {*self._project.files, *self._project.folders, *(name for name, _ in files)}
         absent = tuple(name for name in named if name.removeprefix("./").rstrip("/") not in there)
         seconds = SECONDS if code.inline else None
-        step = Step(
-            index, "shell", text, line, expected, stand_ins=stand_ins, files=files, absent=absent, seconds=seconds
+        return replace(
+            step, kind="shell", expected=expected, stand_ins=stand_ins, files=files, absent=absent, seconds=seconds
         )
-        self.plan.steps.append(step)
 
     def _setup(self, text: str) -> str:
         parts = simple_commands(text) or [["?"]]
@@ -239,7 +214,7 @@ SECONDS = 3.0
 _INTERPRETER = re.compile(r"python[\d.]*|py")
 
 
-def with_commands(page: Page, project: Project) -> Page:
+def with_commands(page: Page, project: ProjectIndex) -> Page:
     """The page with the project's commands in running text as further blocks, each once, unless a block has it."""
     known = {command.text.strip() for code in page.codes for command in commands_of(code.code)}
     found: list[Code] = []
@@ -248,10 +223,10 @@ def with_commands(page: Page, project: Project) -> Page:
         if text not in known and _is_command(text, project) and len(found) < MOST:
             known.add(text)
             found.append(_block(page, span, text))
-    return replace(page, codes=(*page.codes, *found)) if found else page
+    return replace(page, codes=[*page.codes, *found]) if found else page
 
 
-def _is_command(text: str, project: Project) -> bool:
+def _is_command(text: str, project: ProjectIndex) -> bool:
     commands = simple_commands(text) if " " in text and len(text) < 200 else None
     if commands is None or len(commands) != 1:
         return False
@@ -264,5 +239,5 @@ def _is_command(text: str, project: Project) -> bool:
 def _block(page: Page, span: Span, text: str) -> Code:
     before = [code for code in page.codes if code.line <= span.line]
     section = before[-1].section if before else 0
-    elsewhen = next((said for first, last, said in page.another_time if first <= span.line <= last), "")
-    return Code(span.line, text, "", span.around, section=section, another_time=elsewhen, inline=True)
+    another_time = page.another_time_at(span.line)
+    return Code(span.line, text, "", span.around, section=section, another_time=another_time, inline=True)

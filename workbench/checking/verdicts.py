@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from workbench.base import typed_json
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
-from workbench.rubric.works import Works, counting
+from workbench.results.works import Works, counting
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -80,28 +82,22 @@ class BlockResult:
     @property
     def alarming(self) -> tuple[BlockResult, ...]:
         """The failing or differing parts, each with its own line number."""
-        bad = [part for part in self.parts if part.verdict in ALARMS]
         if self.verdict not in ALARMS:
             return ()
-        return tuple(
-            replace(
-                self, line=part.line, verdict=part.verdict, reason=part.reason, output=part.output, diff=part.diff,
-                command=part.code if self.command else "",
-            )
-            for part in bad
-        ) or (self,)  # fmt: skip
+        return tuple(self._like(one, bool(self.command)) for one in self.parts if one.verdict in ALARMS) or (self,)
+
+    def _like(self, part: Part, is_command: bool) -> BlockResult:
+        return replace(
+            self, line=part.line, verdict=part.verdict, reason=part.reason, command=part.code if is_command else "",
+            output=part.output, diff=part.diff,
+        )  # fmt: skip
 
     def with_parts(self, parts: Sequence[Part], is_command: bool) -> BlockResult:
         """The block with these parts: it fails or differs if one does, works if one works and none of these, else is *not run*."""
         parts = tuple(parts)
-        for wanted in ALARMS:
-            for one in parts:
-                if one.verdict is wanted:
-                    command = one.code if is_command else ""
-                    return replace(
-                        self, line=one.line, verdict=wanted, reason=one.reason, command=command, output=one.output,
-                        diff=one.diff, parts=parts,
-                    )  # fmt: skip
+        bad = next((one for wanted in ALARMS for one in parts if one.verdict is wanted), None)
+        if bad is not None:
+            return replace(self._like(bad, is_command), parts=parts)
         plain = replace(self, line=self.first, reason="", command="", output="", diff=(), parts=parts)
         not_run = [one for one in parts if one.verdict is Verdict.NOT_RUN]
         counted = [one for one in not_run if not one.harmless]
@@ -143,8 +139,8 @@ class Checked:
     *not run* until then.
     """
 
-    pages: tuple[str, ...] = ()
-    blocks: tuple[BlockResult, ...] = ()
+    pages: tuple[str, ...]
+    blocks: tuple[BlockResult, ...]
     claims: tuple[ClaimResult, ...] = ()
     problems: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -153,14 +149,19 @@ class Checked:
 
     @property
     def alarms(self) -> tuple[BlockResult | ClaimResult, ...]:
-        """Failing or differing blocks and untrue claims, by page and line."""
-        bad: list[BlockResult | ClaimResult] = [one for one in self.blocks if one.verdict in ALARMS]
+        """Failing or differing parts of blocks and untrue claims, by page and line."""
+        bad: list[BlockResult | ClaimResult] = [part for one in self.blocks for part in one.alarming]
         bad += [one for one in self.claims if one.truth is Truth.UNTRUE]
         return tuple(sorted(bad, key=lambda one: (self.pages.index(one.path), one.line)))
 
 
-def counts(values: Sequence[StrEnum], of: type[StrEnum]) -> dict[str, int]:
-    return {str(each): sum(value is each for value in values) for each in of}
+def counts(checked: Checked) -> tuple[dict[str, int], dict[str, int]]:
+    """How many blocks, and how many claims, have each verdict."""
+    blocks = Counter({str(each): 0 for each in Verdict})
+    blocks.update(word(one) for one in checked.blocks)
+    claims = Counter({str(each): 0 for each in Truth})
+    claims.update(word(one) for one in checked.claims)
+    return blocks, claims
 
 
 def sentence(claim: ClaimResult) -> str:
@@ -175,78 +176,49 @@ def _named(text: str, reason: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(text)}(?![\w-])", reason) is not None
 
 
+def fault(one: BlockResult | ClaimResult) -> str:
+    return sentence(one) if isinstance(one, ClaimResult) else one.reason
+
+
+def word(one: BlockResult | ClaimResult) -> str:
+    return str(one.truth if isinstance(one, ClaimResult) else one.verdict)
+
+
 def alarm(one: BlockResult | ClaimResult) -> str:
     """What is wrong with a block or claim: ``fails: exit status 2``, ``untrue: there is no option --stopwach``."""
-    return f"{Truth.UNTRUE}: {sentence(one)}" if isinstance(one, ClaimResult) else f"{one.verdict}: {one.reason}"
+    return f"{word(one)}: {fault(one)}"
 
 
-def shown_lines(block: BlockResult, most: int) -> list[str]:
+def shown_lines(one: BlockResult | ClaimResult, most: int) -> list[str]:
     """The diff between claimed and real output, else up to ``most`` last lines of the output."""
-    return list(block.diff) or block.output.splitlines()[-most:]
+    return [] if isinstance(one, ClaimResult) else list(one.diff) or one.output.splitlines()[-most:]
 
 
 #: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
-RULES = 3
-_OF_COLUMNS = {
-    Verdict.WORKS: "works", Verdict.FAILS: "fails", Verdict.DIFFERS: "differs", Verdict.NOT_RUN: "not_run",
-    Truth.TRUE: "claims_true", Truth.UNTRUE: "claims_untrue", Truth.UNKNOWN: "claims_unknown",
-}  # fmt: skip
-
-_TYPES: dict[str, Any] = {"str": str, "int": int, "float": (int, float)}
-_TYPES |= {"tuple[str, ...]": tuple, "tuple[int, ...]": tuple}
+RULES = 4
 
 
 class CheckDamaged(WorkbenchError):
     """A recorded check cannot be read."""
 
 
-def columns(checked: Checked) -> dict[str, int]:
-    blocks = counts([one.verdict for one in checked.blocks], Verdict)
-    claims = counts([one.truth for one in checked.claims], Truth)
-    return {
-        column: (blocks if isinstance(word, Verdict) else claims)[str(word)] for word, column in _OF_COLUMNS.items()
-    }
-
-
 def works(checked: Checked) -> Works:
-    return Works.of(columns(checked))
+    blocks, claims = counts(checked)
+    return Works(*blocks.values(), *claims.values())
 
 
 def to_json(checked: Checked) -> str:
-    return json.dumps(asdict(checked), ensure_ascii=False, default=str)
+    return json.dumps(asdict(checked), ensure_ascii=False)
 
 
 def from_json(text: str) -> Checked:
-    """Read a check; fields that a newer program added are ignored."""
     try:
-        values = json.loads(text)
-        blocks = tuple(_block(one) for one in values.pop("blocks"))
-        claims = tuple(_made(ClaimResult, {**one, "truth": Truth(one["truth"])}) for one in values.pop("claims"))
-        made: Checked = _made(Checked, {**values, "blocks": blocks, "claims": claims})
-        if not {one.path for one in (*blocks, *claims)} <= set(made.pages):
-            raise ValueError("a page that was not checked")
-        return made
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise CheckDamaged("The recorded check is damaged; check the README again.") from None
-
-
-def _block(values: dict[str, Any]) -> BlockResult:
-    parts = tuple(_made(Part, {**one, "verdict": Verdict(one["verdict"])}) for one in values.get("parts", ()))
-    made: BlockResult = _made(BlockResult, {**values, "parts": parts, "verdict": Verdict(values["verdict"])})
-    return made
-
-
-def _made(kind: type[Any], values: dict[str, Any]) -> Any:
-    fields = kind.__dataclass_fields__
-    known = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    made = kind(**{name: value for name, value in known.items() if name in fields})
-    for name, one in fields.items():
-        value = getattr(made, name)
-        if not isinstance(value, _TYPES.get(one.type, object)):
-            raise TypeError(name)
-        if one.type == "tuple[str, ...]" and not all(isinstance(text, str) for text in value):
-            raise TypeError(name)
-    return made
+        made = typed_json.decode(Checked, text)
+        if {one.path for one in made.blocks} | {one.path for one in made.claims} <= set(made.pages):
+            return made
+    except typed_json.WrongForm:
+        pass
+    raise CheckDamaged("The recorded check is damaged; check the README again.")
 
 
 def checked_of(reader: SessionReader, trial: str) -> Checked | None:

@@ -1,20 +1,22 @@
-"""The engine's side of a cluster: submit candidates as Dask tasks and return their reports, as workers come and go."""
+"""The engine's side of a Dask cluster: connect, submit candidates as tasks, return their reports, as workers come and go."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import uuid
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any
 
 from workbench.base.reasons import reason_of
-from workbench.cluster import worker_sandboxes
-from workbench.cluster.address import ClusterError
-from workbench.cluster.job_bundle import JobBundle
-from workbench.sandbox import Job, Reason, Report, Verdict
+from workbench.cluster import job_bundle
+from workbench.cluster.address import ClusterError, dask_address
+from workbench.cluster.job_bundle import JobBundle, pack
+from workbench.sandbox import Job, Limits, Reason, Report, Verdict
 
 #: The distribution's name, as ``importlib.metadata`` knows it on the workers.
 DISTRIBUTION = "docs-workbench"
@@ -138,7 +140,7 @@ class ClusterPool:
         if self._client.status == "running":
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(
-                    self._client.run(worker_sandboxes.release, self._bundle.key, on_error="ignore"), _RELEASE_SECONDS
+                    self._client.run(job_bundle.release, self._bundle.key, on_error="ignore"), _RELEASE_SECONDS
                 )
 
     async def run(self, job: Job) -> Report:
@@ -159,7 +161,7 @@ class ClusterPool:
             await self._reconnected()
         allowed = tuple(self._usable()) if self._unfit else ()
         future = self._client.submit(
-            worker_sandboxes.test,
+            job_bundle.test,
             self._bundle_future,
             job,
             key=f"workbench_test-{uuid.uuid4().hex}",
@@ -217,7 +219,7 @@ class ClusterPool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a large repository is sent once, on purpose
             self._bundle_future = self._client.submit(
-                worker_sandboxes.deliver,
+                job_bundle.deliver,
                 self._bundle,
                 key=f"workbench_bundle-{uuid.uuid4().hex}",
                 pure=False,
@@ -337,3 +339,99 @@ class ClusterPool:
 
 def _error(job: Job, sentence: str) -> Report:
     return Report(job.id, Verdict.ERROR, Reason.SANDBOX, sentence)
+
+
+# -- the connection
+
+#: How long Dask tries to connect, or to reconnect after the connection broke.
+_CONNECT_SECONDS = 10.0
+
+
+class Cluster:
+    """A connection to a Dask scheduler."""
+
+    def __init__(self, engine: str, client: Any) -> None:
+        self.engine = engine
+        self._client = client
+
+    @asynccontextmanager
+    async def pool(self, bundle: JobBundle, notify: Notify = lambda sentence: None) -> AsyncIterator[ClusterPool]:
+        """Open the cluster for one repository's candidates, close its sandboxes at the end. Raises ClusterError."""
+        opened = ClusterPool(self.engine, self._client, bundle, notify)
+        await opened.open()
+        try:
+            yield opened
+        finally:
+            await opened.close()
+
+
+class DaskClusters:
+    """``dask://HOST:PORT`` and ``dask+tls://HOST:PORT``."""
+
+    name = "dask"
+
+    def check(self, address: str) -> None:
+        dask_address(address)
+
+    def pack(self, prepared: Any, backend: str, limits: Limits) -> JobBundle:
+        case, snapshot, environment = prepared.case, prepared.snapshot, prepared.environment
+        commands = {"install": case.install, "test": case.test}
+        return pack(case.name, snapshot, environment, **commands, backend=backend, limits=limits)
+
+    def connected(self, address: str) -> AbstractAsyncContextManager[Cluster]:
+        return connected(address)
+
+
+@asynccontextmanager
+async def connected(engine: str) -> AsyncIterator[Cluster]:
+    """Connect to the scheduler at ``engine``; TLS and other settings come from Dask's configuration.
+
+    UsageError: see :func:`dask_address`; ClusterError: there is no Dask scheduler at that address.
+    """
+    address = dask_address(engine)
+    from distributed import Client
+
+    for name in ("distributed", "tornado"):
+        # A lost connection is reported in one sentence instead.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    client: Any = None
+    try:
+        await _check_listening(address)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # version mismatches: checked in worker_check
+            client = Client(
+                address, asynchronous=True, set_as_default=False, timeout=_CONNECT_SECONDS, name="workbench"
+            )
+            await asyncio.wait_for(_started(client), 2 * _CONNECT_SECONDS)
+    except Exception as error:
+        if client is not None:
+            with contextlib.suppress(Exception):
+                await client._close(fast=True)
+        raise ClusterError(_unreachable(engine, listens=client is not None)) from error
+    try:
+        yield Cluster(engine, client)
+    finally:
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(client.close(), 5)
+
+
+def _unreachable(engine: str, *, listens: bool) -> str:
+    if not listens:
+        return f"Nothing answers at {engine}: start a Dask scheduler there, or one on this machine with `workbench cluster`."
+    from distributed import __version__
+
+    return (
+        f"What listens at {engine} does not answer as a Dask scheduler: it may need TLS (dask+tls://, and Dask's own "
+        f"settings distributed.comm.tls), or another version than distributed {__version__}, which is installed here."
+    )
+
+
+async def _check_listening(address: str) -> None:
+    """Fail at once if nothing listens at the address, as Dask would keep trying."""
+    host, _, port = address.split("://")[1].rpartition(":")
+    _, writer = await asyncio.wait_for(asyncio.open_connection(host.strip("[]"), int(port)), _CONNECT_SECONDS)
+    writer.close()
+
+
+async def _started(client: Any) -> None:
+    await client

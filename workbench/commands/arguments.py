@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench.base import numbers
 from workbench.base.errors import UsageError
 from workbench.base.files import expanded, shown
+from workbench.plans.arguments import arguments_of
 
 
 def whole(least: int = 1, most: int = numbers.MOST_ITEMS) -> Callable[[str], int]:
@@ -53,6 +55,7 @@ def folder(text: str) -> Path:
     return found
 
 
+PlanT = TypeVar("PlanT")
 Argument = str | tuple[Any, ...]
 """What a help says of an argument; in a tuple, with the type and the default of its value, or with more of what argparse takes."""
 Verb = tuple[str, Mapping[str, Argument], Callable[[argparse.Namespace], int]]
@@ -62,14 +65,8 @@ _SHARED: dict[str, Argument] = {
     "session": "a session file, or the name of one",
     "--session SESSION": "a session file or name; a new one is made if there is none",
     "--run RUN": "only this run",
-    "--model MODEL": "a LiteLLM name, local, or replay:SESSION",
     "--model-path DIR": ("the weights of codebertscore", folder),
-    "--rubric R[,R2]": "aeo-bench, strict; both unless given",
-    "--judge-repeats N": ("times that a model judges each tier", whole(1, numbers.MOST_REPEATS), 1),
     "--engine ENGINE": "test elsewhere from now on: dask://HOST:PORT, or local",
-    "--limit N": "only the first N tasks",
-    "--task ID…": "only this task: id, beginning, glob, or function name",
-    "--spend-limit USD": "stop asking beyond this",
     "--queue": "begin when the session's runs that are under way or wait already are over",
     "--dry-run": "say what it would take, by this machine's earlier runs, and start nothing",
     "--yes": "start it even if it will take more than ask_above_dollars or ask_above_minutes",
@@ -113,6 +110,28 @@ def declare(parser: argparse.ArgumentParser, arguments: Mapping[str, Argument]) 
         elif how:
             more |= {"type": how[0], "default": how[1] if how[1:] else 0 if value in _TYPED else None}
         parser.add_argument(*(flags or words[:1]), help=said, **more)
+
+
+def asked(kind: type[Any], *names: str, **helps: str) -> dict[str, Argument]:
+    """Return the arguments of a kind of plan, or those of these fields, as commands declare them; ``helps`` say some otherwise."""
+    found: dict[str, Argument] = {}
+    plain = {one.name: one.default for one in fields(kind)}
+    for name, one in arguments_of(kind).items():
+        if not one.usage or (names and name not in names):
+            continue
+        how: dict[str, Any] = {}
+        if one.usage.startswith("-"):
+            how |= {"dest": name} | ({} if one.usage.endswith("…") else {"default": plain[name]})
+        if one.number is not None:
+            how["type"] = whole(max(1, one.number[1]), one.number[2])
+        found[one.usage] = (helps.get(name, one.help), how | dict(one.how))
+    return found
+
+
+def plan_of(kind: type[PlanT], arguments: argparse.Namespace, **other: Any) -> PlanT:
+    """Return the plan that a command line asks for; ``other`` are fields that it says otherwise, or not at all."""
+    given = {name: getattr(arguments, name) for name in arguments_of(kind) if hasattr(arguments, name)}
+    return kind(**{name: tuple(one) if isinstance(one, list) else one for name, one in given.items()} | other)
 
 
 _TYPED: dict[str | None, tuple[Callable[[str], Any], Any]] = {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from workbench.base.errors import UsageError
-from workbench.catalog import add_case, check_there, load_cases, resolve_case, snapshot_of, view_of
+from workbench.catalog import TestCase, add_case, check_there, load_cases, resolve_case, snapshot_of, view_of
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
+from workbench.pages.page import Table, table_of
 from workbench.session.json_forms import picked
 
 ARGUMENTS = {
@@ -65,9 +67,8 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(shown)
         return 0
-    for key, value in shown.items():
-        if key != "type":
-            say(f"{key.replace('_', ' '):<14} {value}")
+    rows = tuple((key.replace("_", " "), str(value)) for key, value in shown.items() if key != "type")
+    Terminal().parts([Table(("", ""), rows)])
     return 0
 
 
@@ -81,10 +82,14 @@ def _list(arguments: argparse.Namespace) -> int:
             print_json({"type": "problem", "sentence": str(problem)})
         return 1 if problems else 0
 
-    rows = [
-        (one.id, one.kind, one.domain, one.source or "in the program", "yes" if one.facts else "no") for one in cases
-    ]
-    Terminal().table(("case", "kind", "domain", "source", "facts"), rows)
+    columns: dict[str, Callable[[TestCase], str]] = {
+        "case": lambda one: one.id,
+        "origin": lambda one: one.kind,
+        "domain": lambda one: one.domain,
+        "source": lambda one: one.source or "in the program",
+        "facts": lambda one: "yes" if one.facts else "no",
+    }
+    Terminal().parts([table_of(cases, columns)])
     for problem in problems:
         tell(f"! {problem}")
     return 1 if problems else 0

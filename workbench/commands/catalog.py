@@ -11,33 +11,42 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
-
-from rich.table import Table
 
 from workbench import __version__
 from workbench.base import settings
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import one_line
-from workbench.catalog.published import TASKS_IN_THE_TEXT, Score, published_counts, published_scores
-from workbench.catalog.records import Record, bundled_record, record_of, write_record
-from workbench.catalog.repositories import Quarantined, Repository, find_repository, load_repositories
+from workbench.catalog.repositories import (
+    TASKS_IN_THE_TEXT,
+    Quarantined,
+    Record,
+    Repository,
+    bundled_record,
+    find_repository,
+    load_repositories,
+    published_scores,
+    record_of,
+    write_record,
+)
 from workbench.commands.arguments import Verb, shared
 from workbench.commands.output import print_json, print_page, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.task_building import Prepared, dropped_by_stage, prepare
-from workbench.orders import client, launching
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_client import plan_regeneration
+from workbench.orders.regenerate import RegenerateOrder
+from workbench.pages.composing import rendered
+from workbench.pages.page import Facts, Note, Page, Part, Section, Table
+from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.tasks import is_skipped
 from workbench.repository.functions import find_functions
 from workbench.sandbox import choose_backend
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
+from workbench.session.sample_counts import is_counted
 from workbench.session.task_names import row_id
-from workbench.session.verdict_counts import is_counted
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -52,30 +61,33 @@ def _check(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     entries = [find_repository(name) for name in arguments.names]
     if arguments.markdown:
-        print_page(page())
+        print_page("".join(rendered(page(), "md")))
     elif arguments.json:
         for line in as_json(entries):
             print_json(line)
     elif entries:
-        for entry in entries:
-            show(entry)
+        sections = (Section(one.repository, (Facts(_facts(one, record_of(one))), _scores(one))) for one in entries)
+        Terminal().print_page(Page("", sections=tuple(sections)))
     else:
-        list_all()
+        Terminal().parts(counts())
     return 0
 
 
+_PUBLISHED = ("candidates", "all_tasks", "tasks")
+_HERE = ("functions", "other_functions", "traced", "in_time", "tasks", "stable", "unusable")
 HEADINGS = (
-    "repository", "status", "candidates", "all tasks", "tasks", "functions", "in tests", "traced", "in time", "tasks",
-    "tests", "unusable", "reference", "stub",
+    "repository", "status", "published candidates", "published all tasks", "published tasks", "here functions", "here in tests",
+    "here traced", "here in time", "here tasks", "here tests", "here unusable", "reference", "stub",
 )  # fmt: skip
-_PUBLISHED, _HERE = 3, 9
-#: Terminal columns → which of the table's are shown: name, (status,) both numbers of tasks and controls, or all.
-_SHOWN = ((186, tuple(range(len(HEADINGS)))), (100, (0, 1, 4, 9, 12, 13)), (0, (0, 4, 9, 12, 13)))
 
+WRITTEN = (
+    "Written by workbench catalog --markdown; workbench catalog check NAME --record builds a repository and counts again. Every "
+    "entry resolves as a source: workbench regenerate keleshev/schema, or schema for short."
+)
 NOTE = (
     "Published: the paper's Table 2. Its candidates fit the number of all functions, those of the tests included. Its "
     "`n_all_tasks` are functions that a passing test reaches, those below a folder `tests/` left out: no docstring is needed, "
-    "and no stub filter is in the numbers. `--selection published` applies that rule; docs/dataset.md has what it gives. Test "
+    "and no stub filter is in the numbers. `--selection published` applies that rule; docs/reference/dataset.md has what it gives. Test "
     "functions are among them only where tests lie elsewhere (schema, tabulate). Here, by the selection `filtered`: functions outside "
     "the tests, then those in tests and other files; traced by a stable test, which corresponds to `n_all_tasks`; tests within "
     "10 s, which corresponds to `n_tasks`; and tasks, which also fail with a stub and have no counterpart there. "
@@ -83,85 +95,55 @@ NOTE = (
 )
 
 
-def _sum_note() -> str:
-    total = sum(counts.tasks for counts in published_counts().values())
-    return f"Table 2's tasks sum to {total:,}; the paper's text says {TASKS_IN_THE_TEXT:,}."
+def _row(name: str, status: str, published: object, here: object, absent: str = "–") -> tuple[str, ...]:
+    cells = [f"{getattr(published, name):,}" for name in _PUBLISHED]
+    if here is None:
+        return (name, status, *cells, *[absent] * (len(HEADINGS) - 2 - len(cells)))
+    cells += [f"{getattr(here, name):,}" for name in _HERE]
+    tasks = cells[-3]
+    return (name, status, *cells, *(f"{getattr(here, name):,}/{tasks}" for name in CONTROLS))
 
 
-def row(entry: Repository, record: Record | None) -> tuple[str, ...]:
-    counts = entry.published
-    published = (f"{counts.candidates:,}", f"{counts.all_tasks:,}", f"{counts.tasks:,}")
-    if record is None:
-        return (entry.repository, entry.status, *published, *("–" for _ in range(_HERE)))
-    found = (record.functions, record.other_functions, record.traced, record.in_time)
-    figures = (*found, record.tasks, record.stable, record.unusable)
-    controls = (f"{record.reference}/{record.tasks}", f"{record.stub}/{record.tasks}")
-    return (entry.repository, entry.status, *published, *(f"{figure:,}" for figure in figures), *controls)
+def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[Part, ...]:
+    """Return the counts of all repositories, with the published sums of all, then of those built here beside the sums found here."""
+    found = [(entry, record(entry)) for entry in load_repositories()]
+    built = [(entry, here) for entry, here in found if here is not None]
+    rows = [_row(entry.repository, entry.status, entry.published, here) for entry, here in found]
+    published, ours = (
+        SimpleNamespace(**_summed([one.published for one, _ in each], *_PUBLISHED)) for each in (found, built)
+    )
+    here = SimpleNamespace(**_summed([here for _, here in built], *_HERE, *CONTROLS))
+    rows += [
+        _row(f"{len(found)} repositories", "", published, None, ""),
+        _row(f"{len(built)} built here", "", ours, here),
+    ]
+    table = Table(HEADINGS, tuple(rows), frozenset(range(2, len(HEADINGS))), closing=2)
+    total = f"Table 2's tasks sum to {published.tasks:,}; the paper's text says {TASKS_IN_THE_TEXT:,}."
+    return table, Note(f"{NOTE} {total}")
 
 
-def totals(entries: Sequence[Repository], records: Sequence[Record | None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the closing lines: the published sums of all, then of those built here beside the sums found here."""
-    built = [(entry, record) for entry, record in zip(entries, records, strict=True) if record is not None]
-    names = ("functions", "other_functions", "traced", "in_time", "tasks", "stable", "unusable", "reference", "stub")
-    *here, reference, stub = _summed([record for _, record in built], *names).values()
-    controls = (f"{passed:,}/{here[4]:,}" for passed in (reference, stub))
-
-    def published(found: Sequence[Repository]) -> list[str]:
-        sums = _summed([entry.published for entry in found], "candidates", "all_tasks", "tasks")
-        return [f"{number:,}" for number in sums.values()]
-
-    return (
-        (f"{len(entries)} repositories", "", *published(entries), *("" for _ in range(_HERE))),
-        (
-            f"{len(built)} built here", "", *published([entry for entry, _ in built]),
-            *(f"{number:,}" for number in here), *controls,
-        ),
-    )  # fmt: skip
+def page(record: Callable[[Repository], Record | None] = bundled_record) -> Page:
+    """Return the page of the documentation; only records that come with the program are on it."""
+    sections = (Section(entry.repository, (Facts(_facts(entry, record(entry))),)) for entry in load_repositories())
+    return Page("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
 
 
-def list_all() -> None:
-    entries = load_repositories()
-    records = [record_of(entry) for entry in entries]
-    console = Terminal(piped_width=200)
-    shown = next(columns for width, columns in _SHOWN if console.width >= width)
-    lines = [row(entry, record) for entry, record in zip(entries, records, strict=True)] + [*totals(entries, records)]
-    heads = [f"{_of(index)}\n{HEADINGS[index]}" if index > 1 else HEADINGS[index] for index in shown]
-    sides = [place for place, index in enumerate(shown) if index > 1]
-    whole = [place for place, index in enumerate(shown) if index != 1]
-    cells = [[line[index] for index in shown] for line in lines]
-    console.table(heads, cells, sides, whole=whole, bold=range(len(lines) - 2, len(lines)))
-    console.print(f"\n{NOTE} {_sum_note()}")
-
-
-def show(entry: Repository) -> None:
-    console = Terminal(piped_width=200)
-    console.print(entry.repository, style="bold")
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True, style="dim")
-    grid.add_column(overflow="fold")
-    for heading, text in _facts(entry, record_of(entry)):
-        grid.add_row(heading, text)
-    console.print(grid)
-    console.print()
-    columns, lines = score_lines(published_scores(entry.repository))
-    numbers = range(1, len(columns) + 1)
-    console.table(["published pass@k", *columns], lines, numbers, whole=numbers)
-
-
-def score_lines(scores: Sequence[Score]) -> tuple[list[str], list[list[str]]]:
-    """Return the columns (evaluator and k) and a line per doc system of published scores."""
+def _scores(entry: Repository) -> Table:
+    """Return the published pass@k: a column for each evaluator and k, a line for each doc system."""
+    scores = published_scores(entry.repository)
     columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
     systems = dict.fromkeys((score.documenter, score.documenter_model) for score in scores)
     value = {(s.documenter, s.documenter_model, s.evaluator, s.k): f"{s.value:.2f}" for s in scores}
-    lines = [
-        [" ".join(filter(None, system)), *(value.get((*system, *column), "–") for column in columns)]
+    rows = tuple(
+        (" ".join(filter(None, system)), *(value.get((*system, *column), "–") for column in columns))
         for system in systems
-    ]
-    return [f"{evaluator}\npass@{k}" for evaluator, k in columns], lines
+    )
+    heads = ("published pass@k", *(f"{evaluator} pass@{k}" for evaluator, k in columns))
+    return Table(heads, rows, frozenset(range(1, len(heads))))
 
 
-def _facts(entry: Repository, record: Record | None) -> list[tuple[str, str]]:
-    counts = entry.published
+def _facts(entry: Repository, record: Record | None) -> tuple[tuple[str, str], ...]:
+    counted = entry.published
     facts = [
         ("page", entry.url),
         ("licence", entry.license or "not known"),
@@ -173,14 +155,14 @@ def _facts(entry: Repository, record: Record | None) -> list[tuple[str, str]]:
         ("tried", entry.tried),
         (
             "published",
-            f"{counts.candidates} candidates, {counts.all_tasks} tasks in all, {counts.tasks} tasks; "
-            f"{counts.forks:,} forks, {counts.stars:,} stars",
+            f"{counted.candidates} candidates, {counted.all_tasks} tasks in all, {counted.tasks} tasks; "
+            f"{counted.forks:,} forks, {counted.stars:,} stars",
         ),
     ]
     if record is not None:
         facts += _recorded(record)
     facts += [("not usable", f"{_number(one, record)}{', '.join(one.tests)}: {one.why}") for one in entry.quarantined]
-    return facts
+    return tuple(facts)
 
 
 def _number(quarantined: Quarantined, record: Record | None) -> str:
@@ -231,7 +213,7 @@ def as_json(entries: Sequence[Repository]) -> Iterator[dict[str, Any]]:
         "type": "summary",
         "repositories": len(wanted),
         "built": len(built),
-        "published": _summed(published, "candidates", "all_tasks", "tasks"),
+        "published": _summed(published, *_PUBLISHED),
         "published_tasks_in_the_text": TASKS_IN_THE_TEXT,
         "here": _summed(built, "functions", "other_functions", "traced", "in_time", "tasks", "reference", "stub"),
     }
@@ -239,55 +221,6 @@ def as_json(entries: Sequence[Repository]) -> Iterator[dict[str, Any]]:
 
 def _summed(rows: Sequence[object], *names: str) -> dict[str, int]:
     return {name: sum(getattr(one, name) for one in rows) for name in names}
-
-
-def page(record: Callable[[Repository], Record | None] = bundled_record) -> str:
-    """Return the page of the documentation; only records that come with the program are on it."""
-    entries = load_repositories()
-    records = [record(entry) for entry in entries]
-    lines = [
-        "# The paper's repositories",
-        "",
-        "Written by `workbench catalog --markdown`; `workbench catalog check NAME --record` builds a repository and",
-        "counts again. Every entry resolves as a source: `workbench regenerate keleshev/schema`, or `schema` for short.",
-        "",
-        f"{NOTE} {_sum_note()}",
-        "",
-        "| "
-        + " | ".join(f"{name} ({_of(place)})" if place > 1 else name for place, name in enumerate(HEADINGS))
-        + " |",
-        "| --- | --- |" + " ---: |" * (len(HEADINGS) - 2),
-    ]
-    for entry, found in zip(entries, records, strict=True):
-        cells = list(row(entry, found))
-        lines.append("| " + " | ".join([f"[{cells[0]}]({entry.url})", *cells[1:]]) + " |")
-    for line in totals(entries, records):
-        lines.append("| " + " | ".join(f"**{cell}**" if cell else "" for cell in line) + " |")
-    lines += ["", "## What was tried", ""]
-    for entry, found in zip(entries, records, strict=True):
-        lines += _section(entry, found)
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _section(entry: Repository, record: Record | None) -> list[str]:
-    pin = f"`{entry.distribution}`, sha256 `{entry.sha256}`" if entry.distribution else "no distribution"
-    lines = [
-        f"### {entry.repository}",
-        "",
-        f"{entry.status.capitalize()} · {pin} · {entry.license or 'licence not known'}",
-        "",
-    ]
-    lines += [entry.tried, ""]
-    for one in entry.quarantined:
-        names = ", ".join(f"`{test}`" for test in one.tests)
-        lines.append(f"- Not usable: {_number(one, record)}{names}. {one.why}")
-    if record is not None:
-        lines += [f"- {heading.capitalize()}: {text}" for heading, text in _recorded(record)]
-    return lines if lines[-1] == "" else [*lines, ""]
-
-
-def _of(index: int) -> str:
-    return "published" if index < 2 + _PUBLISHED else "here"
 
 
 VERBS: dict[str, Verb] = {
@@ -374,14 +307,14 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
     plan = RegenerationPlan(source=entry.repository, evaluator="reference", samples=1, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:
         session = Path(folder) / "check.session"
-        run = plan_regeneration(session, plan)
-        process = launching.launch(session, run)
+        order = RegenerateOrder(session, plan).begin()
+        (run,), process = order.runs, order.process
         assert process is not None, "an engine that was not warm is a process of its own"
         tell(f"{entry.name}: controls on every task")
         try:
             process.wait()
         except BaseException:
-            client.cancel(session, run)
+            order.cancel()
             process.wait()
             raise
         with SessionReader(session) as reader:

@@ -6,9 +6,8 @@ import argparse
 import asyncio
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,14 @@ from workbench.base.read_only import must_write
 from workbench.base.text import clean, json_text, one_line, plural
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict, check, fixed
-from workbench.checking.verdicts import CheckDamaged, alarm, counts, result_of, sentence, shown_lines, works
+from workbench.checking.verdicts import CheckDamaged, alarm, counts, fault, result_of, shown_lines, word, works
 from workbench.commands.arguments import Argument, path, whole
-from workbench.commands.output import look_for_damage, print_json, say, tell, tell_over
-from workbench.commands.watching import follow, stop
-from workbench.orders import launching
-from workbench.orders.session_names import resolve_session, working_copy
-from workbench.orders.trial_orders import plan_check
-from workbench.sandbox.errors import NoIsolation
+from workbench.commands.ordering import ORDERING, carry_out
+from workbench.commands.output import print_json, say, tell, tell_over
+from workbench.commands.watching import follow
+from workbench.orders.check import CheckOrder
+from workbench.orders.session_names import resolve_session
+from workbench.sandbox.types import NoIsolation
 from workbench.session import SessionReader
 from workbench.session.rows import CheckRow
 
@@ -46,15 +45,20 @@ ARGUMENTS: dict[str, Argument] = {
     "--fix-claims": "write the nearest true name where only one can be meant",
     "--verbose": "also what was not run and what cannot be said, with the reasons",
     "--seconds N": ("how long a command or snippet may take (10)", whole(1, 600), 10),
+    **{usage: f"with --session: {words}" for usage, words in ORDERING.items()},
 }
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check and print; 0 when everything that could be checked holds, 1 when something does not or could not be read."""
+    if arguments.json:
+        arguments.format = "json"
+    arguments.json = arguments.format == "json"
     if arguments.session:
         return run_on_session(arguments)
-    if arguments.trial or arguments.again:
-        raise UsageError("--trial and --again belong to --session.")
+    of_sessions = ("trial", "again", "queue", "dry_run", "yes", "detach")
+    if stray := [name for name in of_sessions if getattr(arguments, name)]:
+        raise UsageError(f"--{stray[0].replace('_', '-')} belongs to --session.")
     root, files = _located(arguments.source, arguments.pages)
     if arguments.fix_claims and arguments.source and not Path(arguments.source).is_dir():
         raise UsageError("--fix-claims writes into the pages of a folder; name one as --source, or none.")
@@ -66,9 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = float(arguments.seconds)
     checked = asyncio.run(check(root, files, run=not arguments.no_run, seconds=seconds, on_progress=on_progress))
     on_progress("")
-    whole_text = arguments.format == "text" and arguments.verbose
-    lines = text(checked, verbose=True) if whole_text else PRINTERS[arguments.format](checked)
-    for line in lines:
+    printer = partial(text, verbose=arguments.verbose) if arguments.format == "text" else PRINTERS[arguments.format]
+    for line in printer(checked):
         say(line)
     if arguments.fix_claims:
         _fix(root, checked)
@@ -112,28 +115,27 @@ def run_on_session(arguments: argparse.Namespace) -> int:
         )
     if arguments.format not in _OF_SESSIONS:
         raise UsageError(f"With --session the format is {' or '.join(_OF_SESSIONS)}.")
-    original = resolve_session(arguments.session)
-    damaged = look_for_damage(original)
-    execute, seconds = not arguments.no_run, float(arguments.seconds)
-    with working_copy(original) as session:
-        plan = partial(plan_check, session, arguments.trial, seconds=seconds, anew=arguments.again)
-        try:
-            new_run, meant = plan(execute=execute)
-        except NoIsolation as error:
-            tell(f"{error} Names are looked up all the same.")
-            execute = False
-            new_run, meant = plan(execute=False)
-    shown = _Shown(execute, seconds, arguments)
-    if new_run:
-        process = launching.launch(session, new_run)
-        try:
-            follow(session, new_run, process, _say_error, shown.look)
-        except KeyboardInterrupt:
-            stop(session, new_run)
-            tell(f"Interrupted; what was checked is kept. Go on with: workbench resume {session} {new_run}")
-            return 130
-    with SessionReader(session) as reader:
-        return max(damaged, shown.rest(reader, meant))
+    how = {"execute": not arguments.no_run, "seconds": arguments.seconds, "anew": arguments.again}
+    order = CheckOrder(resolve_session(arguments.session), arguments.trial, **how)
+    try:
+        order.check()
+    except NoIsolation as error:
+        tell(f"{error} Names are looked up all the same.")
+        order.execute = False
+    shown = _Shown(order.execute, order.seconds, arguments)
+
+    def look() -> int:
+        for run in order.runs:
+            try:
+                follow(order.session, run, order.process, _say_error, shown.look)
+            except KeyboardInterrupt:
+                order.cancel()
+                tell(f"Interrupted; what was checked is kept. Go on with: workbench resume {order.session} --run {run}")
+                return 130
+        with SessionReader(order.session) as reader:
+            return shown.rest(reader, order.meant)
+
+    return carry_out(arguments, order, look)
 
 
 def _say_error(event: dict[str, Any]) -> None:
@@ -194,10 +196,7 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
     """Return the lines of a test runner: ``file:line``, what is wrong, a short difference; at the end the counts."""
     lines: list[str] = []
     for one in checked.alarms:
-        if isinstance(one, BlockResult):
-            lines += [line for bad in one.alarming for line in (*_block(bad), "")]
-        else:
-            lines.append(f"{one.path}:{one.line}: {alarm(one)}")
+        lines += [*_alarm(one), ""] if isinstance(one, BlockResult) else _alarm(one)
     if verbose:
         lines += [
             f"{block.path}:{one.line}: {block.kind} not run: {one.reason}"
@@ -210,22 +209,19 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
             for one in checked.claims
             if one.truth is Truth.UNKNOWN
         ]
-    lines += checked.problems
-    lines.append(_counted("block", counts([one.verdict for one in checked.blocks], Verdict)))
-    lines.append(_counted("claim", counts([one.truth for one in checked.claims], Truth)))
-    return lines
+    return [*lines, *checked.problems, *_totals(checked)]
 
 
-def _counted(noun: str, found: Mapping[str, int]) -> str:
-    said = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
-    return plural(sum(found.values()), noun) + (f": {said}" if said else "")
+def _totals(checked: Checked) -> Iterator[str]:
+    for noun, found in zip(("block", "claim"), counts(checked), strict=True):
+        said = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
+        yield plural(sum(found.values()), noun) + (f": {said}" if said else "")
 
 
-def _block(one: BlockResult) -> list[str]:
-    lines = [f"{one.path}:{one.line}: {alarm(one)}"]
-    lines += [f"    $ {line}" for line in one.command.splitlines()[:4]]
-    lines += [f"    {line}" for line in shown_lines(one, _MOST_OUTPUT)]
-    return lines
+def _alarm(one: BlockResult | ClaimResult) -> list[str]:
+    command = one.command.splitlines()[:4] if isinstance(one, BlockResult) else ()
+    shown = (*(f"$ {line}" for line in command), *shown_lines(one, _MOST_OUTPUT))
+    return [f"{one.path}:{one.line}: {alarm(one)}", *(f"    {line}" for line in shown)]
 
 
 def junit(checked: Checked) -> list[str]:
@@ -239,12 +235,11 @@ def junit(checked: Checked) -> list[str]:
         for one in found:
             name = _xml(f"{one.kind}{'' if isinstance(one, BlockResult) else f' {one.text}'} at line {one.line}")
             case = ET.SubElement(suite, "testcase", classname=_xml(page), name=name, file=page, line=str(one.line))
-            if one in checked.alarms:
+            wrong = one.alarming if isinstance(one, BlockResult) else (one,) if one.truth is Truth.UNTRUE else ()
+            if wrong:
                 bad += 1
-                message = one.reason if isinstance(one, BlockResult) else sentence(one)
-                failure = ET.SubElement(case, "failure", message=_xml(message))
-                blocks = one.alarming if isinstance(one, BlockResult) else ()
-                failure.text = _xml("\n".join([line for each in blocks for line in _block(each)] or [message]))
+                failure = ET.SubElement(case, "failure", message=_xml(fault(one)))
+                failure.text = _xml("\n".join(line for each in wrong for line in _alarm(each)))
             elif one.reason and (isinstance(one, BlockResult) or one.truth is Truth.UNKNOWN):
                 skipped += 1
                 ET.SubElement(case, "skipped", message=_xml(one.reason))
@@ -261,16 +256,11 @@ def _xml(text: str) -> str:
 def github(checked: Checked) -> list[str]:
     """Return workflow commands, which GitHub shows as annotations at the lines."""
     lines = []
-    alarms = [bad for one in checked.alarms for bad in (one.alarming if isinstance(one, BlockResult) else (one,))]
-    for one in alarms:
-        if isinstance(one, BlockResult):
-            title = f"{one.kind} {one.verdict}"
-            message = "\n".join([one.reason, *(one.diff or one.output.splitlines()[-_MOST_OUTPUT:])])
-        else:
-            title, message = f"{one.kind} untrue", sentence(one)
+    for one in checked.alarms:
+        title = f"{one.kind} {word(one)}"
+        message = "\n".join([fault(one), *shown_lines(one, _MOST_OUTPUT)])
         lines.append(f"::error file={_escaped(one.path)},line={one.line},title={_escaped(title)}::{_data(message)}")
-    lines += [f"::notice::{_data(problem)}" for problem in checked.problems]
-    return lines + text(Checked(checked.pages, checked.blocks, checked.claims))[-2:]
+    return [*lines, *(f"::notice::{_data(problem)}" for problem in checked.problems), *_totals(checked)]
 
 
 def _data(message: str) -> str:
@@ -282,27 +272,15 @@ def _escaped(value: str) -> str:
 
 
 def values(checked: Checked) -> list[dict[str, object]]:
-    lines: list[dict[str, object]] = [{"type": "block", **_plain(one)} for one in checked.blocks]
-    lines += [{"type": "claim", **_plain(one)} for one in checked.claims]
+    lines: list[dict[str, object]] = [{"type": "block", **asdict(one)} for one in checked.blocks]
+    lines += [{"type": "claim", **asdict(one)} for one in checked.claims]
     lines += [{"type": "problem", "problem": problem} for problem in checked.problems]
-    lines.append(
-        {
-            "type": "check",
-            "pages": list(checked.pages),
-            "blocks": counts([one.verdict for one in checked.blocks], Verdict),
-            "claims": counts([one.truth for one in checked.claims], Truth),
-            "works": works(checked).to_json(),
-            "cached": checked.cached,
-            "seconds": round(checked.seconds, 2),
-        }
-    )
-    return lines
-
-
-def _plain(one: BlockResult | ClaimResult) -> dict[str, object]:
-    return {key: str(value) if isinstance(value, StrEnum) else value for key, value in asdict(one).items()}
+    blocks, claims = counts(checked)
+    whole: dict[str, object] = {"type": "check", "pages": list(checked.pages), "blocks": blocks, "claims": claims}
+    whole |= {"works": works(checked).to_json(), "cached": checked.cached, "seconds": round(checked.seconds, 2)}
+    return [*lines, whole]
 
 
 PRINTERS: dict[str, Callable[[Checked], Iterable[str]]] = {
-    "text": text, "junit": junit, "github": github, "json": lambda checked: map(json_text, values(checked)),
+    "junit": junit, "github": github, "json": lambda checked: map(json_text, values(checked)),
 }  # fmt: skip

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not is_loopback(arguments.host):
         tell(
             f"workbench: whoever reaches {arguments.host} can run any program on this machine through the scheduler; "
-            "see docs/cluster.md on TLS."
+            "see docs/guides/cluster.md on TLS."
         )
 
     def ready(engine: str, pids: list[int]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,13 @@ from workbench.base.errors import UsageError
 from workbench.base.files import expanded
 from workbench.base.text import one_line
 from workbench.commands.output import print_json, tell
-from workbench.commands.show import Printer
+from workbench.commands.terminal import Terminal
 from workbench.comparison import kind_of
 from workbench.comparison.groups import GroupSide, compare_groups, groups_of, join_groups
 from workbench.orders.session_names import resolve_session
-from workbench.pages.comparison_page import comparison_page
-from workbench.pages.page_markdown import page_markdown
-from workbench.pages.writing import check_place, write_atomically
+from workbench.pages.comparison import comparison_page
+from workbench.pages.composing import write_page
+from workbench.pages.writing import check_place
 from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader
 
@@ -72,10 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
             for one in found:
                 print_json({"type": "comparison", "kind": kind.name, **one.to_json()})
     if out is not None:
-        write_atomically(out, [page_markdown(page)])
+        write_page(page, out)
         tell(f"Written: {out}")
     elif not arguments.json:
-        Printer().page(page)
+        Terminal().print_page(replace(page, title=""))
     return 0
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from datetime import datetime
 
 from workbench.base.glyphs import VERDICTS, WAITING
+from workbench.base.text import plural, size_of, when
 from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
-from workbench.documenters.names import INSTALLED
-from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
-from workbench.documenters.programs.program import told
+from workbench.commands.terminal import Terminal
+from workbench.documenters.kept import described, forget, kept
+from workbench.interop.doc_programs.installing import install, installed, remove
+from workbench.interop.doc_programs.programs import INSTALLABLE
+from workbench.pages.page import Table
 from workbench.session.json_forms import picked
 
 DEFAULT_TAKES_WORDS = False
@@ -26,29 +28,30 @@ _OTHERS = (
 
 
 def run_list(arguments: argparse.Namespace) -> int:
+    rows = []
     for name, program in INSTALLABLE.items():
         found = installed(program)
         if arguments.json:
             values = {**picked(program, "title", "version"), "installed": found is not None, **picked(found, "bytes")}
             place = str(found.folder) if found else None
             print_json({"type": "doc_system", "name": f"{name}:MODEL", **values, "folder": place})
-            continue
         mark = sign(VERDICTS["passed"], "installed:") if found else sign(WAITING, "not installed:")
         state = f"about {program.megabytes:,} MB; workbench docs install {name}"
-        state = f"{found.bytes / 1e6:,.0f} MB, {found.packages} packages" if found else state
-        say(f"{mark} {f'{name}:MODEL':<21} {program.title} {program.version} · {state}")
+        state = f"{size_of(found.bytes)}, {plural(found.packages, 'package')}" if found else state
+        rows.append((f"{mark} {name}:MODEL", f"{program.title} {program.version} · {state}"))
     for name, what in _OTHERS:
         if arguments.json:
             print_json({"type": "doc_system", "name": name, "title": what, "installed": True})
-        else:
-            say(f"  {name:<21} {what}")
+        rows.append((f"  {name}", what))
+    if not arguments.json:
+        Terminal().parts([Table(("", ""), tuple(rows))])
     return 0
 
 
 def run_install(arguments: argparse.Namespace) -> int:
     program = INSTALLABLE[arguments.name]
     found = install(program, tell)
-    say(f"{program.title} {found.version} is installed: {found.bytes / 1e6:,.0f} MB in {found.folder}.")
+    say(f"{program.title} {found.version} is installed: {size_of(found.bytes)} in {found.folder}.")
     return 0
 
 
@@ -60,7 +63,7 @@ def run_remove(arguments: argparse.Namespace) -> int:
 
 
 def run_kept(arguments: argparse.Namespace) -> int:
-    found = kept()
+    found, rows = kept(), []
     for one in found:
         documented = one.documented
         if arguments.json:
@@ -68,27 +71,26 @@ def run_kept(arguments: argparse.Namespace) -> int:
             values |= {**picked(documented, "counts"), "folder": str(one.folder)}
             print_json({"type": "kept_docs", "name": one.folder.name, **values})
             continue
-        when = datetime.fromtimestamp(one.changed_at).astimezone().strftime("%Y-%m-%d %H:%M")
         what = " × ".join(filter(None, (documented.source, documented.program))) if documented else "not finished"
         if documented and not what:
             what = "by an older version, which did not keep names"
-        say(f"{one.id}  {when}  {what} · {one.bytes / 1e6:,.1f} MB")
-        if documented:
-            say(f"          {told(documented)}")
-    if not found and not arguments.json:
+        came = described(documented) if documented else ""
+        rows.append((one.id, when(one.changed_at), f"{what} · {size_of(one.bytes)}\n{came}".rstrip()))
+    if rows:
+        Terminal().parts([Table(("", "", ""), tuple(rows))])
+    elif not found and not arguments.json:
         say("Nothing is kept: no program has documented a repository here.")
     return 0
 
 
 def run_forget(arguments: argparse.Namespace) -> int:
     gone = forget(arguments.names)
-    megabytes = sum(one.bytes for one in gone) / 1e6
-    say(f"{len(gone)} forgotten, {megabytes:,.1f} MB." if gone else "Nothing is kept.")
+    say(f"{len(gone)} forgotten, {size_of(sum(one.bytes for one in gone))}." if gone else "Nothing is kept.")
     return 0
 
 
 _JSON = {"--json": "print one JSON object a line"}
-_NAME = {"name": ("which one", {"choices": INSTALLED})}
+_NAME = {"name": ("which one", {"choices": tuple(INSTALLABLE)})}
 _FORGOTTEN = {"names NAME…": "the first characters of its name in `workbench docs kept`, or all"}
 VERBS: dict[str, Verb] = {
     "list": ("which there are, and what is installed of those that are programs", _JSON, run_list),

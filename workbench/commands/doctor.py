@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import platform
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -18,17 +16,15 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
-
-from rich.table import Table
 
 from workbench import __version__
 from workbench.base import paths, settings
 from workbench.base.errors import WorkbenchError
 from workbench.base.glyphs import VERDICTS, WAITING
-from workbench.base.text import one_line
+from workbench.base.text import one_line, size_of
 from workbench.commands.output import print_json, sign
 from workbench.commands.terminal import Terminal
+from workbench.pages.page import Heading, Note, Part, Table
 
 Status = Literal["ok", "note", "warning", "missing"]
 _OLDEST_SQLITE = (3, 24, 0)  # older ones lack what the session file's statements use
@@ -37,7 +33,7 @@ _LITTLE_TERMINAL = (80, 24)
 _DOCKER_SECONDS = 2.0
 _NEEDED = (
     "textual", "rich", "litellm", "GitPython", "docker", "tree-sitter", "tree-sitter-python", "platformdirs", "PyYAML",
-    "jsonschema", "markdown-it-py",
+    "jsonschema", "msgspec", "markdown-it-py",
 )  # fmt: skip
 
 
@@ -170,7 +166,7 @@ def _models(env: Mapping[str, str]) -> Iterator[Finding]:
 
 def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
     from workbench.sandbox import available_backends
-    from workbench.sandbox.bwrap_program import program, version
+    from workbench.sandbox.bubblewrap import program, version
 
     isolates = False
     for backend in available_backends():
@@ -198,7 +194,8 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _doc_systems(env: Mapping[str, str]) -> Iterator[Finding]:
-    from workbench.documenters.programs import INSTALLABLE, installed
+    from workbench.interop.doc_programs.installing import installed
+    from workbench.interop.doc_programs.programs import INSTALLABLE
     from workbench.sandbox.program import problem
 
     for name, program in INSTALLABLE.items():
@@ -207,17 +204,17 @@ def _doc_systems(env: Mapping[str, str]) -> Iterator[Finding]:
             detail = f"not installed; workbench docs install {name} gets it (about {program.megabytes:,} MB)"
             yield (f"{program.title} {program.version}", "note", detail)
         else:
-            size = f"{found.bytes / 1e6:,.0f} MB in {found.folder}"
+            size = f"{size_of(found.bytes)} in {found.folder}"
             yield (f"{program.title} {found.version}", "ok", size)
     if (why := problem()) is not None:
         yield ("their sandbox", "note", f"{why} They run only with --sandbox process.")
 
 
 def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
-    from workbench.interop.a2a import installed
-    from workbench.interop.a2a.credentials import VARIABLE, headers_by_origin
+    from workbench.interop.a2a.agent import lacking
+    from workbench.interop.a2a.wire import VARIABLE, headers_by_origin
 
-    if lacks := installed.problem():
+    if lacks := lacking():
         yield ("A2A", "note", f"{lacks}; pip install 'docs-workbench[a2a]' gets it")
         return
     yield ("A2A", "ok", f"a2a-sdk {metadata.version('a2a-sdk')}, protocol 1.0 and 0.3")
@@ -259,7 +256,7 @@ def _docker(env: Mapping[str, str]) -> Iterator[Finding]:
         return
     shown = endpoint.rpartition("@")[2] if "@" in endpoint else endpoint
     try:
-        version = _docker_version(endpoint)
+        version = _docker_version(shown)
     except (OSError, ValueError) as error:
         advice = "Start it (sudo systemctl start docker, or dockerd) and check that you may use its socket."
         yield ("engine", "warning", f"{shown} does not answer: {one_line(str(error), 120)}", advice)
@@ -268,33 +265,17 @@ def _docker(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _docker_version(endpoint: str) -> str:
-    """Ask an engine for its version over plain HTTP; the docker package would take a second to import."""
-    import http.client
-    import json
+    # Takes a second to import, and that only where an engine may answer.
+    import docker.errors
 
-    parts = urlsplit(endpoint)
-    if parts.scheme not in {"unix", "tcp", "http"}:
-        raise ValueError(f"{parts.scheme or 'this kind of'} addresses are not checked here")
-    host, port = ("localhost", 80) if parts.scheme == "unix" else (parts.hostname or "localhost", parts.port or 2375)
-    connection = http.client.HTTPConnection(host, port, timeout=_DOCKER_SECONDS)
-    if parts.scheme == "unix":
-        plug = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        plug.settimeout(_DOCKER_SECONDS)
-        with contextlib.ExitStack() as undo:
-            undo.callback(plug.close)
-            plug.connect(parts.path)
-            undo.pop_all()
-        connection.sock = plug
     try:
-        connection.request("GET", "/version")
-        answer = connection.getresponse()
-        if answer.status != 200:
-            raise ValueError(f"it answers {answer.status}")
-        told = json.loads(answer.read(1_000_000))
-    except http.client.HTTPException as error:
-        raise ValueError(f"it does not speak HTTP ({type(error).__name__})") from None
-    finally:
-        connection.close()
+        client = docker.APIClient(base_url=endpoint, version="1.41", timeout=_DOCKER_SECONDS)
+        try:
+            told = client.version(api_version=False)
+        finally:
+            client.close()
+    except docker.errors.DockerException as error:
+        raise ValueError(str(error)) from None
     return f"engine {told.get('Version', 'of unknown version')}"
 
 
@@ -320,7 +301,7 @@ def _files(env: Mapping[str, str]) -> Iterator[Finding]:
         yield ("sessions", "ok", f"{sessions}, writable{there}")
     for name, folder in (("data", paths.data_dir()), ("cache", paths.cache_dir())):
         free = shutil.disk_usage(_existing(folder)).free
-        shown = f"{free / 1e9:.1f} GB free, {folder}"
+        shown = f"{size_of(free)} free, {folder}"
         if free < _LITTLE_DISK:
             yield (f"disk of {name}", "warning", shown, "Free some space: environments need about 1 GB.")
         else:
@@ -351,7 +332,6 @@ MARKS = {
     "warning": f"{VERDICTS['crashed']} attention",
     "missing": f"{VERDICTS['failed']} missing",
 }
-_STYLES = {"ok": "green", "note": "dim", "warning": "yellow", "missing": "red"}
 
 
 ARGUMENTS = {
@@ -369,39 +349,35 @@ def run(arguments: argparse.Namespace) -> int:
         attention = sum(check.status == "warning" for check in found)
         print_json({"type": "summary", "ok": not missing, "missing": len(missing), "warnings": attention})
         return 1 if missing else 0
-    _print(found)
+    Terminal().parts(findings(found))
     return 1 if missing else 0
 
 
-def _print(found: Sequence[Check]) -> None:
-    console = Terminal(piped_width=160)
+def findings(found: Sequence[Check]) -> Iterator[Part]:
     for group in dict.fromkeys(check.group for check in found):
-        console.print(group, style="bold")
-        table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column(min_width=13, no_wrap=True)
-        table.add_column(min_width=20, max_width=28, overflow="fold")
-        table.add_column(overflow="fold")
-        for check in (check for check in found if check.group == group):
-            said = console.literal(check.detail, "dim" if check.status == "note" else "")
-            for line in check.lines:
-                said.append_text(console.literal(f"\n{line}", "dim"))
-            if check.advice:
-                said.append_text(console.literal(f"\n→ {check.advice}", _STYLES[check.status]))
-            table.add_row(console.literal(f"  {MARKS[check.status]}", _STYLES[check.status]), check.name, said)
-        console.print(table)
-        console.print()
-    mark, word, sentence, style = closing(found)
-    console.print(f"{sign(mark, word)} {sentence}", style=style)
+        yield Heading(group)
+        rows = (
+            (
+                MARKS[one.status],
+                one.name,
+                "\n".join((one.detail, *one.lines, *([f"→ {one.advice}"] if one.advice else ()))),
+            )
+            for one in found
+            if one.group == group
+        )
+        yield Table(("", "", ""), tuple(rows))
+    mark, word, sentence = closing(found)
+    yield from (Note(""), Note(f"{sign(mark, word)} {sentence}", "problem"))
 
 
-def closing(found: Sequence[Check]) -> tuple[str, str, str, str]:
-    """Return what the findings come to: a sign, the word that stands for it, a sentence, and its colour."""
+def closing(found: Sequence[Check]) -> tuple[str, str, str]:
+    """Return what the findings come to: a sign, the word that stands for it, and a sentence."""
     missing = [check.name for check in found if check.status == "missing"]
     attention = [check.name for check in found if check.status == "warning"]
     if missing:
         also = f" Look also at: {', '.join(attention)}." if attention else ""
-        return VERDICTS["failed"], "missing:", f"{len(missing)} needed: {', '.join(missing)}.{also}", "red"
+        return VERDICTS["failed"], "missing:", f"{len(missing)} needed: {', '.join(missing)}.{also}"
     if attention:
         sentence = f"What cannot be done without is here; {len(attention)} to look at: {', '.join(attention)}."
-        return VERDICTS["crashed"], "attention:", sentence, "yellow"
-    return VERDICTS["passed"], "ok:", "Everything needed is here.", "green"
+        return VERDICTS["crashed"], "attention:", sentence
+    return VERDICTS["passed"], "ok:", "Everything needed is here."

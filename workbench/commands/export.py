@@ -6,16 +6,16 @@ import argparse
 
 from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import look_for_damage, say, tell
-from workbench.interop.formats.exporting import export
-from workbench.interop.formats.formats import OUT
+from workbench.interop.formats.exporting import export, own_exporters
 from workbench.orders.session_names import resolve_session
 
 ARGUMENTS: dict[str, Argument] = {
     **shared("session"),
     "[items ITEM…]": "trials, or runs of candidates: ids, their first characters, or cases; all unless given",
     "--to TO": (
-        "; ".join((f"{name}: {what}" for name, what in OUT.items())),
-        {"required": True, "choices": sorted(OUT)},
+        "; ".join(f"{one.name}: {one.about}" for one in own_exporters())
+        + "; or the exporter of a plug-in, or package.module:Class",
+        {"required": True},
     ),
     "-o --output PATH": ("a file; where several are written, a folder", {"type": path, "required": True}),
     "--accepted": "only trials that are done, scored in full, and pass by every judge (60 of 100)",

@@ -8,8 +8,8 @@ import sys
 from workbench.base.text import plural
 from workbench.catalog import resolve_case
 from workbench.commands.arguments import Argument, path, shared
+from workbench.commands.ordering import session_path
 from workbench.commands.output import print_json, say, say_path, tell, tell_over
-from workbench.commands.run import session_path
 from workbench.interop.formats.importing import Options, Tally, files_in, import_files
 from workbench.interop.formats.reading import importer_named
 from workbench.orders.session_names import named

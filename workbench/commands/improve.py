@@ -6,7 +6,6 @@ import argparse
 import subprocess
 import time
 from collections import Counter
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,62 +13,43 @@ from typing import Any
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.read_only import must_write
 from workbench.base.text import plural
-from workbench.commands.arguments import Argument, path, shared, whole
-from workbench.commands.output import look_for_damage, print_json, say, tell
-from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, position
-from workbench.commands.run import session_path, settle
+from workbench.commands.arguments import Argument, asked, path, plan_of
+from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
-from workbench.commands.watching import follow
+from workbench.commands.watching import RegenerationWatch, follow, position, showing
 from workbench.improving.attempts import Attempt, overall_gain
 from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
-from workbench.orders import improvement_client
-from workbench.orders.improvement_client import Improved, attempts_of, improved
-from workbench.orders.plan import ImprovementPlan, RegenerationPlan
-from workbench.orders.study_estimate import estimate_improvement
+from workbench.improving.reading import Improved, attempts_of
+from workbench.orders.improve import ImproveOrder, improved, state_of
+from workbench.orders.improve import plan_of as recorded_plan
+from workbench.pages.page import Table
+from workbench.plans.plan import ImprovementPlan, RegenerationPlan
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.task_names import row_id
 
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError("it takes a share above 0 and up to 1")
-    return value
-
-
 ARGUMENTS: dict[str, Argument] = {
-    "source SOURCE": "a case id, a folder, git URL@revision, or NAME==VERSION",
-    "--writer MODEL": "who writes docstrings; the model of agents unless given",
-    "--evaluator MODEL": "who writes bodies from them; that of the session's run, else the default",
-    "--second-evaluator MODEL": "who writes the held-out samples, so that a gain holds for another model as well; the "
-    "evaluator unless given",
+    **asked(RegenerationPlan, "source"),
+    **asked(
+        RegenerationPlan,
+        *("evaluator", "samples", "tasks", "sandbox", "engine", "prompt", "context", "spend_limit"),
+        evaluator="who writes bodies from them; that of the session's run, else the default",
+        samples="samples a function that the writer sees (3)",
+        spend_limit="stop asking beyond this, for the whole order",
+    ),
+    **asked(ImprovementPlan),
     "--session SESSION": "a session file or name; a regeneration with the original docs, or an order, that it has is "
     "gone on with",
-    "--task PATTERN…": "only these: id, beginning, glob, or name",
-    "--limit N": "improve at most N functions",
-    "--below SHARE": ("a pass@1 below this is bad (0.5)", _share, 0.0),
-    "--samples M": "samples a function that the writer sees (3)",
-    "--held-out M": "further samples, which it never sees and which decide (5)",
-    "--attempts N": ("docstrings tried for a function at most (2)", whole(1, 20)),
     "--patch FILE": ("where the patch is written (NAME-docstrings.patch)", path),
     "--branch NAME": "make a branch with one commit in the checkout that SOURCE is",
-    "--sandbox SANDBOX": "as for regenerate",
-    "--engine ENGINE": "as for regenerate",
-    "--prompt PROMPT": "as for regenerate",
-    "--context CONTEXT": "as for regenerate",
-    "--spend-limit USD": "stop asking beyond this, for the whole order",
-    **shared("--dry-run", "--yes", "--json"),
+    **ORDERING,
 }
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Improve; return 0 when every badly documented function that was tried has a better docstring, 1 when one has none."""
-    session = session_path(arguments.session)
     checkout = source_checkout(arguments.source)
     if arguments.branch:
         if checkout is None:
@@ -77,37 +57,30 @@ def run(arguments: argparse.Namespace) -> int:
         checkout.check_branch(arguments.branch)
     patch: Path = arguments.patch or Path(suggested_name(arguments.source))
     check_patch(patch)
-    same = ("source", "evaluator", "samples", "sandbox", "engine", "prompt", "context", "spend_limit")
-    base = RegenerationPlan(tasks=tuple(arguments.task), **picked(arguments, *same))
-    own = ("writer", "held_out", "below", "attempts", "limit:most", "second_evaluator")
-    asked = ImprovementPlan(base, **picked(arguments, *own))
-    plan = improvement_client.resolved_improvement(session, improvement_client.as_before(session, asked))
-    what = f"{arguments.source} × {plan.base.evaluator}, docstrings by {plan.writer}"
-    if plan.second_evaluator:
-        what += f", held-out samples by {plan.second_evaluator}"
-    leave = settle(arguments, what, lambda measured: estimate_improvement(measured, session, plan), into=session)
-    if leave is not None:
-        return leave
-    damaged = look_for_damage(session)
-    order = improvement_client.order_improvement(session, plan)
-    process = improvement_client.launch_improvement(session, order)
-    then = f"Go on with: workbench improve {arguments.source} --session {session}"
-    try:
-        state, problem = _Watch(session, order, process, arguments.json).to_the_end()
-    except KeyboardInterrupt:
-        improvement_client.stop_improvement(session, order)
-        tell(f"Interrupted; what is there is kept. {then}")
-        return 130
-    if state != "done":
-        tell(f"workbench: {problem or f'The order is {state}.'} {then}")
-        return 130 if state == "cancelled" else 1
-    came = improved(session, order)
-    result = closing(session, came) | _written(came, patch, checkout, arguments.branch)
-    if arguments.json:
-        print_json(result)
-    else:
-        print_table(session, came, result)
-    return max(damaged, 0 if len(came.kept) == len(came.tried) else 1)
+    plan = plan_of(ImprovementPlan, arguments, base=plan_of(RegenerationPlan, arguments))
+    order = ImproveOrder(session_path(arguments.session), plan)
+
+    def follow() -> int:
+        session = order.session
+        then = f"Go on with: workbench improve {arguments.source} --session {session}"
+        try:
+            state, problem = _Watch(session, order.id, order.process, arguments.json).to_the_end()
+        except KeyboardInterrupt:
+            order.cancel()
+            tell(f"Interrupted; what is there is kept. {then}")
+            return 130
+        if state != "done":
+            tell(f"workbench: {problem or f'The order is {state}.'} {then}")
+            return 130 if state == "cancelled" else 1
+        came = improved(session, order.id)
+        result = closing(session, came) | _written(came, patch, checkout, arguments.branch)
+        if arguments.json:
+            print_json(result)
+        else:
+            print_table(session, came, result)
+        return 0 if len(came.kept) == len(came.tried) else 1
+
+    return carry_out(arguments, order, follow)
 
 
 _LOOK_SECONDS = 0.1
@@ -128,7 +101,7 @@ class _Watch:
         with SessionReader(self._session) as reader:
             while True:
                 row = reader.improvement(self._id)
-                state = improvement_client.state_of(row) if row is not None else "cancelled"
+                state = state_of(row) if row is not None else "cancelled"
                 self._tell_attempts(reader)
                 if row is None or state not in ("queued", "running"):
                     return state, (row.problem if row is not None else None) or ""
@@ -139,9 +112,7 @@ class _Watch:
                 shown = now
                 if not self._as_json:
                     say(f"{row.stage}", flush=True)
-                terminal = None if self._as_json else TerminalShow()
-                with terminal or nullcontext():
-                    show = terminal or print_json
+                with showing(self._as_json) as show:
                     follow(self._session, row.now_run, self._process, show, watch, partial(self._moved, now))
 
     def _moved(self, from_stage: tuple[str, str | None], reader: SessionReader) -> str:
@@ -152,7 +123,7 @@ class _Watch:
 
     def _tell_attempts(self, reader: SessionReader) -> None:
         row = reader.improvement(self._id)
-        plan = improvement_client.plan_of(row) if row is not None else None
+        plan = recorded_plan(row) if row is not None else None
         if row is None or plan is None:
             return
         for attempt in sorted(attempts_of(reader, row, plan), key=lambda one: one.number):
@@ -230,7 +201,6 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
 
 
 def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> None:
-    console = Terminal(piped_width=120)
     last = {attempt.task.id: attempt for attempt in improved.attempts}
     second = result["second_evaluator"]
     tasks = [one for one in improved.standings if one.task is not None]
@@ -242,7 +212,8 @@ def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> No
         passed = one.seen.words if one.seen.counted else "–"
         rows.append((one.name, str(one.kind), passed, held_out, _became(attempt) if attempt else one.why))
     heading = f"held out ({second})" if second else "held out"
-    console.table(("function", "documented", "passed", heading, "new docstring"), rows, whole={1, 2, 3})
+    heads = ("function", "documented", "passed", heading, "new docstring")
+    Terminal().parts([Table(heads, tuple(rows))])
     if len(tasks) > _MOST_ROWS:
         say(f"… and {len(tasks) - _MOST_ROWS} more functions")
     reasons = Counter(one.why for one in improved.standings if one.task is None)

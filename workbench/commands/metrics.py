@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.settings import load
-from workbench.base.text import one_line
-from workbench.commands.arguments import shared
+from workbench.base.text import bounds, fixed, one_line
+from workbench.commands.arguments import asked, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
 from workbench.metrics.helpfulness import Documented, Helpfulness, judge_helpfulness
-from workbench.metrics.packages import needed
 from workbench.metrics.tasks import USUAL, GroupMetrics, docs_of, measure_run, to_json
+from workbench.metrics.texts import needed
 from workbench.models.names import check_model
 from workbench.orders.session_names import resolve_session, working_copy
+from workbench.pages.page import Note, Part, Table
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 
 ARGUMENTS = {
@@ -29,7 +32,7 @@ ARGUMENTS = {
     "--helpfulness": "ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked "
     "once",
     "--judge MODEL": "who judges helpfulness",
-    **shared("--spend-limit"),
+    **asked(DocumentPlan, "spend_limit"),
     "--json": "print one JSON object for each group, with every task's values",
 }
 
@@ -58,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json({"type": "metrics", **to_json(group)})
         else:
-            _show(group)
+            Terminal().parts(_parts(group))
     problems = [problem for one in judged.values() for problem in one.problems.values()]
     if problems:
         first = max(dict.fromkeys(problems), key=problems.count)
@@ -103,25 +106,23 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
     return place, found
 
 
-def _show(group: GroupMetrics) -> None:
-    terminal = Terminal(piped_width=160)
-    heading = f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks"
-    terminal.print(one_line(heading, 300))
+def _parts(group: GroupMetrics) -> Iterator[Part]:
+    yield Note(
+        one_line(f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks", 300), "said"
+    )
     units: dict[str, None] = {}
     rows: list[tuple[str, ...]] = []
     for one in group.columns:
-        mean = "–" if one.mean is None else f"{one.mean:.3f}"
-        if one.interval.low is not None and one.interval.high is not None:
-            mean += f" [{one.interval.low:.3f}, {one.interval.high:.3f}]"
+        mean = f"{fixed(one.mean, 3)} {bounds(one.interval.low, one.interval.high, 3)}".rstrip()
         first = (one.metric, one.pair, f"{len(one.values):,}", mean)
         for k, kinds in one.correlations.items():
             said = [each.words.partition(" over ") for each in kinds]
             units.update({over: None for _, _, over in said if over})
             rows.append((*first, f"pass@{k}", *(value for value, _, _ in said)))
             first = ("", "", "", "")
-    terminal.table(("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall"), rows, {2, 3})
-    over = (
-        f"Intervals over {', '.join(units)}; too few of them, or values that do not vary, give none." if units else ""
-    )
-    for note in filter(None, (over, *group.notes)):
-        terminal.print(note if note == over else f"Note: {note}.")
+    heads = ("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall")
+    yield Table(heads, tuple(rows), frozenset({2, 3}))
+    if units:
+        over = f"Intervals over {', '.join(units)}; too few of them, or values that do not vary, give none."
+        yield Note(over, "said")
+    yield from (Note(f"Note: {note}.", "said") for note in group.notes)

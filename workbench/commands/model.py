@@ -8,8 +8,7 @@ from workbench.base import settings
 from workbench.base.glyphs import VERDICTS
 from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
-from workbench.models.local_files import LOCAL_NAME, local_model_status
-from workbench.models.local_install import install_local_model
+from workbench.models.local_files import LOCAL_NAME, install_local_model, local_model_status
 
 DEFAULT_TAKES_WORDS = False
 

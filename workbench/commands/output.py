@@ -71,6 +71,12 @@ def print_page(text: str) -> None:
     print(text, end="")
 
 
+def interrupted(done: str, then: str) -> int:
+    """Say what an interrupted command leaves, and how it goes on; return the exit code."""
+    tell(f"Interrupted: {done} are done and kept. {then}")
+    return 130
+
+
 _NAMED = 8  # `workbench report` names all
 
 

@@ -12,7 +12,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import is_dotted
 from workbench.base.plugins import GROUPS, Plugin, installed
 from workbench.commands.output import print_json, say, sign
+from workbench.commands.terminal import Terminal
 from workbench.orders.extension_check import import_folders
+from workbench.pages.page import Table
 
 ARGUMENTS = {
     "--json": "print a JSON line per plug-in; the last is the summary",
@@ -33,12 +35,13 @@ def run(arguments: argparse.Namespace) -> int:
             f"No installed package adds anything; the groups are {', '.join(GROUPS.values())} (docs/extending/plugins.md)."
         )
         return 0
+    rows: list[tuple[str, ...]] = []
     for plugin in found:
         broken = plugin in wrong
         mark = sign(glyphs.VERDICTS["failed" if broken else "passed"], "broken" if broken else "ok")
-        say(f"{mark} {plugin.kind:<13} {plugin.name:<20} {plugin.path}  ({plugin.package})")
-        if broken:
-            say(f"    {wrong[plugin]}")
+        rows.append((f"{mark} {plugin.kind}", plugin.name, f"{plugin.path}  ({plugin.package})"))
+        rows += [("", "", wrong[plugin])] if broken else []
+    Terminal().parts([Table(("", "", ""), tuple(rows))])
     return 1 if wrong else 0
 
 

@@ -6,19 +6,17 @@ import argparse
 from pathlib import Path
 
 from workbench.commands.arguments import shared
-from workbench.commands.output import print_json, say, tell, tell_damage
-from workbench.commands.regeneration_summary import summary
-from workbench.commands.regeneration_watching import RegenerationWatch, watch_regeneration
-from workbench.commands.run import watch
-from workbench.commands.watching import Scored, asked_for
-from workbench.orders import client
+from workbench.commands.closing import order_summary, watch_order, watch_runs
+from workbench.commands.output import print_json, say, say_path, tell, tell_damage
+from workbench.commands.watching import RegenerationWatch, Scored, asked_for
+from workbench.orders import running
 from workbench.orders.orders import all_orders
-from workbench.orders.regeneration_client import move
+from workbench.orders.regenerate import move
 from workbench.orders.session_names import resolve_session, writable_copy
 from workbench.session import SessionReader
 from workbench.session.pending_work import is_rescored, unfinished
 
-ARGUMENTS = shared("session", "--run", "--engine", "--json")
+ARGUMENTS = shared("session", "--run", "--engine", "--detach", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -32,7 +30,10 @@ def run(arguments: argparse.Namespace) -> int:
         session = writable_copy(session)
     if arguments.engine:
         move(session, arguments.engine, arguments.run)
-    runs = client.resume(session, arguments.run or None)
+    runs = running.resume(session, arguments.run or None)
+    if arguments.detach:
+        say_path(session)
+        return code
     with SessionReader(session) as reader:
         held = [row.id for row in reader.runs() if row.id not in runs and reader.holder(row.id) is not None]
     if held and not arguments.run:
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     mine = [key for key, kind in kinds.items() if arguments.run in ("", key) and kind == "regenerate"]
     documents = [key for key in runs if kinds[key] == "document"]
     if documents or not mine:
-        code = max(code, watch(session, documents, None, arguments.json, trials))
+        code = max(code, watch_runs(session, documents, None, arguments.json, trials))
     return (
         code
         if code == 130
@@ -75,9 +76,9 @@ def _regenerations(arguments: argparse.Namespace, session: Path, taken: list[str
         # Every figure that was asked for, not only that of the last order.
         for order in all_orders(row) if row is not None else ():
             if key in taken:
-                code = max(code, watch_regeneration(session, order, None, watch, arguments.json))
+                code = max(code, watch_order(session, order, None, watch, arguments.json))
                 if code == 130:
                     return code
             elif arguments.json:
-                print_json(summary(session, order))
+                print_json(order_summary(session, order))
     return code

@@ -11,16 +11,18 @@ from workbench.base.files import parse_json, read_bytes
 from workbench.base.settings import load
 from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
 from workbench.checking.claims import untrue_claims
-from workbench.commands.arguments import Argument, path, shared
+from workbench.commands.arguments import Argument, asked, path
 from workbench.commands.output import print_json, tell
-from workbench.commands.show import Printer
+from workbench.commands.terminal import Terminal
 from workbench.models import Gateway, Limits
-from workbench.models.memory import MemoryCallLog
-from workbench.orders.client import resolved_judge
+from workbench.models.types import MemoryCallLog
+from workbench.orders.run import resolved_judge
 from workbench.pages import wording
+from workbench.pages.page import Page
 from workbench.pages.session_page import criteria
+from workbench.plans.plan import DocumentPlan
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session.json_forms import picked
 from workbench.session.judges import with_limit
 
@@ -34,7 +36,7 @@ ARGUMENTS: dict[str, Argument] = {
     "--case CASE": "a test case: its facts are compared with",
     "--rubric RUBRIC": ("aeo-bench (default) or strict", str, "aeo-bench"),
     "--judge JUDGE": "offline, a model, or package.module:Class; by default what this machine has",
-    **shared("--judge-repeats"),
+    **asked(DocumentPlan, "judge_repeats"),
     "--json": "print JSON lines; the last is the score",
 }
 
@@ -115,7 +117,6 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
 
 
 def print_card(card: Scorecard) -> None:
-    printer = Printer()
     points = f"{wording.points(card.total)} of {wording.points(card.out_of)} points"
-    printer.title(f"{points} · rubric {card.rubric} · judge {with_limit(card.judge, card.judge)}")
-    printer.parts([criteria(card)])
+    title = f"{points} · rubric {card.rubric} · judge {with_limit(card.judge, card.judge)}"
+    Terminal().print_page(Page(title, (criteria(card),)))

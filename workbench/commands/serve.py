@@ -59,7 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
             return
         say(f"The workbench is at {address}")
         if token:
-            say("Whoever has this address has the workbench; without TLS it can be read on the way (docs/web.md).")
+            say(
+                "Whoever has this address has the workbench; without TLS it can be read on the way (docs/guides/web.md)."
+            )
         say("Ctrl-C ends it.", flush=True)
 
     server = WorkbenchServer(app, Door(token, origins), arguments.connections)

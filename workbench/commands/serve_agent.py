@@ -6,11 +6,11 @@ import argparse
 
 from workbench.agents.names import current_name
 from workbench.base import settings
-from workbench.commands.arguments import Argument, shared, whole
+from workbench.commands.arguments import Argument, asked, whole
 from workbench.commands.output import tell
-from workbench.interop.a2a import check_installed
-from workbench.orders import client
-from workbench.orders.plan import DocumentPlan
+from workbench.interop.a2a.agent import check_installed
+from workbench.orders.run import resolved
+from workbench.plans.plan import DocumentPlan
 
 
 def place(port: int) -> dict[str, Argument]:
@@ -23,22 +23,22 @@ def place(port: int) -> dict[str, Argument]:
 
 ARGUMENTS: dict[str, Argument] = {
     "[agent]": ("white (default), planner, no-exploration, or package.module:Class", str, "white"),
-    **shared("--model"),
+    **asked(DocumentPlan, "model"),
     **place(9002),
     "--at-once N": ("messages answered at the same time", whole(1, 1000), 4),
-    **shared("--spend-limit"),
+    **asked(DocumentPlan, "spend_limit"),
 }
 
 
 def run(arguments: argparse.Namespace) -> int:
     check_installed()
-    from workbench.interop.serving.listening import Place, listen
-    from workbench.interop.serving.white import agent_app, check_servable, gateway_for
+    from workbench.interop.a2a.listening import Place, listen
+    from workbench.interop.a2a.served_agent import agent_app, check_servable, gateway_for
 
     known = settings.load()
     agent = current_name(arguments.agent)
     check_servable(agent)
-    plan = client.resolved(
+    plan = resolved(
         DocumentPlan(
             (),
             agent=agent,

@@ -5,32 +5,36 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from workbench.base.numbers import MOST_REPEATS
-from workbench.base.settings import load
-from workbench.base.text import plural
-from workbench.commands.arguments import Argument, shared, whole
-from workbench.commands.output import look_for_damage, print_json, print_page, say, say_path, tell
-from workbench.commands.regeneration_watching import RegenerationWatch, position
-from workbench.commands.regeneration_watching import TerminalShow as Bars
-from workbench.commands.run import session_path, settle
+from workbench.commands.arguments import Argument, asked, whole
+from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.output import interrupted, print_json, print_page, say, tell
 from workbench.commands.watching import TerminalShow, follow, stop
-from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
+from workbench.metrics.texts import needed
+from workbench.orders.launching import wait_for_others
 from workbench.orders.session_names import resolve_session
-from workbench.orders.study_client import each_run, launch_study, order_study, pending_runs, resolved_study, titles_of
-from workbench.orders.study_estimate import estimate_study
+from workbench.orders.study import (
+    StudyOrder,
+    each_run,
+    pending_runs,
+    titles_of,
+)
+from workbench.pages.composing import rendered
+from workbench.pages.fitting import fitted
 from workbench.pages.page import Page
-from workbench.pages.page_fitted import fitted
-from workbench.pages.page_markdown import page_markdown
 from workbench.pages.paper import paper_json, paper_page
 from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
 from workbench.studies.analysis import analyse
-from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts
+from workbench.studies.declaration import PAPER, Study, with_amounts
 from workbench.studies.following import declared, read_study
 from workbench.studies.study_files import packaged_studies, study_named
 
@@ -38,14 +42,16 @@ FORMATS = ("md", "json")
 
 
 ARGUMENTS: dict[str, Argument] = {
-    "name FILE|NAME": "a study.toml (docs/studies.md), a study of the session, or agents, docs, paper (published "
+    "name FILE|NAME": "a study.toml (docs/guides/studies.md), a study of the session, or agents, docs, paper (published "
     "tables, read-only)",
     "--session SESSION": "a session file or name (unless given: study-NAME); what it has of the study is used",
     "--repeats N": ("trials per cell of agents, instead of what the study says", whole(1, MOST_REPEATS)),
     "--samples M": ("candidates per task of docs, instead of what the study says", whole(1)),
     "--show": "print what the session has of it and start nothing",
-    "--detach": "start and leave; it goes on without this command",
-    **shared("--dry-run", "--yes"),
+    **asked(
+        DocumentPlan, "spend_limit", spend_limit="stop asking beyond this, for all runs, instead of what the study says"
+    ),
+    **ORDERING,
     "--format FORMAT": ("Markdown (unless given) or one JSON object", {"choices": FORMATS, "default": "md"}),
 }
 
@@ -54,6 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Order, execute, print; return 0 when every cell is done, 1 if one is not, 130 if interrupted."""
     session = session_path(arguments.session) if arguments.session else None
     study = with_amounts(_declared(arguments.name, session), repeats=arguments.repeats, samples=arguments.samples)
+    study = replace(study, spend_limit=arguments.spend_limit or study.spend_limit)
+    if arguments.json:
+        arguments.format = "json"
+    arguments.json = arguments.format == "json"
     if study.kind == PAPER:
         return _paper(arguments.format)
     if session is None:
@@ -74,22 +84,18 @@ def _declared(name: str, session: Path | None) -> Study:
 
 def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
     needed("numpy", "a study")
-    study = resolved_study(study, session)
-    damaged = look_for_damage(session)
-    arguments.json = arguments.format == "json"
-    what = f"{study.name}: {plural(len(study.rows), 'row')} × {plural(len(study.columns), 'column')}"
-    if (code := settle(arguments, what, lambda measured: estimate_study(measured, session, study, load().trials_at_once), session)) is not None:  # fmt: skip
-        return code
-    study = order_study(session, study)
-    if arguments.detach:
-        launch_study(session, study.name)
-        say_path(session)
-        return damaged
-    if watch_study(session, study.name, quiet=arguments.json) == 130:
-        return 130
-    if not arguments.json:
-        say()
-    return max(damaged, _print(session, study.name, arguments.format))
+    order = StudyOrder(session, study)
+
+    def follow() -> int:
+        if arguments.queue:
+            wait_for_others(session, study.name)
+        if watch_study(session, study.name, quiet=arguments.json) == 130:
+            return 130
+        if not arguments.json:
+            say()
+        return _print(session, study.name, arguments.format)
+
+    return carry_out(arguments, order, follow, here=True)
 
 
 def _print(session: Path, name: str, form: str) -> int:
@@ -101,7 +107,7 @@ def _print(session: Path, name: str, form: str) -> int:
     if form == "json":
         print_json(study_json(outcome, analysis=analysis))
     else:
-        say(page_markdown(_laid_out(study_page(outcome, analysis=analysis))).rstrip("\n"))
+        say("".join(rendered(_laid_out(study_page(outcome, analysis=analysis)), "md")).rstrip("\n"))
         say()
         say(f"session: {session}")
     return 0 if outcome.finished and not outcome.problems else 1
@@ -117,7 +123,7 @@ def _paper(form: str) -> int:
     if form == "json":
         print_json(paper_json(paper))
     else:
-        print_page(page_markdown(_laid_out(paper_page(paper))))
+        print_page("".join(rendered(_laid_out(paper_page(paper)), "md")))
     return 0
 
 
@@ -133,36 +139,20 @@ def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
         for number, run in enumerate(each_run(session, name), 1):
             current = run
             with SessionReader(session) as reader:
-                row = reader.run(run)
                 titles = titles_of(reader, name, run)
             if not quiet:
                 more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
                 say(f"{number} of {max(number, count)}  {', '.join(titles[:_NAMED])}{more}", flush=True)
-            _follow(session, run, row.kind if row is not None else "document", quiet)
+            with nullcontext(_errors) if quiet else TerminalShow() as show:
+                follow(session, run, None, show)
             current = ""
     except KeyboardInterrupt:
         if current:
             stop(session, current)
         with SessionReader(session) as reader:
             outcome = read_study(reader, name)
-        planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
-        items = "trials" if outcome.study.kind == AGENTS else "candidates"
-        tell(
-            f"Interrupted: {outcome.done:,} of {planned} {items} are done and kept. "
-            f"Go on with: workbench study {name} --session {session}"
-        )
-        return 130
+        return interrupted(outcome.progress, f"Go on with: workbench study {name} --session {session}")
     return 0
-
-
-def _follow(session: Path, run: str, kind: str, quiet: bool) -> None:
-    if quiet:
-        follow(session, run, None, _errors)
-    elif kind == "document":
-        follow(session, run, None, TerminalShow())
-    else:
-        with Bars() as bars:
-            follow(session, run, None, bars, RegenerationWatch(position(session)))
 
 
 def _errors(event: dict[str, Any]) -> None:

@@ -9,29 +9,29 @@ import argparse
 import asyncio
 import hashlib
 import re
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from workbench.base import paths, settings
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
+from workbench.base.text import NOTHING, fixed, percent, plural
 from workbench.catalog import check_python, resolve_case
-from workbench.commands.arguments import Argument, Verb, shared, whole
+from workbench.commands.arguments import Argument, Verb, asked, shared, whole
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
 from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
-from workbench.engine.task_rows import identity, located
-from workbench.orders.plan import Ask, chosen
+from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
-from workbench.regeneration.dataset import parse_formats, read_dataset
-from workbench.regeneration.dataset_rows import Row
-from workbench.regeneration.selections import parse_selection
+from workbench.pages.page import Heading, Note, Part, Table
+from workbench.plans.plan import Ask, Asked, chosen
+from workbench.regeneration.dataset import Row, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
-from workbench.regeneration.tasks import Task, TaskSet
+from workbench.regeneration.tasks import Task, TaskSet, located, parse_selection
 from workbench.sandbox import choose_backend
 from workbench.session.json_forms import picked
 
@@ -84,30 +84,21 @@ def _name(sources: Sequence[str]) -> str:
     return f"{first}-and-{len(sources) - 1}-{hashlib.sha256(chr(10).join(sources).encode()).hexdigest()[:8]}"
 
 
-class _Telling:
+class _Telling(ExitStack):
     """Tells of one source after the other: bars on standard error, or lines of JSON where a stage begins and ends."""
 
     def __init__(self, as_json: bool) -> None:
+        super().__init__()
         self._as_json = as_json
-        self._bars: StageBars | None = None
-
-    def __enter__(self) -> _Telling:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bars is not None:
-            self._bars.__exit__()
-            self._bars = None
 
     def progress(self, source: str) -> StageBars | _Lines:
-        self.__exit__()
+        self.close()
         if self._as_json:
             return _Lines(source)
-        self._bars = StageBars(Terminal(stderr=True), source, transient=True).__enter__()
-        return self._bars
+        return self.enter_context(StageBars(Terminal(stderr=True), source, transient=True))
 
     def outcome(self, outcome: Outcome) -> None:
-        self.__exit__()
+        self.close()
         if self._as_json:
             print_json({"type": "repository", **outcome.to_json()})
         elif outcome.error:
@@ -132,27 +123,25 @@ _COLUMNS = (
     ("candidates", "n_candidates"), ("in time", "n_in_time"), ("tasks", "n_tasks"), ("docs", "n_documented"),
     ("stable", "n_stable"), ("unstable", "n_unstable"),
 )  # fmt: skip
-_WIDE = 110  # from here on there is room for what was dropped
 
 
 def print_counts(summary: Mapping[str, Any]) -> None:
     """Print counts at every stage as Table 2 does, a row for each repository."""
-    console = Terminal()
-    wide = console.width >= _WIDE
-    rows, entries = [], list(summary.get("repositories", []))
-    if len(entries) > 1:
-        entries.append({"repo": "all", "counts": summary.get("totals", {}), "total": True})
-    for entry in entries:
-        figures = [str(entry.get("counts", {}).get(key, "–")) for _, key in _COLUMNS]
-        dropped = ", ".join(f"{number} {stage}" for stage, number in entry.get("dropped", {}).items())
-        rows.append((str(entry["repo"]), *figures, *([dropped] if wide else [])))
-    heads = ("repository", *(heading for heading, _ in _COLUMNS), *(["dropped"] if wide else []))
-    numbers = range(1, len(_COLUMNS) + 1)
-    bold = [place for place, entry in enumerate(entries) if entry.get("total")]
-    console.table(heads, rows, numbers, whole=numbers, bold=bold)
-    for entry in summary.get("repositories", []):
-        if entry.get("error"):
-            console.print(f"{entry['repo']}: {entry['error']}", soft_wrap=True)
+    entries = list(summary.get("repositories", []))
+    every = [*entries, *([{"repo": "all", "counts": summary.get("totals", {})}] if len(entries) > 1 else [])]
+    rows = (
+        (
+            str(entry["repo"]),
+            *(str(entry.get("counts", {}).get(key, "–")) for _, key in _COLUMNS),
+            ", ".join(f"{number} {stage}" for stage, number in entry.get("dropped", {}).items()),
+        )
+        for entry in every
+    )
+    heads = ("repository", *(heading for heading, _ in _COLUMNS), "dropped")
+    numbers = frozenset(range(1, len(_COLUMNS) + 1))
+    table = Table(heads, tuple(rows), numbers, closing=len(every) - len(entries))
+    problems = (Note(f"{one['repo']}: {one['error']}", "said") for one in entries if one.get("error"))
+    Terminal().parts((table, *problems))
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -160,9 +149,9 @@ def show(arguments: argparse.Namespace) -> int:
     own = paths.data_dir() / "datasets" / path
     dataset = read_dataset(own if not Path(path).exists() and own.is_dir() else path)
     named = [(row.task_id, "", row) for row in dataset.rows]
-    rows = chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)
-    if not rows and arguments.task:
-        raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
+    rows = chosen(Ask("", 0, tasks=tuple(arguments.tasks), limit=arguments.limit), named)
+    if not rows and arguments.tasks:
+        raise UsageError(f"No task is called {', '.join(arguments.tasks)}; leave out --task to see them all.")
     if arguments.json:
         for row in rows:
             print_json({"type": "task", **row.to_json()})
@@ -171,20 +160,28 @@ def show(arguments: argparse.Namespace) -> int:
     if dataset.summary:
         print_counts(dataset.summary)
         say()
-    _print(rows, len(dataset.rows))
+    lines = [((row.repo, row.task_id, "yes" if row.doc else "no"), row, row.total_tests) for row in rows]
+    left = f" of {len(dataset.rows)}" if len(rows) < len(dataset.rows) else ""
+    Terminal().parts(
+        (_table(("repository", "task", "docs"), lines), Note(f"{plural(len(rows), 'task')}{left}", "strong"))
+    )
     return 0
 
 
-def _print(rows: list[Row], total: int) -> None:
-    console = Terminal()
-    lines = []
-    for row in rows:
-        branches = f"{row.branches_covered}/{row.branches}" if row.branches else "–"
-        figures = (str(row.total_tests), f"{row.coverage:.0%}", branches, f"{row.seconds:.2f}")
-        lines.append((row.repo, row.task_id, "yes" if row.doc else "no", *figures))
-    heads = ("repository", "task", "docs", "tests", "cover", "branches", "s")
-    console.table(heads, lines, range(2, 7), whole=range(2, 7))
-    console.print(f"\n{len(rows)} tasks" + (f" of {total}" if len(rows) < total else ""), style="bold")
+def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task | Row, int]]) -> Table:
+    """Return a table of tasks, each with what names it and the number of its tests."""
+    rows = tuple(
+        (
+            *called,
+            str(tests),
+            percent(one.coverage),
+            f"{one.branches_covered}/{one.branches}" if one.branches else NOTHING,
+            fixed(one.seconds, 2),
+        )
+        for called, one, tests in tasks
+    )
+    heads = (*names, "tests", "cover", "branches", "s")
+    return Table(heads, rows, frozenset(range(len(names), len(heads))))
 
 
 _SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION"
@@ -194,7 +191,7 @@ _BUILT: dict[str, Argument] = {
     "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class; the strongest one unless given",
     "--rebuild": "build anew although the cache has them",
     "--selection SELECTION": "filtered (default): a stub fails their tests; published: the rule of the paper's counts "
-    "(docs/dataset.md)",
+    "(docs/reference/dataset.md)",
 }
 
 
@@ -205,16 +202,16 @@ def _list(arguments: argparse.Namespace) -> int:
         if arguments.json:
             _print_json(nothing.built, [], arguments)
         else:
-            _print_table(nothing.built, [])
+            Terminal().parts(_parts(nothing.built, []))
         raise
     named = [(task.id, key, (task, key, docs)) for task, key, docs in documented]
-    shown = chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)
+    shown = chosen(Ask("", 0, tasks=tuple(arguments.tasks), limit=arguments.limit), named)
     if not shown:
-        raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
+        raise UsageError(f"No task is called {', '.join(arguments.tasks)}; leave out --task to see them all.")
     if arguments.json:
         _print_json(prepared.built, shown, arguments, prepared)
     else:
-        _print_table(prepared.built, shown)
+        Terminal().parts(_parts(prepared.built, shown))
     return 0
 
 
@@ -290,32 +287,25 @@ def _print_json(
     )
 
 
-def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> None:
-    console = Terminal()
+def _parts(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> Iterator[Part]:
     if shown:
-        rows = []
-        for task, key, _ in shown:
-            branches = f"{task.branches_covered}/{task.branches}" if task.branches else "–"
-            figures = (str(len(task.tests)), f"{task.coverage:.0%}", branches, f"{task.seconds:.2f}")
-            rows.append((key[:8], task.path, task.id.partition("::")[2], *figures))
-        heads = ("id", "file", "function", "tests", "cover", "branches", "s")
-        console.table(heads, rows, range(3, 7), whole=(0, 3, 4, 5, 6))
-    _print_reasons(console, "No task", [(one.stage, one.id, one.reason) for one in built.dropped])
+        tasks = [((key[:8], task.path, task.id.partition("::")[2]), task, len(task.tests)) for task, key, _ in shown]
+        yield _table(("id", "file", "function"), tasks)
     unstable = {test: " / ".join(outcomes) for test, outcomes in built.unstable.items()}
     kinds = (("unstable", unstable), ("failing", built.failing), ("taken out", built.taken_out))
     unused = [(kind, *pair) for kind, tests in (*kinds, ("no import", built.not_collected)) for pair in tests.items()]
-    _print_reasons(console, "Not used", unused)
-    tests = f"{built.stable} stable tests" + (f", {built.quarantined}" if built.quarantined else "")
+    for title, reasons in (
+        ("No task", [(one.stage, one.id, one.reason) for one in built.dropped]),
+        ("Not used", unused),
+    ):
+        if reasons:
+            yield from (Heading(title, f"{len(reasons):,}"), Table(("", "", ""), tuple(reasons)))
+    tests = plural(built.stable, "stable test") + (f", {built.quarantined}" if built.quarantined else "")
     functions = len(built.tasks) + len(built.dropped)
     left = "" if len(shown) == len(built.tasks) else f" ({len(built.tasks)} in all)"
-    console.print(f"\n{len(shown)} tasks{left} of {functions} functions · {tests} · {built.backend}", style="bold")
-
-
-def _print_reasons(console: Terminal, title: str, reasons: list[tuple[str, str, str]]) -> None:
-    if reasons:
-        console.print(f"\n{title}:", style="bold")
-    for kind, name, why in reasons:
-        console.print(f"  {kind:<9} {name}  {why}", soft_wrap=not sys.stdout.isatty())
+    yield Note(
+        f"{plural(len(shown), 'task')}{left} of {plural(functions, 'function')} · {tests} · {built.backend}", "strong"
+    )
 
 
 _LISTED: dict[str, Argument] = {
@@ -326,7 +316,7 @@ _LISTED: dict[str, Argument] = {
         "original",
     ),
     "--docs-scope SCOPE": "repository (default), target or docstrings-only, as for regenerate",
-    **shared("--limit", "--task"),
+    **asked(Asked, "limit", "tasks"),
     **_BUILT,
     **shared("--json"),
 }
@@ -340,7 +330,8 @@ _WRITTEN: dict[str, Argument] = {
 }
 _SHOWN: dict[str, Argument] = {
     "dataset DATASET": "a folder that tasks build wrote, or its name",
-    **shared("--limit", "--task", "--json"),
+    **asked(Asked, "limit", "tasks"),
+    **shared("--json"),
 }
 VERBS: dict[str, Verb] = {
     "list": ("list the tasks of a repository, and why its other functions are none", _LISTED, _list),

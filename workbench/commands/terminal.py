@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import repeat
+from textwrap import wrap
 from typing import Any, Literal
 
-from rich.console import Console, OverflowMethod, RenderableType
+from rich.cells import cell_len
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -14,21 +17,36 @@ from rich.text import Text
 from workbench.base import glyphs
 from workbench.base.text import clean, one_line
 from workbench.commands.output import readable
+from workbench.pages import page
+
+_PIPED = 200  # columns where the output is no terminal and nothing must fit
+_LONG = 80  # cells of a value that stands on a line of its own
+_SHORT = 12  # cells of a column that is never broken
+# What a narrow terminal can do without, the most dispensable first: other commands, or --json, have it.
+_DISPENSABLE = (
+    "T1", "T2", "T3", "T4", "asked for", "spend $", "cost $", "kind", "controls", "cover", "rep.", "a sample", "tokens", "steps",
+    "such as", "exception", "by", "evidence", "dropped", "published candidates", "here unusable", "here tests", "here in tests",
+    "here in time", "here functions", "here traced", "published all tasks",
+)  # fmt: skip
+_STYLES = {
+    **dict.fromkeys((glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]), "red"),
+    **dict.fromkeys((glyphs.VERDICTS["timeout"], glyphs.VERDICTS["error"]), "yellow"),
+    **dict.fromkeys((glyphs.INTERRUPTED, glyphs.UNSCORED), "yellow"),
+    glyphs.VERDICTS["passed"]: "green",
+    glyphs.RUNNING: "cyan",
+}
+_NOTES = {"": "dim", "advice": "yellow", "remark": "italic", "said": "", "strong": "bold", "bad": "red", "alarm": "bold reverse red"}  # fmt: skip
 
 
 class Terminal(Console):
-    """Prints strings literally, wherever they stand; ``piped_width`` is used where the output is no terminal."""
+    """Prints strings literally, wherever they stand, and pages."""
 
-    def __init__(self, *, stderr: bool = False, piped_width: int | None = None) -> None:
-        stream = sys.stderr if stderr else sys.stdout
-        width = None if stream.isatty() else piped_width
-        super().__init__(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+        if not self.file.isatty():
+            self.width = max(self.width, _PIPED)
         self.plain = not glyphs.shown_by(self.encoding)
-
-    @property
-    def cut(self) -> OverflowMethod:
-        """How a cell is cut: with rich's ellipsis, which is no ASCII, or without."""
-        return "crop" if self.plain else "ellipsis"
+        self._begun = False
 
     def readable(self, text: str) -> str:
         return readable(text, self.encoding)
@@ -36,37 +54,128 @@ class Terminal(Console):
     def literal(self, text: str, style: str = "") -> Text:
         return Text(self.readable(text), style=style)
 
-    def foreign(self, text: str) -> Text:
-        """Return a text from outside that is printed for itself, such as a README: none of its signs are ours."""
-        text = clean(text)
-        return Text(glyphs.escaped(text) if self.plain else text)
-
-    def cells(self, signs: str) -> Text:
-        return Text(glyphs.lettered(signs) if self.plain else clean(signs))
-
-    def table(
-        self,
-        headings: Sequence[str],
-        rows: Iterable[Sequence[RenderableType]],
-        right: Container[int] = (),
-        *,
-        whole: Container[int] = (),
-        bold: Container[int] = (),
-    ) -> None:
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for place, heading in enumerate(headings):
-            justify: Literal["right", "left"] = "right" if place in right else "left"
-            table.add_column(heading, justify=justify, overflow="fold", no_wrap=place in whole)
-        for place, row in enumerate(rows):
-            table.add_row(*row, style="bold" if place in bold else "")
-        self.print(table)
-
-    def legend(self, cells: list[str]) -> str:
-        return glyphs.legend(cells, letters=True) if self.plain else ""
-
     def render_str(self, text: str, **how: Any) -> Text:
         """Return a string as rich prints it, in a cell as anywhere: literally."""
         return super().render_str(self.readable(text), **{**how, "markup": False, "emoji": False, "highlight": False})
+
+    def print_page(self, whole: page.Page) -> None:
+        if whole.title:
+            self._line(whole.title, "bold")
+        self.parts(whole.lead)
+        for section in whole.sections:
+            self._heading(section.title, section.small)
+            self.parts(section.parts)
+
+    def parts(self, parts: Iterable[page.Part]) -> None:
+        for part in parts:
+            self._part(part)
+
+    def _line(self, text: str = "", style: str = "") -> None:
+        self._begun = True
+        self.print(text, style=style, soft_wrap=True)
+
+    def _part(self, part: page.Part) -> None:
+        match part:
+            case page.Note():
+                self._line(part.text, _NOTES[part.kind] if part.kind in _NOTES else _style(part.text) or "yellow")
+            case page.Points():
+                for item in part.items:
+                    self._line(f"  {item}")
+            case page.Facts():
+                said = tuple((label, value) for label, value in part.pairs if value not in ("", "–"))
+                if any(len(value) > _LONG for _, value in said):
+                    self._table(page.Table(("", ""), said))
+                else:
+                    self._line(" · ".join(f"{label} {value}" for label, value in said), "dim")
+            case page.Table():
+                if part.caption:
+                    self._line(part.caption)
+                self._table(part)
+            case page.Heading():
+                self._heading(part.title, part.small)
+            case page.Literal():
+                if part.title:
+                    self._heading(part.title, part.small)
+                # A text from outside is printed for itself, none of its signs are ours; and straight through: wrapping a
+                # model's text would change what is copied from the terminal.
+                text = clean(part.text.rstrip("\n"))
+                self.print(Text(glyphs.escaped(text) if self.plain else text), soft_wrap=True)
+            case page.Folded():
+                self._heading(part.title, part.small)
+                self.parts(part.parts)
+            case page.Card():
+                from workbench.pages.session_page import criteria
+
+                self._heading(f"{part.rubric} {part.points}, {part.judge}")
+                unread = page.Note("The criteria of this score cannot be read.", "advice")
+                self._part(criteria(part.scorecard) if part.scorecard else unread)
+            case page.Readme():
+                self.parts(part.scores)
+                self._heading("README" if part.text else "No README was handed in.")
+                if part.text:
+                    self._part(page.Literal(part.text.text))
+            case _:
+                # Figures and differences: the tables and texts beside them say the same.
+                pass
+
+    def _heading(self, title: str, small: str = "") -> None:
+        if self._begun:
+            self._line()
+        self._line(f"{title}  {small}" if small else title, "bold")
+
+    def _table(self, shown: page.Table) -> None:
+        self._begun = True
+        shown = narrowed(shown, self.width)
+        widths = _widths((shown.headings, *shown.rows))
+        whole = sum(min(width, _SHORT) for width in widths) + _BETWEEN * (len(widths) - 1) <= self.width
+        table = Table(box=None, pad_edge=False, header_style="dim", show_header=any(shown.headings))
+        for place, heading in enumerate(shown.headings):
+            side: Literal["right", "left"] = "right" if place in shown.right else "left"
+            table.add_column(heading, justify=side, overflow="fold", no_wrap=whole and widths[place] <= _SHORT)
+        for number, row in enumerate(shown.rows, shown.closing - len(shown.rows)):
+            cells = (
+                Text(glyphs.lettered(cell) if self.plain else clean(cell))
+                if heading == "samples"
+                else self.literal(cell, _style(cell))
+                for heading, cell in zip(shown.headings, row, strict=True)
+            )
+            table.add_row(*cells, style="bold" if number >= 0 else "")
+        self.print(table)
+        if self.plain and "samples" in shown.headings:
+            place = shown.headings.index("samples")
+            if legend := glyphs.legend([row[place] for row in shown.rows], letters=True):
+                self._line(f"samples: {legend}", "dim")
+
+
+_BETWEEN = 2  # cells between two columns
+
+
+def _widths(rows: Iterable[Sequence[str]]) -> list[int]:
+    return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)]
+
+
+def narrowed(shown: page.Table, width: int) -> page.Table:
+    """Return a table that fits ``width`` columns as far as it can: with broken headings, then without what one can do without."""
+    if _fits(shown, width):
+        return shown
+    least = _widths(([max(heading.split(), key=len, default="") for heading in shown.headings], *shown.rows))
+    headings = ("\n".join(wrap(*pair)) for pair in zip(shown.headings, map(max, least, repeat(1)), strict=True))
+    broken, kept = replace(shown, headings=tuple(headings)), list(range(len(shown.headings)))
+    for name in _DISPENSABLE:
+        if _fits(broken.with_columns(kept), width):
+            break
+        kept = [place for place in kept if shown.headings[place] != name]
+    whole = shown.with_columns(kept)
+    return whole if _fits(whole, width) else broken.with_columns(kept)
+
+
+def _fits(shown: page.Table, width: int) -> bool:
+    widths = _widths((shown.headings, *shown.rows))
+    return sum(widths) + _BETWEEN * (len(widths) - 1) <= width
+
+
+def _style(text: str) -> str:
+    return _STYLES.get(text[:1], "") if text[1:2] in {"", " "} else ""
 
 
 class _Field(ProgressColumn):

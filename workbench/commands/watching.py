@@ -1,4 +1,4 @@
-"""Follow a run that an engine executes: as lines of JSON, or as a live picture on a terminal."""
+"""Follow a run that an engine executes: what changes in it as events, shown as lines of JSON or live on a terminal."""
 
 from __future__ import annotations
 
@@ -7,27 +7,34 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from workbench.base import glyphs
 from workbench.base.text import clean, one_line
-from workbench.commands.output import tell
-from workbench.commands.terminal import Terminal
-from workbench.orders import client, launching
-from workbench.orders.plan import DocumentPlan, PlanDamaged
-from workbench.results.reasons import Reason, counted
+from workbench.commands.output import print_json, say, tell
+from workbench.commands.terminal import StageBars, Terminal
+from workbench.orders import launching, running
+from workbench.orders.orders import belongs
+from workbench.pages import wording
+from workbench.plans.arguments import PlanDamaged
+from workbench.plans.plan import Ask, DocumentPlan
+from workbench.results.reasons import Reason, kind_of
 from workbench.results.scores import card_of
-from workbench.rubric.spread import own_points
+from workbench.results.spread import Total
 from workbench.session import SessionError, SessionReader
+from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
-from workbench.session.pending_work import judges_of, problem_of, trial_state
-from workbench.session.rows import RunRow, StepRow, TrialRow
+from workbench.session.pending_work import judges_of, trial_state
+from workbench.session.rows import CandidateRow, RunRow, StageRow, StepRow, TaskRow, TrialRow
+from workbench.session.task_names import row_id
 
+_NEVER = -1.0
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 15.0
 #: An engine ends itself after 30 seconds in which its work did not end.
@@ -77,9 +84,9 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     scores = [
         score for score in reader.scores(trial.id) if score.at >= meant.since and (not judges or score.judge in judges)
     ]
-    # A trial of an older version may have been judged under another name than its plan says.
+    # A trial that was imported was judged by whom no plan names.
     scores = scores or ([] if meant.judge else reader.scores(trial.id))
-    problem = next(filter(None, (problem_of(reader, score) for score in scores)), "") if trial.state == "done" else ""
+    problem = next((score.problem for score in scores if score.problem), "") if trial.state == "done" else ""
     card = next((score for score in scores if score.rubric == meant.rubric), scores[0] if scores else None)
     if card is None and meant.judge and trial.state == "done":
         problem = f"The judge {meant.judge} did not score it."
@@ -103,27 +110,8 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     }
 
 
-def _score(case: dict[str, Any], digits: int) -> str:
-    """Return ``82.0/100``; where the format gave more than a tenth of it, the model's own points first."""
-    whole = f"{case['score']:.{digits}f}/{case['out_of']:.0f}"
-    own = own_points(case["score"], case["out_of"], case["given_by_format"])
-    return whole if own is None else f"own {own[0]:.1f}/{own[1]:.1f}, all {whole}"
-
-
-def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
-    return [one_line(str(Reason(reason["sentence"], reason["count"])), 600) for reason in reasons]
-
-
-def summary(session: Path, trials: Iterable[Scored | str]) -> dict[str, Any]:
-    """Return the closing line for some trials of a session, one entry for each judge that was asked for."""
-    meant = [Scored(one) if isinstance(one, str) else one for one in trials]
-    with SessionReader(session) as reader:
-        found = [(row, one) for one in meant if (row := reader.trial(one.trial)) is not None]
-        lines = [case_line(reader, row, one) for row, one in found]
-    rows = {row.id: row for row, _ in found}.values()
-    reasons = counted((row.error, 1) for row in rows if row.state == "failed" and row.error)
-    told = [reason.to_json() for reason in reasons]
-    return {"type": "summary", "session": str(session), "cases": lines, "reasons": told}
+def score_words(case: dict[str, Any]) -> str:
+    return wording.own_first(Total(case["score"], case["out_of"] or 0, given=case["given_by_format"] or 0))
 
 
 class TrialWatch:
@@ -158,6 +146,99 @@ class TrialWatch:
             show({"type": "trial", **case_line(reader, trial, one)})
 
 
+def position(session: Path) -> int:
+    """Return where the session's feed stands, for a look that shows only what comes after; 0 without a session."""
+    if not session.exists():
+        return 0
+    with SessionReader(session) as reader:
+        return reader.last_change()
+
+
+class RegenerationWatch:
+    """Shows what changes in a regeneration run after ``since``: stages, tasks, verdicts; of ``ask`` alone if there is one."""
+
+    def __init__(self, since: int = 0, ask: Ask | None = None) -> None:
+        self._since = since
+        self._ask = ask
+        # Until an engine has come to a stage, what stands there was told when it was done; a session begun now has none such.
+        self._began = time.time() if since else 0.0
+        self._stages: dict[str, tuple[object, ...]] = {}
+        self._names: dict[str, str] = {}
+        self._former: dict[str, float | None] = {}
+        self._tasks: dict[str, tuple[object, ...]] = {}
+        self._kinds: set[str] = set()
+
+    def __call__(self, reader: SessionReader, run: str, show: Show) -> None:
+        for stage in reader.stages(run):
+            told = (stage.state, stage.done, stage.total, stage.note)
+            if stage.at < self._began:
+                continue
+            if self._stages.get(stage.name, ("waiting",)) != told and stage.state != "waiting":
+                self._stages[stage.name] = told
+                show(stage_line(stage))
+        while changes := reader.changes(self._since):
+            self._since = changes[-1].seq
+            for item in dict.fromkeys(change.item for change in changes if change.kind == "task"):
+                self._task(reader.task(item), run, show)
+            for item in dict.fromkeys(change.item for change in changes if change.kind == "candidate"):
+                row = reader.candidate(item)
+                if row is not None and row.run_id == run and row.verdict is not None and self._is_meant(row):
+                    self._verdict(row, self._name(reader, row.task_id), show)
+
+    def _is_meant(self, row: CandidateRow) -> bool:
+        return self._ask is None or row.evaluator in CONTROLS or belongs(row, row.task_id, self._ask)
+
+    def _verdict(self, row: CandidateRow, task: str, show: Show) -> None:
+        """Show a verdict that is new; one that only stands again, because its rerun was cancelled, is not."""
+        if row.again:
+            self._former[row.id] = row.at
+        elif row.state == "done" and self._former.pop(row.id, _NEVER) != row.at:
+            show(candidate_line(row, task))
+            self._reason(row, show)
+
+    def _reason(self, row: CandidateRow, show: Show) -> None:
+        """Say why a sample has no verdict of its own, once for each kind of reason; the summary counts them."""
+        if row.verdict == "error" and not row.control and row.verdict_reason:
+            kind = kind_of(row.verdict_reason)
+            if kind not in self._kinds:
+                self._kinds.add(kind)
+                show({"type": "reason", "count": 1, "sentence": row.verdict_reason})
+
+    def _task(self, task: TaskRow | None, run: str, show: Show) -> None:
+        if task is None or task.run_id != run:
+            return
+        told = (task.state, task.reason)
+        if self._tasks.get(task.id) != told:
+            self._tasks[task.id] = told
+            names = picked(task, "path", "qualified_name:function", "state", "reason")
+            show({"type": "task", "id": task.id, "task_id": row_id(task), **names})
+
+    def _name(self, reader: SessionReader, task: str) -> str:
+        if task not in self._names:
+            row = reader.task(task)
+            self._names[task] = row_id(row) if row else task
+        return self._names[task]
+
+
+def stage_line(stage: StageRow) -> dict[str, Any]:
+    return {"type": "stage", **picked(stage, "name", "state", "done", "total", "note")}
+
+
+def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
+    return {
+        "type": "candidate",
+        **picked(row, "id", "task_id:task"),
+        "task_id": task,
+        "evaluator": row.evaluator,
+        "control": bool(row.control),
+        **picked(row, "sample", "verdict", "verdict_reason:reason", "doubtful", "route"),
+        "path": row.route,  # the former name, for one version
+        **picked(row, "tested_s:seconds", "asked_s"),
+        "tokens": (row.prompt_tokens or 0) + (row.completion_tokens or 0),
+        "cost": row.cost_usd,
+    }
+
+
 def follow(
     session: Path,
     run: str,
@@ -169,13 +250,13 @@ def follow(
     """Show what a run does until it ends and return its state, or what ``end`` said.
 
     ``process`` is the engine where the caller started it: its end without a word is noticed at once. ``look`` is called
-    when the session has changed and gives events to ``show``; ``end`` says how the part of the run that is followed has
+    when the session has changed and gives events to ``show``, by default those of the run's kind; ``end`` says how the part of the run that is followed has
     ended, "" while it has not.
     """
     process = process or launching.engine_of(run)
     with _leaving(session):
         try:
-            return _follow(session, run, process, show, look or TrialWatch(), end or (lambda _: ""))
+            return _follow(session, run, process, show, look, end or (lambda _: ""))
         except SessionError:
             # The engine meets what is wrong with the file as well, and says what it has saved.
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -216,7 +297,9 @@ def _leaving(session: Path) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, show: Show, look: Look, end: End) -> str:
+def _follow(
+    session: Path, run: str, process: subprocess.Popen[bytes] | None, show: Show, look: Look | None, end: End
+) -> str:
     pause = threading.Event()
     with SessionReader(session) as reader:
         version = asked = -1
@@ -225,6 +308,7 @@ def _follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, sh
             row = reader.run(run)
             if row is None:
                 return "failed"
+            look = look or (TrialWatch() if row.kind == "document" else RegenerationWatch(reader.last_change()))
             # Who started the engine need not be told by others that it is on its way.
             coming = row.state == "queued" and process is not None
             state = _waiting(reader, row, process) if coming else reader.run_state(row)
@@ -286,7 +370,7 @@ def one_sentence(text: str) -> str:
 
 def stop(session: Path, run: str) -> None:
     pause = threading.Event()
-    client.cancel(session, run)
+    running.cancel(session, run)
     with SessionReader(session) as reader:
         for _ in range(int(_GIVE_UP_SECONDS / _LOOK_SECONDS)):
             row = reader.run(run)
@@ -296,65 +380,71 @@ def stop(session: Path, run: str) -> None:
 
 
 class TerminalShow:
-    """Shows events on a terminal: a line per step, a table at the end; errors go to standard error."""
+    """Shows events on a terminal: a line per step and trial, live bars for stages; errors go to standard error."""
 
     def __init__(self) -> None:
         self.console = Terminal()
+        self._live = self.console.is_terminal
+        self._bars = StageBars(self.console)
+        self._verdicts: Counter[str] = Counter()
+
+    def __enter__(self) -> TerminalShow:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.__exit__()
 
     def __call__(self, event: dict[str, Any]) -> None:
-        if event["type"] == "step":
-            mark = {"invalid": "!", "error": glyphs.VERDICTS["failed"]}.get(event["kind"], " ")
-            note = f"  {event['problem']}" if event["problem"] else ""
-            line = f"  {event['case']:<20} {event['number']:>3} {mark} {event['action']:<15} {event['target']}{note}"
-            self.console.print(one_line_keep(line, self.console.width, self.console.readable("…")))
-        elif event["type"] == "trial" and event["status"] in _TOLD:
-            # The word stands in the line as well, so nothing takes the sign's place where it cannot be shown.
-            lead = "" if self.console.plain else f"{glyphs.STATES[event['status']]} "
-            score = "" if event["score"] is None else f"  {_score(event, 0)} ({event['judge']})"
-            why = one_line(event["error"] or event["problem"] or "", 200)
-            why = f"  {why}" if why else ""
-            what = f"{event['case']} · {event['agent']} · {event['model']} · {event['repeat']}"
-            self.console.print(f"{lead}{what}  {event['status']}{score}{why}", style="bold")
-        elif event["type"] == "error":
-            tell(f"workbench: {event['sentence']}")
+        match event["type"]:
+            case "step":
+                mark = {"invalid": "!", "error": glyphs.VERDICTS["failed"]}.get(event["kind"], " ")
+                note = f"  {event['problem']}" if event["problem"] else ""
+                line = (
+                    f"  {event['case']:<20} {event['number']:>3} {mark} {event['action']:<15} {event['target']}{note}"
+                )
+                self.console.print(one_line_keep(line, self.console.width, self.console.readable("…")))
+            case "trial" if event["status"] in _TOLD:
+                # The word stands in the line as well, so nothing takes the sign's place where it cannot be shown.
+                lead = "" if self.console.plain else f"{glyphs.STATES[event['status']]} "
+                score = "" if event["score"] is None else f"  {score_words(event)} ({event['judge']})"
+                why = one_line(event["error"] or event["problem"] or "", 200)
+                why = f"  {why}" if why else ""
+                what = f"{event['case']} · {event['agent']} · {event['model']} · {event['repeat']}"
+                self.console.print(f"{lead}{what}  {event['status']}{score}{why}", style="bold")
+            case "error":
+                self.__exit__()
+                tell(f"workbench: {event['sentence']}")
+            case "stage":
+                self._stage(event["name"], event["state"], event["done"], event["total"], event["note"] or "")
+            case "reason":
+                said = one_line(str(Reason(event["sentence"], event["count"])), 600)
+                if self._live:
+                    # Above the bars; standard error would break them.
+                    self.console.print(said, style="red")
+                else:
+                    tell(said)
+            case "candidate" if not event["control"]:
+                self._verdicts[event["verdict"]] += 1
+                words = (f"{glyphs.VERDICTS.get(name, name)} {count}" for name, count in sorted(self._verdicts.items()))
+                self._bars.note("candidates", " ".join(words))
 
-    def table(self, closing: dict[str, Any]) -> None:
-        # Beside the scores, what a narrow terminal has no room for can be had from `workbench show`.
-        more = ("steps", "tokens", "$") if self.console.width >= 100 else ()
-        rows = []
-        for case in closing["cases"]:
-            tiers = ["?" if value is None else f"{value:.1f}" for value in case["tiers"].values()]
-            score = "?" if case["score"] is None else _score(case, 1)
-            cost = "–" if case["cost"] is None else f"{case['cost']:.2f}"
-            took = (str(case["steps"]), f"{case['tokens']:,}", cost) if more else ()
-            seconds = "" if case["seconds"] is None else f"{case['seconds']:.0f}"
-            # The path of a folder would leave no room for the scores.
-            name = case["case_name"] if "/" in case["case"] else case["case"]
-            name = " ".join(filter(None, (name, case["told_apart"])))
-            rows.append((name, case["agent"], score, *tiers, *took, seconds, case["status"]))
-        heads = ("case", "agent", "score", "1", "2", "3", "4", *more, "s", "status")
-        self.console.table(heads, rows, range(2, len(heads) - 1), whole=range(2, len(heads)))
-        self._problems(closing)
-        for line in reason_lines(closing["reasons"]):
-            self.console.print(line, style="red", markup=False, soft_wrap=True)
-        models = sorted({str(case["model"]) for case in closing["cases"]})
-        judges = sorted({str(case["judge"]) for case in closing["cases"] if case["judge"]})
-        if models:
-            judged = f" · judge: {', '.join(judges)}" if judges else ""
-            self.console.print(f"model: {', '.join(models)}{judged}", style="dim")
-        # Alone on its line and never wrapped, so that it can be copied.
-        self.console.print(f"session: {closing['session']}", style="dim", soft_wrap=True)
+    def _stage(self, name: str, state: str, done: int | None, total: int | None, note: str) -> None:
+        if self._live:
+            self._bars.__enter__()
+            self._bars.update(name, state, done=done, total=total, note=note)
+        elif state in ("done", "failed"):
+            count = f" {done} of {total}" if total else ""
+            say(f"{name:<13} {state}{count}  {note.partition(chr(10))[0]}".rstrip(), flush=True)
 
-    def _problems(self, closing: dict[str, Any]) -> None:
-        told: dict[str, list[str]] = {}
-        for case in closing["cases"]:
-            if case["problem"]:
-                told.setdefault(case["problem"], []).append(case["case"])
-        for problem, cases in told.items():
-            which = ", ".join(dict.fromkeys(cases))
-            self.console.print(f"{glyphs.UNSCORED} {which}: {problem}", style="yellow", soft_wrap=True)
-        if told:
-            self.console.print(f"Ask the judge again with: workbench resume {closing['session']}", soft_wrap=True)
+
+@contextlib.contextmanager
+def showing(as_json: bool) -> Iterator[Show]:
+    """Give what shows events: as lines of JSON, or live on a terminal."""
+    if as_json:
+        yield print_json
+    else:
+        with TerminalShow() as terminal:
+            yield terminal
 
 
 def one_line_keep(text: str, width: int, end: str = "…") -> str:

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import UsageError
-from workbench.base.text import one_line
+from workbench.base.text import one_line, share
 from workbench.comparison import panes, tasks
 from workbench.comparison.texts import TextSide, compare_texts, docstring_of
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
@@ -22,7 +22,7 @@ from workbench.results.samples import samples_of
 from workbench.session.groups import Group, settings_of
 from workbench.session.rows import RunRow, TaskRow
 from workbench.session.sample_counts import sample_counts
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Paired, holm
 
 if TYPE_CHECKING:
@@ -270,12 +270,12 @@ def pass_at(k: int, one: Paired, left: Estimate | None, right: Estimate | None, 
         known = estimate is not None and estimate.value is not None and estimate.low is not None
         return f"[{estimate.low:.2f}, {estimate.high:.2f}]" if estimate and known else ""
 
-    values = *(tasks.share(None if each is None else each.value) for each in (left, right)), ""
+    values = *(share(None if each is None else each.value) for each in (left, right)), ""
     intervals = bounds(left), bounds(right), (panes.interval_words(one.bounds, 2), "dim")
     return [
         panes.head_column(f"pass@{k}", values, 7, at, "score"),
         panes.head_column("interval", intervals, 14, 10 + at, widest=16, text=True),
-        panes.head_column(f"both @{k}", [*map(tasks.share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, at),
+        panes.head_column(f"both @{k}", [*map(share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, at),
     ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from workbench.base.errors import UsageError
-from workbench.base.text import one_line
+from workbench.base.text import NOTHING, bounds, one_line, signed
 from workbench.comparison.texts import Texts
 from workbench.statistics.paired import Tally, difference
 
@@ -18,7 +18,6 @@ Row = TypeVar("Row")
 Side = TypeVar("Side")
 Cell = str | tuple[str, str]  # a text, or a text with the name of its style
 MOST_KS = 3  # so many k of pass@k are compared, the smallest ones
-NOTHING = "–"
 SAME, ONLY_A, ONLY_B, CHANGED = ("=", "dim"), ("A", "only-a"), ("B", "only-b"), ("~", "strong")
 """The sign before a row, with its style: on both sides, only on one, on both but not the same."""
 MORE, LESS, UNKNOWN = ("▲", "good"), ("▼", "poor"), ("?", "dim")
@@ -35,20 +34,17 @@ def points(value: float | None, out_of: float) -> str:
 
 
 def change(value: float | None, digits: int) -> str:
-    """Return a difference with its sign: ``+3.5``, ``−16.0``, ``0`` for none, "" where it is not known."""
-    if value is None:
-        return ""
-    shown = f"{abs(value):,.{digits}f}"
-    return "0" if not float(shown.replace(",", "")) else f"{'+' if value > 0 else '−'}{shown}"
+    """Return a difference with its sign, ``0`` for none, "" where it is not known."""
+    shown = signed(value, digits)
+    return "" if value is None else shown if shown[0] in "+−" else "0"
 
 
 def change_cell(value: float | None, digits: int, unknown: str = NOTHING, none: str = "dim") -> tuple[str, str]:
     return change(value, digits) or unknown, none if not value else "good" if value > 0 else "poor"
 
 
-def interval_words(bounds: tuple[float | None, float | None], digits: int) -> str:
-    low, high = bounds
-    return "" if low is None or high is None else f"[{change(low, digits)}, {change(high, digits)}]"
+def interval_words(of: tuple[float | None, float | None], digits: int) -> str:
+    return bounds(*of, digits, change)
 
 
 def wins(count: Tally) -> str:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.glyphs import VERDICTS
-from workbench.base.text import one_line
+from workbench.base.text import NOTHING, one_line, percent, share
 from workbench.comparison import panes
 from workbench.comparison.texts import (
     TextSide,
@@ -26,7 +26,7 @@ from workbench.comparison.texts import (
 from workbench.regeneration.outcome import TaskResult, ks_of, task_result
 from workbench.results.samples import failing_tests
 from workbench.session.groups import Group
-from workbench.session.json_forms import WrongForm, decoded, picked
+from workbench.session.json_forms import picked
 from workbench.session.sample_counts import SampleCount, counts_of
 from workbench.statistics.paired import difference
 
@@ -94,7 +94,7 @@ def failing_pane(
     def ends(one: FailedTest | None) -> panes.Cell:
         if one is not None and one.failed:
             return f"✗ {one.outcome or f'{one.failed:,}'}" + (f" of {one.samples:,}" if one.samples else ""), "failed"
-        return {"passes": ("✓", "passed"), "no sample yet": ("·", "dim")}.get(says(one), (panes.NOTHING, "dim"))
+        return {"passes": ("✓", "passed"), "no sample yet": ("·", "dim")}.get(says(one), (NOTHING, "dim"))
 
     return panes.Table(
         summary=of or panes.in_each_words(pairs),
@@ -223,7 +223,7 @@ def pass_pair(a: TaskResult | None, b: TaskResult | None, ks: Iterable[int], nam
 
 
 def passed_cell(result: TaskResult | None) -> str:
-    return panes.NOTHING if result is None else f"{result.passed:,}/{result.counted:,}"
+    return NOTHING if result is None else f"{result.passed:,}/{result.counted:,}"
 
 
 def pass_columns(ks: Sequence[int]) -> Iterable[panes.Column[PassPair]]:
@@ -234,10 +234,6 @@ def pass_columns(ks: Sequence[int]) -> Iterable[panes.Column[PassPair]]:
     for place, k in enumerate(ks):
         yield from panes.sided(f"{{}} @{k}", partial(at, k), 5, priority=50 + place, page=False)
         yield panes.gap_column(f"@{k} B − A", place, 8, 2, 2 * place)
-
-
-def share(value: float | None) -> str:
-    return panes.NOTHING if value is None else f"{value:.2f}"
 
 
 def result_json(pair: PassPair, ks: Iterable[int], *names: str) -> dict[str, Any]:
@@ -264,17 +260,14 @@ class TaskSide:
         self.function = self._read_function(reader)
         self.docstring, self.prompt = docstring_of(reader, task), prompt_of(reader, task)
         by_group: dict[Group, list[SampleCount]] = {}
-        for row in counts_of(reader, reader.candidates(task.run_id, task.id), {task.id: task}):
+        for row in counts_of(reader, reader.candidates(task.run_id, task.id)):
             if not row.control and not row.excluded:
                 by_group.setdefault(row.group, []).append(row)
         self.results = {group: task_result(task, rows) for group, rows in sorted(by_group.items())}
         self.samples = sum(one.counted for one in self.results.values())
         self.passed = sum(one.passed for one in self.results.values())
         failed = failed_counts(reader, task.id)
-        try:
-            listed = [str(test) for test in decoded(task.tests, list)]
-        except WrongForm:
-            listed = []
+        listed = map(str, reader.decoded(task.tests, list, f"the tests of task {task.id}"))
         # A verdict may name a test that is no longer listed, such as a whole file that could not be imported.
         tests = {test: failed.get(test, FailedTest(0)) for test in (*listed, *failed)}
         self.tests = {test: replace(one, samples=self.samples) for test, one in tests.items()}
@@ -303,11 +296,11 @@ class TaskSide:
             "lines": f"{row.start_line:,} to {row.end_line:,}" if row.start_line and row.end_line else "",
             "docs": row.docs_words,
             "tests": f"{row.test_count:,}",
-            "lines covered": "" if row.coverage is None else f"{row.coverage:.0%}",
+            "lines covered": "" if row.coverage is None else percent(row.coverage),
             "branches": "" if row.branches is None else f"{row.branches_covered or 0:,} of {row.branches:,}",
             "unstable tests": "" if row.unstable is None else f"{row.unstable:,}",
             "test seconds": "" if row.seconds is None else f"{row.seconds:.2f}",
-            "code in docs": "" if row.leak is None else f"{row.leak:.0%}",
+            "code in docs": "" if row.leak is None else percent(row.leak),
             "state": row.state + (f": {one_line(row.reason, 200)}" if row.reason else ""),
             "repository": one_line(row.snapshot, 16),
             "run": self.run,
@@ -334,7 +327,7 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
     differ = ", ".join(one.name for one in facts if not one.same)
 
     def fact(text: str | None, of: panes.Pair[str]) -> panes.Cell:
-        return one_line(text or "", 300) or panes.NOTHING, "dim" if of.same else "strong"
+        return one_line(text or "", 300) or NOTHING, "dim" if of.same else "strong"
 
     return panes.Comparison(
         names=panes.names_apart(left.parts, right.parts, 1, 4),

@@ -14,15 +14,15 @@ from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.text import one_line
+from workbench.base.text import NOTHING, one_line
 from workbench.comparison import panes
 from workbench.comparison.trials import Part, Scale, by_judges, common_scales, criteria_of
 from workbench.results.scores import card_of, totals_of
+from workbench.results.spread import Total, comparable
 from workbench.rubric.scorecard import Criterion
-from workbench.rubric.spread import Total, comparable
 from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.json_forms import TIER_NAMES, picked
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Paired, difference, holm, tally
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.Table[PointsPart]:
         columns=(
             panes.texts("points", name, 14, 44),
             panes.gap_column("B − A", 0, 6, 1),
-            panes.Column("95 % interval", lambda row: (panes.interval_words(row.paired.bounds, 1) or panes.NOTHING, "dim"), 14),
+            panes.Column("95 % interval", lambda row: (panes.interval_words(row.paired.bounds, 1) or NOTHING, "dim"), 14),
             panes.Column("p (Holm)", lambda row: "" if row.adjusted is None else f"{row.adjusted:.2g}", 8),
             *panes.sided("{}", lambda value: panes.figure(value, 1), 6, priority=2),
             panes.Column("cases won", won, 12, priority=1),
@@ -254,7 +254,7 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
     adjusted = "of tiers and of criteria adjusted for their number (Holm)"
     notes = [f"p by a {parts[0].paired.test.rule}; {adjusted}."] if parts else []
     notes += [] if same_judge else ["workbench rescore scores both sides by one judge."]
-    shown = [panes.NOTHING if one is None else f"{one:.1f}" for one in means]
+    shown = [NOTHING if one is None else f"{one:.1f}" for one in means]
 
     def choose(a: SessionReader, b: SessionReader, rows: Mapping[str, Any]) -> panes.Leads:
         row = rows["Trials"]
@@ -309,11 +309,11 @@ def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
         return one_line(" | ".join(names), 200), "dim"
 
     def repeats(pair: TrialPair) -> str:
-        return "|".join(dict.fromkeys(panes.NOTHING if one is None else one.count for one in (pair.left, pair.right)))
+        return "|".join(dict.fromkeys(NOTHING if one is None else one.count for one in (pair.left, pair.right)))
 
     def points(one: ScoredTrial | None) -> str:
         if one is None or one.mean.points is None:
-            return panes.NOTHING if one is None else "?"
+            return NOTHING if one is None else "?"
         return panes.points(one.mean.points, one.mean.out_of)
 
     return panes.Table(

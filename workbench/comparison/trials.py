@@ -10,13 +10,13 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.glyphs import STATES
-from workbench.base.text import one_line
+from workbench.base.text import NOTHING, one_line
 from workbench.comparison import panes
 from workbench.comparison.texts import align, compare_texts, longest_common, read_text
 from workbench.grounding.exploration import LISTED, PARTLY, READ, WHOLE
 from workbench.results.scores import card_of, totals_of
+from workbench.results.spread import Total
 from workbench.rubric.scorecard import Criterion, Scorecard
-from workbench.rubric.spread import Total
 from workbench.session.json_forms import TIER_NAMES, picked
 from workbench.session.judges import in_words
 from workbench.session.pending_work import trial_state
@@ -179,7 +179,7 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.Table[Cr
     summary += [f"{signs.total()} scored in one only"] if signs else []
 
     def points(row: CriterionPair, one: Criterion | None) -> panes.Cell:
-        shown = panes.NOTHING if one is None else "?" if one.points is None else f"{one.points:.1f}"
+        shown = NOTHING if one is None else "?" if one.points is None else f"{one.points:.1f}"
         return shown, "strong" if row.heading else ""
 
     def reason(judged: Criterion | None) -> str:
@@ -282,7 +282,7 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
                 summary=f"{common:,}, the same" if common == len(steps) else apart,
                 rows=steps,
                 columns=(
-                    *panes.sided("{}", lambda step: (f"{step.number:,}" if step else panes.NOTHING, "dim"), size),
+                    *panes.sided("{}", lambda step: (f"{step.number:,}" if step else NOTHING, "dim"), size),
                     panes.Column("action", lambda pair: one_line(pair.either.action, 15), 15, text=True),
                     panes.Column("target", _target, widest=400, text=True),
                 ),

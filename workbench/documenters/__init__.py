@@ -12,7 +12,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "llm": ["LlmDocs"],
         "making": ["DocumentedFile", "as_documented", "document_file", "make_doc_system"],
-        "names": ["SCOPES", "parse_docs", "parse_scope"],
-        "types": ["DocSystem", "Docstring", "DocumentationFailed", "Progress"],
+        "types": ["SCOPES", "parse_docs", "parse_scope", "DocSystem", "Docstring", "DocumentationFailed", "Progress"],
     },
 )

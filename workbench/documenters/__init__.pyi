@@ -3,10 +3,10 @@ from workbench.documenters.making import DocumentedFile as DocumentedFile
 from workbench.documenters.making import as_documented as as_documented
 from workbench.documenters.making import document_file as document_file
 from workbench.documenters.making import make_doc_system as make_doc_system
-from workbench.documenters.names import SCOPES as SCOPES
-from workbench.documenters.names import parse_docs as parse_docs
-from workbench.documenters.names import parse_scope as parse_scope
+from workbench.documenters.types import SCOPES as SCOPES
 from workbench.documenters.types import Docstring as Docstring
 from workbench.documenters.types import DocSystem as DocSystem
 from workbench.documenters.types import DocumentationFailed as DocumentationFailed
 from workbench.documenters.types import Progress as Progress
+from workbench.documenters.types import parse_docs as parse_docs
+from workbench.documenters.types import parse_scope as parse_scope

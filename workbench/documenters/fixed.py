@@ -7,11 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workbench.base.errors import UsageError
-from workbench.documenters.programs.adapter import Written, read_edited
+from workbench.documenters.kept import Written, read_edited
 from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.repository import Snapshot
-from workbench.repository.definitions import Definition, DefinitionKey, DefinitionKind, find_definitions
-from workbench.repository.functions import Function, find_functions
+from workbench.repository.functions import (
+    Definition,
+    DefinitionKey,
+    DefinitionKind,
+    Function,
+    find_definitions,
+    functions_by_name,
+)
 
 
 class Sources:
@@ -25,8 +31,7 @@ class Sources:
     def function(self, path: str, qualified_name: str, occurrence: int) -> tuple[Function, bytes]:
         if path not in self._files:
             source = (self.root / path).read_bytes()
-            functions = {(each.qualified_name, each.occurrence): each for each in find_functions(source, path)}
-            self._files[path] = source, functions
+            self._files[path] = source, functions_by_name(source, path)
         source, functions = self._files[path]
         function = functions.get((qualified_name, occurrence))
         if function is None:

@@ -11,15 +11,22 @@ from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Asker, Message, Request, Sampling
-from workbench.regeneration.context import build_context
 from workbench.regeneration.extraction import MAX_ANSWER
 from workbench.regeneration.fences import read_blocks
 from workbench.regeneration.leakage import measure_leakage
+from workbench.regeneration.prompts import build_context
 from workbench.repository import Snapshot
-from workbench.repository.definitions import Definition, DefinitionKey, DefinitionKind
-from workbench.repository.encoding import decode, source_encoding
-from workbench.repository.functions import Function, find_functions, literal_text, outline
-from workbench.repository.indentation import dedent
+from workbench.repository.functions import (
+    Definition,
+    DefinitionKey,
+    DefinitionKind,
+    Function,
+    find_functions,
+    functions_by_name,
+    literal_text,
+    outline,
+)
+from workbench.repository.lines import decode, dedent, source_encoding
 from workbench.repository.splicing import SpliceError, body_text, replace_docstring
 from workbench.session.identity import task_id
 
@@ -148,10 +155,7 @@ def other_prompt(source: bytes, definition: Definition) -> tuple[Message, ...]:
 def documenter_prompt(source: bytes, function: Function) -> tuple[Message, ...]:
     """Return the messages: imports and the definitions around, then the function without its old docstring."""
     bare = replace_docstring(source, function, None)
-    identity = (function.qualified_name, function.occurrence)
-    target = next(
-        (f for f in find_functions(bare, function.path) if (f.qualified_name, f.occurrence) == identity), None
-    )
+    target = functions_by_name(bare, function.path).get((function.qualified_name, function.occurrence))
     context = build_context(bare, target, "function-1").before if target else ""
     shown = target or function
     code = decode(bare[shown.span.start : shown.span.end] if target else b"", source_encoding(source))

@@ -5,20 +5,30 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import failure, load, make
 from workbench.base.files import expanded
+from workbench.base.plugins import plugin_named
 from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
+from workbench.documenters.kept import KEPT, WorkFolder
 from workbench.documenters.llm import LlmDocs
-from workbench.documenters.names import DOCSTRINGS_ONLY, SCOPES, DocsName, parse_docs
-from workbench.documenters.types import Docstring, DocSystem, DocumentationFailed, Progress
+from workbench.documenters.types import (
+    DOCSTRINGS_ONLY,
+    KIND,
+    SCOPES,
+    DocsName,
+    Docstring,
+    DocSystem,
+    DocumentationFailed,
+    Progress,
+    parse_docs,
+)
 from workbench.models.types import Asker, ModelError
-from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
-from workbench.repository.documenting import document, without_other_texts
-from workbench.repository.functions import Function, find_functions
-from workbench.repository.splicing import SpliceError
+from workbench.repository.functions import DefinitionKey, DefinitionKind, Function, find_definitions, functions_by_name
+from workbench.repository.splicing import SpliceError, document, without_other_texts
 
 if TYPE_CHECKING:
     from workbench.models.types import Sampling
@@ -42,8 +52,7 @@ class DocumentedFile:
 
 
 def as_documented(source: bytes, path: str, scope: str = SCOPES[0]) -> DocumentedFile:
-    functions = {(one.qualified_name, one.occurrence): one for one in find_functions(source, path)}
-    return DocumentedFile(source, functions, scope)
+    return DocumentedFile(source, functions_by_name(source, path), scope)
 
 
 async def docstring_of(system: DocSystem, path: str, key: DefinitionKey) -> Docstring:
@@ -62,10 +71,8 @@ async def document_file(
 ) -> DocumentedFile:
     """Return a file in which every definition has the system's docstring, or none.
 
-    Raises:
-        ModelError: A model gave no answer: every prompt of this file would be different. A definition that does not fit
-            the model's window has none.
-        DocumentationFailed: A docstring cannot be written into the file.
+    ModelError: a model gave no answer, so that every prompt of this file would be different (a definition that does not
+    fit the model's window has none). DocumentationFailed: a docstring cannot be written into the file.
     """
     failed: dict[DefinitionKey, str] = {}
     if scope == DOCSTRINGS_ONLY:
@@ -110,7 +117,7 @@ def make_doc_system(
     confined: bool = True,
     sampled_as: str = "",
 ) -> DocSystem:
-    """Return the doc system with a name (see :func:`workbench.documenters.names.parse_docs`).
+    """Return the doc system with a name (see :func:`workbench.documenters.types.parse_docs`).
 
     A dotted path is imported from ``folders`` first. ``sampling`` is for ``llm:``; ``program_seconds`` (0: the default)
     and ``confined`` are for programs; ``sampled_as`` is the recorded model whose answers are replayed. UsageError:
@@ -129,19 +136,31 @@ def make_doc_system(
             return CopiedDocs(docs.text, source=docs.rest)
         case "llm":
             system = LlmDocs(docs.rest, asker, sampling, sampled_as=sampled_as)
-        case "repoagent" | "osa" | "command":
-            from workbench.documenters.programs import doc_program
-
-            system = doc_program(docs, asker, seconds=program_seconds, confined=confined, sampled_as=sampled_as)
         case "extension":
-            loaded = load("doc system", docs.rest, DocSystem, folders)
-            system = Checked(cast(DocSystem, make("doc system", loaded, {"asker": asker})))
+            loaded = load(KIND, docs.rest, DocSystem, folders)
+            system = Checked(cast(DocSystem, make(KIND, loaded, {"asker": asker})))
+        case _:
+            system = program_of(docs).named(docs, asker, program_seconds, confined, sampled_as)
     if system.needs_model and asker is None:
         raise UsageError(
             f"The doc system {docs.text} asks a model, which only a run does: "
             f"workbench regenerate SOURCE --docs {docs.text}."
         )
     return system
+
+
+def program_of(docs: DocsName) -> Any:
+    """Return the class of a doc system that is another program; its ``adapter`` knows what there is to a name."""
+    plugin = plugin_named(KIND, docs.kind)
+    if plugin is None:
+        raise UsageError(f"{docs.text} is no program that documents repositories.")
+    return load(KIND, plugin.path, DocSystem).cls
+
+
+def kept_place(docs: DocsName, snapshot: Snapshot) -> Path:
+    """Return the file that has what a program wrote about a repository, once it has."""
+    adapter = program_of(docs).adapter(docs.rest, docs.version)
+    return WorkFolder(snapshot, adapter.name, adapter.basis).folder / KEPT
 
 
 class Checked:
@@ -162,7 +181,7 @@ class Checked:
         except WorkbenchError:
             raise
         except Exception as error:
-            raise DocumentationFailed(failure("doc system", self.name, error)) from error
+            raise DocumentationFailed(failure(KIND, self.name, error)) from error
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         return await self._checked(self._system.docstring(path, qualified_name, occurrence))
@@ -176,7 +195,7 @@ class Checked:
         except WorkbenchError:
             raise
         except Exception as error:
-            raise DocumentationFailed(failure("doc system", self.name, error)) from error
+            raise DocumentationFailed(failure(KIND, self.name, error)) from error
         if not isinstance(found, Docstring) or not isinstance(found.text, str | None):
             raise DocumentationFailed(
                 f"The doc system {self.name} failed: it gave {type(found).__name__}, not a Docstring."

@@ -35,16 +35,18 @@ def _warm() -> int:
 
 
 def _execute(session: Path, arguments: argparse.Namespace) -> int:
+    from workbench.orders.launching import come_to_turn, wait_for_others
+
+    if arguments.queue:
+        wait_for_others(session, arguments.study or "")
     if arguments.study is not None:
-        from workbench.orders.study_client import execute_study
+        from workbench.orders.study import execute_study
 
         return execute_study(session, arguments.study)
     if arguments.improvement is not None:
         from workbench.engine.improvement import execute_improvement
 
         return execute_improvement(session, arguments.improvement)
-    from workbench.orders.launching import come_to_turn
-
     come_to_turn(session, arguments.run)
     from workbench.engine.process import serve
 
@@ -58,6 +60,9 @@ def main() -> int:
     parser.add_argument("--session", type=Path)
     parser.add_argument("--run")
     parser.add_argument("--study", help="execute what a study lacks, run after run")
+    parser.add_argument(
+        "--queue", action="store_true", help="begin a study or improvement after the runs that are there"
+    )
     parser.add_argument("--improvement", help="execute an order to improve docstrings, by its id")
     arguments = parser.parse_args()
     if arguments.warm:

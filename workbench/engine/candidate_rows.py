@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from workbench.base.errors import UsageError
 from workbench.engine.evaluators import SAMPLES, Evaluators, SamplesEvaluator, sampling_text
 from workbench.engine.task_rows import TaskItem
-from workbench.orders.plan import Ask, RegenerationPlan
+from workbench.plans.plan import Ask, RegenerationPlan
 from workbench.regeneration.extraction import Extraction
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS

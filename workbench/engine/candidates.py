@@ -24,7 +24,7 @@ from workbench.regeneration.extraction import Extraction
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionError, SessionWriter
-from workbench.session.verdict_counts import is_counted
+from workbench.session.sample_counts import is_counted
 
 #: So many candidates in a row that no model answers end the run: the rest would only fail as well, slowly.
 GIVE_UP_AFTER = 12

@@ -6,17 +6,17 @@ import asyncio
 import contextlib
 import time
 import traceback
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.catalog import kept_snapshot, resolve_case, snapshot_of
-from workbench.checking.page import LARGEST, parse_page
-from workbench.checking.pages import Asked, check_pages
-from workbench.checking.verdicts import RULES, CheckDamaged, Checked, columns, from_json, to_json
-from workbench.orders.plan import DocumentPlan
+from workbench.checking.pages import LARGEST, Asked, check_pages
+from workbench.checking.verdicts import RULES, CheckDamaged, Checked, from_json, to_json, works
+from workbench.claims.page import parse_page
+from workbench.orders.check import key_of
 from workbench.orders.trial_contents import ContentChanged
-from workbench.orders.trial_orders import key_of
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.rows import CheckRow, RunRow
 
@@ -76,7 +76,7 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
             again=None,
             result_blob=writer.blob(to_json(checked)),
             seconds=time.monotonic() - began,
-            **columns(checked),
+            **asdict(works(checked)),
         )
 
 

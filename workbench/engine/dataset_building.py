@@ -16,8 +16,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.catalog import resolve_case
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
-from workbench.regeneration.dataset import write_dataset
-from workbench.regeneration.dataset_rows import Origin, Row, make_rows, repository_name
+from workbench.regeneration.dataset import Origin, Row, make_rows, repository_name, write_dataset
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import TaskSet
 from workbench.sandbox import Backend

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from workbench.agents import make_agent
-from workbench.agents.remote_names import is_peer
+from workbench.agents.names import is_peer
 from workbench.base.settings import Settings
 from workbench.base.task_groups import task_group
 from workbench.engine.records import SessionCallLog, SessionReplay, has_docs_of
@@ -16,7 +16,7 @@ from workbench.engine.trial import TrialRunner
 from workbench.models import Gateway, Limits
 from workbench.models.defaults import is_local
 from workbench.models.types import ModelError
-from workbench.orders.plan import DocumentPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.rubric import make_judge, parse_judge
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.pending_work import is_rescored, lacking, trial_state

@@ -21,20 +21,20 @@ from workbench import catalog
 from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.settings import load
-from workbench.checking.project import Project
+from workbench.claims.project import ProjectIndex
 from workbench.engine.document import gateway_for
 from workbench.engine.process import serve
 from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of, standings
 from workbench.improving.changes import written
 from workbench.improving.gates import check_docstring, longest_for, read_docstring
+from workbench.improving.reading import spliced, task_source
 from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, writer_prompt
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
 from workbench.models.types import EmptyAnswer, ModelError, Request
-from workbench.orders.improvement_client import spliced, task_source
 from workbench.orders.orders import Order, is_finished, ordered_work, refusal
-from workbench.orders.plan import ImprovementPlan, RegenerationPlan, as_text
-from workbench.orders.regeneration_client import carried_out, order_regeneration
+from workbench.orders.regenerate import carried_out, order_regeneration
+from workbench.plans.plan import ImprovementPlan, RegenerationPlan, as_text
 from workbench.repository.functions import Function
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader, SessionWriter
@@ -234,7 +234,7 @@ class Improvement:
             extra_body=order.ask.extra_body or "{}",
         )
         if proposals:
-            self._project = Project(self._root(order.run))
+            self._project = ProjectIndex(self._root(order.run))
         waiting = proposals
         for number in range(1, plan.attempts + 1):
             if not waiting:

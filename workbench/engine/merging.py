@@ -10,14 +10,14 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import building_beside, put_in_place
 from workbench.base.text import plural
-from workbench.engine.merged_rows import COUNTED, Tally, add_source
+from workbench.engine.merged_rows import COUNTED, Counts, add_source, counts
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
 from workbench.session.damage import summary
 from workbench.session.file import SessionExists, translated
@@ -61,16 +61,17 @@ def merge(sources: Sequence[Path], target: Path, told: Callable[[str], None] = l
     with _folder_beside(target) as folder:
         building = folder / f"merged{SUFFIX}"
         create(building, target.stem)
-        tallies = []
+        found = []
         for number, path in enumerate(paths):
             told(path.name)
-            tallies.append(_add(building, path, folder / f"{number}{SUFFIX}"))
-        rows, equal = _checked(building, tallies)
+            found.append(_add(building, path, folder / f"{number}{SUFFIX}"))
+        added, equal = ({table: sum(each[table][at] for each in found) for table in COUNTED} for at in (0, 1))
+        _check(building, added)
         try:
             put_in_place(building, target)
         except FileExistsError:
             raise SessionExists(f"{target} exists already; choose another name.") from None
-    return Merged(target, rows, equal)
+    return Merged(target, added, equal)
 
 
 @contextlib.contextmanager
@@ -86,7 +87,7 @@ def _folder_beside(target: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _add(building: Path, path: Path, copy: Path) -> Tally:
+def _add(building: Path, path: Path, copy: Path) -> Counts:
     with SessionReader(path) as reader:
         if reader.damage:
             raise SessionError(f"{path.name} is not merged: {summary(reader.damage)}")
@@ -94,34 +95,28 @@ def _add(building: Path, path: Path, copy: Path) -> Tally:
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS src", (str(copy),))
         connection.execute("BEGIN IMMEDIATE")
-        tally = add_source(connection, path.stem)
+        sums = add_source(connection, path.stem)
         connection.execute("COMMIT")
         connection.execute("DETACH src")
     for file in copy.parent.glob(f"{copy.name}*"):
         file.unlink()
-    return tally
+    return sums
 
 
-def _checked(building: Path, tallies: Sequence[Tally]) -> tuple[dict[str, int], dict[str, int]]:
+def _check(building: Path, added: Mapping[str, int]) -> None:
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
         schema.prune_changes(connection)
         problems = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
         problems += [f"a row of {row[0]} hangs on nothing" for row in connection.execute("PRAGMA foreign_key_check")]
-        rows = {table: int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) for table in COUNTED}
-        for tally in tallies:
-            problems += [
-                f"of {tally.given[table]:,} {table} of {tally.name}, {tally.added[table] + tally.equal[table]:,} arrived"
-                for table in COUNTED
-                if tally.given[table] != tally.added[table] + tally.equal[table]
-            ]
-        for table in COUNTED:
-            added = sum(tally.added[table] for tally in tallies)
-            if added != rows[table]:
-                problems.append(f"{rows[table]:,} {table} are there and not {added:,}")
+        rows = counts(connection, "main")
+        problems += [
+            f"{rows[table]:,} {table} are there and not {added[table]:,}"
+            for table in COUNTED
+            if added[table] != rows[table]
+        ]
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with SessionReader(building) as reader:
         if reader.damage:
             problems.append(summary(reader.damage))
     if problems:
         raise MergeFailed(f"The merged session did not hold its check, so it was not kept: {'; '.join(problems[:3])}.")
-    return rows, {table: sum(tally.equal[table] for tally in tallies) for table in COUNTED}

@@ -15,9 +15,9 @@ from workbench.base import settings as settings_room
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
 from workbench.engine import document
-from workbench.orders.client import mark_cancelled
 from workbench.orders.launching import come_to_turn
-from workbench.orders.plan import RegenerationPlan
+from workbench.orders.running import mark_cancelled
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionError, SessionLocked, SessionReader, SessionWriter
 from workbench.session.lease import HEARTBEAT_SECONDS, Lease, RunHeld
 from workbench.session.moved_files import Fate

@@ -9,13 +9,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from workbench.agents.agent_context import Step
-from workbench.agents.inherited import INHERITED, ForkDiverged, Given, Inherited
-from workbench.documenters.names import DocsName, parse_docs
+from workbench.agents.agent_context import INHERITED, ForkDiverged, Given, Inherited, Step
+from workbench.documenters.types import DocsName, parse_docs
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
-from workbench.orders.client import replay_plan
-from workbench.orders.plan import RegenerationPlan
-from workbench.orders.regeneration_estimate import model_of
+from workbench.orders.docs_estimate import model_of
+from workbench.orders.run import replay_plan
+from workbench.plans.plan import RegenerationPlan
 from workbench.rubric.scorecard import Scorecard
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.json_forms import picked

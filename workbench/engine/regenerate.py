@@ -23,7 +23,7 @@ from workbench.engine.stages import StageTable
 from workbench.engine.task_building import Unused, prepare
 from workbench.engine.task_rows import TaskTable
 from workbench.models.local_process import SLOTS
-from workbench.orders.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
+from workbench.plans.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Dropped
 from workbench.repository import Snapshot

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_building import Prepared, cores
 from workbench.sandbox import Backend, Job, Limits, Report, pool
-
-if TYPE_CHECKING:
-    from workbench.cluster import Cluster
+from workbench.sandbox.choose import Clusters, clusters_at
 
 
 class Sandboxes(Protocol):
@@ -38,10 +36,9 @@ async def sandbox_provider(engine: str) -> AsyncIterator[Place]:
     if not engine:
         yield _here
         return
-    from workbench.cluster import connected
-
-    async with connected(engine) as cluster:
-        yield partial(_on_cluster, cluster)
+    clusters = clusters_at(engine)
+    async with clusters.connected(engine) as cluster:
+        yield partial(_on_cluster, clusters, cluster)
 
 
 def _here(
@@ -52,23 +49,16 @@ def _here(
 
 @asynccontextmanager
 async def _on_cluster(
-    cluster: Cluster, prepared: Prepared, backend: Backend, limits: Limits, progress: StageProgress
+    clusters: Clusters,
+    cluster: Any,
+    prepared: Prepared,
+    backend: Backend,
+    limits: Limits,
+    progress: StageProgress,
 ) -> AsyncIterator[Sandboxes]:
-    from workbench.cluster.job_bundle import pack
-
     def tell(sentence: str) -> None:
         print(sentence, flush=True)
         progress.update("candidates", note=sentence)
 
-    case = prepared.case
-    bundle = pack(
-        case.name,
-        prepared.snapshot,
-        prepared.environment,
-        install=case.install,
-        test=case.test,
-        backend=backend.name,
-        limits=limits,
-    )
-    async with cluster.pool(bundle, tell) as opened:
+    async with cluster.pool(clusters.pack(prepared, backend.name, limits), tell) as opened:
         yield opened

@@ -12,22 +12,23 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from workbench.base import paths
+from workbench.base import paths, typed_json
 from workbench.base.errors import WorkbenchError
+from workbench.base.files import replaced
 from workbench.base.text import one_line
 from workbench.catalog import TestCase, resolve_case, snapshot_of
 from workbench.engine.stages import StageProgress
 from workbench.orders.measured import note_build
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.environment import Environment, build_environment
-from workbench.regeneration.stubs import STUB_VERSION
 from workbench.regeneration.suite import SUITE_FORMAT, Rules, Suite
-from workbench.regeneration.tasks import Dropped, Progress, Task, TaskSet, is_skipped
+from workbench.regeneration.tasks import STUB_VERSION, Dropped, Progress, Task, TaskSet, is_skipped
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend
 
+Built = TypeVar("Built", TaskSet, Suite)
 #: Quarantined tests that the live view names at most.
 _NAMED_TESTS = 500
 
@@ -103,13 +104,25 @@ async def prepare(
     else:
         # What goes on where another build stopped says nothing of what all of it takes.
         whole = not await asyncio.to_thread(cache.is_begun)
-        building = _Building(progress, on_dropped)
+
+        def on_progress(step: Progress) -> None:
+            if step.dropped is not None:
+                on_dropped(step.dropped)
+            if step.stage == "suite":
+                progress.update("suite", note=step.text)
+            elif step.stage == "functions":
+                progress.update("suite", "done")
+                progress.update("trace", "done", done=step.total, total=step.total, note=step.text)
+                progress.update("filter", done=0, total=step.total)
+            elif step.stage != "done":
+                progress.update("filter", done=step.done, total=step.total, note=step.text)
+
         built = await build_tasks(
             snapshot.root,
             environment,
             backend,
             workers=workers or cores(),
-            on_progress=building.on_progress,
+            on_progress=on_progress,
             rules=rules,
             record=cache,
         )
@@ -121,26 +134,6 @@ async def prepare(
     if not built.tasks:
         raise NoTasks(f"{case.name} gives no task: {_why_none(built)}", built)
     return Prepared(case, snapshot, environment, built, cached)
-
-
-@dataclass(eq=False)
-class _Building:
-    """Turns the builder's steps into stages."""
-
-    _progress: StageProgress
-    _on_dropped: Callable[[Dropped], None]
-
-    def on_progress(self, step: Progress) -> None:
-        if step.dropped is not None:
-            self._on_dropped(step.dropped)
-        if step.stage == "suite":
-            self._progress.update("suite", note=step.text)
-        elif step.stage == "functions":
-            self._progress.update("suite", "done")
-            self._progress.update("trace", "done", done=step.total, total=step.total, note=step.text)
-            self._progress.update("filter", done=0, total=step.total)
-        elif step.stage != "done":
-            self._progress.update("filter", done=step.done, total=step.total, note=step.text)
 
 
 def _report_all(progress: StageProgress, built: TaskSet, cached: bool) -> None:
@@ -236,12 +229,10 @@ class TaskCache:
         return self._suite.exists() or self._part.exists()
 
     def tasks(self) -> TaskSet | None:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            return TaskSet.from_json(json.loads(self._tasks.read_text(encoding="utf-8")))
-        return None
+        return _read(TaskSet, self._tasks)
 
     def finish(self, built: TaskSet) -> None:
-        _write(self._tasks, built.to_json())
+        _write(self._tasks, built)
         with contextlib.suppress(OSError):
             self._part.unlink(missing_ok=True)
 
@@ -251,44 +242,42 @@ class TaskCache:
                 path.unlink(missing_ok=True)
 
     def suite(self) -> Suite | None:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            return Suite.from_json(json.loads(self._suite.read_text(encoding="utf-8")))
-        return None
+        return _read(Suite, self._suite)
 
     def keep_suite(self, suite: Suite) -> None:
         """Store the suite's runs, and delete decisions that were based on earlier ones."""
         with contextlib.suppress(OSError):
             self._part.unlink(missing_ok=True)
-        _write(self._suite, suite.to_json())
+        _write(self._suite, suite)
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
         found: dict[str, Task | Dropped] = {}
         with contextlib.suppress(OSError), self._part.open(encoding="utf-8") as lines:
             for line in lines:
                 # Skip a line that was only partly written when the process was killed.
-                with contextlib.suppress(ValueError, KeyError, TypeError):
-                    data = json.loads(line)
-                    found[data["id"]] = Dropped(**data) if "stage" in data else Task.from_json(data)
+                with contextlib.suppress(ValueError, KeyError):
+                    data = typed_json.decode(dict, line)
+                    done = "stage" not in data
+                    found[data["id"]] = typed_json.convert(Task, data) if done else typed_json.convert(Dropped, data)
         return found
 
     def keep(self, decision: Task | Dropped) -> None:
-        data = decision.to_json() if isinstance(decision, Task) else asdict(decision)
         with contextlib.suppress(OSError):
             self._part.parent.mkdir(parents=True, exist_ok=True)
             with self._part.open("a", encoding="utf-8") as lines:
-                lines.write(json.dumps(data) + "\n")
+                lines.write(json.dumps(asdict(decision)) + "\n")
 
 
 def _key(parts: list[Any]) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
 
 
-def _write(place: Path, data: Mapping[str, Any]) -> None:
-    with contextlib.suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = place.with_name(f".part-{os.getpid()}-{place.name}")
-        try:
-            part.write_text(json.dumps(data), encoding="utf-8")
-            part.replace(place)
-        finally:
-            part.unlink(missing_ok=True)
+def _read(kind: type[Built], place: Path) -> Built | None:
+    with contextlib.suppress(OSError, ValueError):
+        return typed_json.decode(kind, place.read_bytes())
+    return None
+
+
+def _write(place: Path, built: TaskSet | Suite) -> None:
+    with contextlib.suppress(OSError), replaced(place) as part:
+        part.write_text(json.dumps(asdict(built)), encoding="utf-8")

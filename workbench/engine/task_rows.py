@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.task_groups import task_group
@@ -24,11 +23,11 @@ from workbench.documenters import (
 )
 from workbench.engine.stages import StageProgress
 from workbench.models.types import ModelError
-from workbench.orders.plan import Ask, chosen
+from workbench.plans.plan import Ask, chosen
 from workbench.regeneration import build_prompt, measure_leakage
-from workbench.regeneration.tasks import Dropped, Task
+from workbench.regeneration.tasks import Dropped, Task, located
 from workbench.repository import Snapshot
-from workbench.repository.functions import Function, find_functions
+from workbench.repository.functions import Function
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import task_id, tested_by
@@ -57,29 +56,12 @@ class TaskItem:
     shown_function: Function  # The function in that file
 
 
-def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
-    """Return each task with its function and its file. Raises WorkbenchError: the tasks were built from other files."""
-    files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
-    found = []
-    for task in tasks:
-        if task.path not in files:
-            source = (root / task.path).read_bytes()
-            functions = {(f.qualified_name, f.occurrence): f for f in find_functions(source, task.path)}
-            files[task.path] = (source, functions)
-        source, functions = files[task.path]
-        function = functions.get((task.qualified_name, task.occurrence))
-        if function is None or hashlib.sha256(source).hexdigest() != task.source_sha256:
-            raise WorkbenchError(f"{task.path} has changed since its tasks were built; run again with --rebuild.")
-        found.append((task, function, source))
-    return found
-
-
 def identity(
     snapshot: str,
     task: Task,
     system: str,
     docs: Docstring | DocumentedFile,
-    sandbox: str = "",
+    sandbox: str,
     selection: str = "filtered",
 ) -> str:
     """Return a task's id; the doc system is a part of it, so that two of them never share a row by saying the same.
@@ -87,10 +69,9 @@ def identity(
     ``docs`` is what the system says of the function where the scope is ``target``, else of all its file.
     """
     name = (task.path, task.qualified_name, task.occurrence)
-    basis = tested_by(sandbox, task.tests) if sandbox else ""
     said = docs.digest if isinstance(docs, Docstring) else f"{docs.scope}:{hashlib.sha256(docs.source).hexdigest()}"
     chosen_by = "" if selection == "filtered" else f":{selection}"
-    return task_id(snapshot, *name, f"{system}:{said}{chosen_by}", basis)
+    return task_id(snapshot, *name, f"{system}:{said}{chosen_by}", tested_by(sandbox, task.tests))
 
 
 @dataclass(eq=False)
@@ -133,12 +114,6 @@ class TaskTable:
         return table
 
     def _identity(self, task: Task, docs: Docstring | DocumentedFile) -> str:
-        """Return a task's id: that of the run's own row where an older version wrote one that rests on the same tests."""
-        older = identity(self._snapshot.digest, task, self._system.name, docs)
-        with self._writer.transaction() as connection:
-            row = connection.execute("SELECT run_id, tests FROM tasks WHERE id = ?", (older,)).fetchone()
-        if row is not None and row[0] == self._run and set(json.loads(row[1])) == set(task.tests):
-            return older
         return identity(self._snapshot.digest, task, self._system.name, docs, self._sandbox, self._selection)
 
     def _replace_former(self, built: Collection[str]) -> None:
@@ -306,15 +281,11 @@ class TaskTable:
                     "docs": self._system.name,
                     "docs_scope": self._scope,
                     "documented_blob": None if self._scope == "target" else blob(item.shown),
+                    "test_files_blob": self._test_files(task.tests),
                     "leak": round(measure_leakage(item.docstring, task.body).level, 4),
                 },
                 conflict="IGNORE",
             )
-            # The row may be from a version that did not keep them.
-            if files := self._test_files(task.tests):
-                connection.execute(
-                    "UPDATE tasks SET test_files_blob = ? WHERE id = ? AND test_files_blob IS NULL", (files, item.id)
-                )
             row = connection.execute("SELECT run_id FROM tasks WHERE id = ?", (item.id,)).fetchone()
             if row[0] != self._run:
                 # Its verdicts belong to that run; this one would have no task and call that success.

@@ -9,24 +9,23 @@ import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.agents import Submission, make_agent
-from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Assignment, OutOfSteps
-from workbench.agents.inherited import ForkDiverged
-from workbench.agents.remote_names import is_peer, is_remote
+from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Assignment, ForkDiverged, OutOfSteps
+from workbench.agents.names import is_peer, is_remote
 from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import failure, is_dotted
 from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.checking.claims import untrue_claims
 from workbench.engine.records import JUDGE, SessionCallLog, TrialLog, inherited_by, recorded_model, score_row
 from workbench.models.types import Asker, ModelError, Sampling
-from workbench.orders.plan import DocumentPlan
 from workbench.orders.trial_contents import ContentChanged, content_for
+from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.rubric import make_judge, score
 from workbench.rubric.judging import Kept
-from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
 from workbench.session.pending_work import judge_problem
@@ -156,10 +155,8 @@ class TrialRunner:
         if not is_peer(trial.model):
             yield self._asker
             return
-        from workbench.interop.a2a import PeerAsker, PeerLimits, check_installed
-
-        check_installed()
-        peer = PeerAsker(trial.agent, self._calls, PeerLimits(self._message_limit))
+        agent: Any = make_agent(trial.agent)
+        peer = agent.asker(self._calls, self._message_limit)
         try:
             yield peer
         finally:

@@ -1,20 +1,22 @@
 """Claims of a README: identifiers, paths, commands, options, dependencies and numbers, each with its place.
 
-Code names things; prose does so only where a word is spelled like code. Common knowledge (:mod:`.known`), names that an
-example of the README defines, and placeholders are no claims.
+Code names things; prose does so only where a word is spelled like code. Common knowledge (:mod:`workbench.claims.known`),
+names that an example of the README defines, and placeholders are no claims.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Set
+from dataclasses import replace
 from functools import partial
 
-from workbench.grounding import command_claims, known, python_claims, spelling
-from workbench.grounding.items import Claim, Place
-from workbench.rubric import terms
-from workbench.rubric.markdown import Fence, Outline, outline
+from workbench.claims import known, terms
+from workbench.claims.page import Code, Page, outline
+from workbench.claims.python import example_of, is_python
+from workbench.claims.shell import command_line, command_lines
+from workbench.grounding.code_claims import add_command, add_example, defined, is_command, is_shell
+from workbench.grounding.items import OPTION, Claim, Claims, plain
 
 _SPAN = re.compile(r"(`{1,2})(?!`)([^`\n]{1,200}?)\1(?!`)")
 # Everything is bounded: a README of a hundred thousand opening brackets must not cost the square of that.
@@ -61,177 +63,145 @@ def claims_of(readme: str, *, modules: Set[str] = frozenset(), names: Set[str] =
     return tuple(sorted(found, key=lambda claim: (claim.place.start, claim.place.end)))
 
 
-class _Readme:
-    def __init__(self, parsed: Outline, modules: Set[str], names: Set[str]) -> None:
-        self._outline = parsed
-        self._text = parsed.text
-        self._lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", parsed.text))]
+class _Readme(Claims):
+    def __init__(self, page: Page, modules: Set[str], names: Set[str]) -> None:
+        super().__init__(page.text)
+        self._page, self._text = page, page.text
         self._modules = {module.lower() for module in modules}
-        self._names = {_plain(name) for name in names}
-        self._blanked = _BLANKED.sub(lambda match: " " * len(match.group()), _SPAN.sub(_same_length, parsed.text))
-        self._trees = [(fence, python_claims.tree_of(python_claims.code_of(fence))) for fence in self._python_fences()]
-        self._defined = {name for _, tree in self._trees if tree is not None for name in python_claims.defined(tree)}
-        for fence in parsed.fences:
-            if not fence.language or command_claims.is_shell(fence) or fence.language in {"ini", "env", "dotenv"}:
-                self._defined.update(_ASSIGNED.findall(fence.code))
-
-    def _python_fences(self) -> list[Fence]:
-        return [fence for fence in self._outline.fences if python_claims.is_python(fence)]
-
-    def _place(self, start: int, end: int) -> Place:
-        return Place(bisect_right(self._lines, start), start, end)
+        self._names = {plain(name) for name in names}
+        self._blanked = _BLANKED.sub(_same_length, _SPAN.sub(_same_length, page.text))
+        self._trees = [(code, example_of(code.code)) for code in page.codes if is_python(code)]
+        self._defined = {name for _, tree in self._trees if tree is not None for name in defined(tree)}
+        for code in page.codes:
+            if not code.language or is_shell(code) or code.language in {"ini", "env", "dotenv"}:
+                self._defined.update(_ASSIGNED.findall(code.code))
 
     def claims(self) -> Iterator[Claim]:
+        self._read()
         taken: set[tuple[str, int]] = set()
-        found = list(self._all())
-        others = {claim.text for claim in found if claim.kind in {"command", "dependency"}}
-        for claim in found:
+        others = {claim.text for claim in self.found if claim.kind in {"command", "dependency"}}
+        for claim in self.found:
             key = (claim.text, claim.place.start)
-            if key in taken or self._is_name(claim) or (claim.kind == "identifier" and claim.text in others):
+            is_name = claim.kind in {"identifier", "dependency", "path"} and plain(claim.text) in self._names
+            if key in taken or is_name or (claim.kind == "identifier" and claim.text in others):
                 continue
             taken.add(key)
-            if claim.certain and claim.kind == "identifier" and claim.text.split(".")[0] in self._defined:
-                claim = _doubted(claim)
-            yield claim
+            own = claim.kind == "identifier" and claim.text.split(".")[0] in self._defined
+            yield replace(claim, certain=False) if own else claim
 
-    def _is_name(self, claim: Claim) -> bool:
-        return claim.kind in {"identifier", "dependency", "path"} and _plain(claim.text) in self._names
-
-    def _all(self) -> Iterator[Claim]:
-        parsed = self._outline
-        for block in parsed.blocks:
-            yield from self._spans(block.start, block.end)
-            yield from self._links(block.start, block.end)
-            yield from self._prose(block.start, block.end)
-        for heading in parsed.headings:
-            yield from self._spans(heading.start, heading.end)
+    def _read(self) -> None:
+        page = self._page
+        for block in page.blocks:
+            self._spans(block.start, block.end)
+            self._links(block.start, block.end)
+            self._prose(block.start, block.end)
+        for heading in page.headings:
+            self._spans(heading.start, heading.end)
             if _REQUIRES.search(heading.text):
-                yield from self._listed(*self._own_section(heading.end))
+                following = (other.start for other in page.headings if other.start > heading.end)
+                self._listed(heading.end, next(following, len(self._text)))
         bound = set(self._names)
-        for fence, tree in self._trees:
+        for code, tree in self._trees:
             if tree is not None:
-                yield from python_claims.Example(tree, self._own, partial(self._in_fence, fence), bound).claims()
-        python = {fence for fence, _ in self._trees}
-        for fence in parsed.fences:
-            if fence in python:
+                add_example(self, tree, self._own, bound, partial(self._in_code, code))
+        python = {code for code, _ in self._trees}
+        for code in page.codes:
+            if code in python:
                 continue
-            if _TREE.search(fence.code):
-                yield from self._tree(fence)
-            elif command_claims.is_shell(fence):
-                yield from command_claims.in_fence(self._text, fence, self._place)
+            if _TREE.search(code.code):
+                self._tree(code)
+            elif is_shell(code):
+                for line in command_lines(page, code):
+                    for words in line.commands:
+                        add_command(self, words)
 
     def _own(self, module: str) -> bool:
-        return module.lower() in self._modules or _plain(module) in self._names
+        return module.lower() in self._modules or plain(module) in self._names
 
-    def _in_fence(self, fence: Fence, word: str, line: int) -> Place | None:
-        """Place of a word in a line of a code block, else its first place in the block."""
-        first = bisect_right(self._lines, fence.start) - 1 + (0 if fence.indented else 1)
-        at = min(first + line - 1, len(self._lines) - 1)
-        for start in (self._lines[at], fence.start):
-            found = _whole(self._text, word, start, fence.end)
-            if found >= 0:
-                return self._place(found, found + len(word))
-        return None
-
-    def _own_section(self, start: int) -> tuple[int, int]:
-        return start, next(
-            (heading.start for heading in self._outline.headings if heading.start > start), len(self._text)
-        )
+    def _in_code(self, code: Code, add: Callable[[str, int], None], word: str, line: int) -> None:
+        """Add a claim about a word in a line of a code block, else at its first place in the block."""
+        at = min(code.line + line - 2, len(self._lines) - 1)
+        places = (_whole(self._text, word, start, code.end) for start in (self._lines[at], code.start))
+        if (found := next((place for place in places if place >= 0), None)) is not None:
+            add(word, found)
 
     # -- code in running text
 
-    def _spans(self, start: int, end: int) -> Iterator[Claim]:
+    def _spans(self, start: int, end: int) -> None:
         for match in _SPAN.finditer(self._text, start, end):
             content, at = match.group(2).strip(), match.start(2) + len(match.group(2)) - len(match.group(2).lstrip())
             if self._text[match.end() : match.end() + 1] == "_" or "<http" in content:  # a link of reStructuredText
                 continue
-            around = self._blanked[max(start, match.start() - 60) : min(end, match.end() + 30)]
-            yield from self._code(content, at, around)
+            self._code(content, at, self._blanked[max(start, match.start() - 60) : min(end, match.end() + 30)])
 
-    def _code(self, content: str, at: int, around: str) -> Iterator[Claim]:
-        whole = self._place(at, at + len(content))
-        if command_claims.commands_word(content.removeprefix("$ ")):
-            shift = 2 if content.startswith("$ ") else 0
-            yield from command_claims.in_line(content[shift:], at + shift, self._place)
+    def _code(self, content: str, at: int, around: str) -> None:
+        if is_command(command := content.removeprefix("$ ")):
+            for words in command_line(self._text, command, at, at + len(content)).commands:
+                add_command(self, words)
         elif content.startswith("-"):
-            for match in spelling.OPTION.finditer(content):
-                yield from _some(spelling.option(match.group(), self._place(at + match.start(), at + match.end())))
+            for match in OPTION.finditer(content):
+                self.option(match.group(), at + match.start())
         elif known.FILE.fullmatch(content) or known.FOLDER.fullmatch(content):
             if not _is_call_of_method(content):
-                yield from _some(spelling.path(content, whole, certain=not known.is_readers_data(content)))
+                self.path(content, at, certain=not known.is_readers_data(content))
         elif _HYPHENED.fullmatch(content):
-            if _plain(content) not in self._names or _COMMAND_NEAR.search(around):
-                make = spelling.command if _COMMAND_NEAR.search(around) else spelling.dependency
-                yield from _some(None if known.is_known(content) else make(content, whole))
+            if (plain(content) not in self._names or _COMMAND_NEAR.search(around)) and not known.is_known(content):
+                (self.command if _COMMAND_NEAR.search(around) else self.dependency)(content, at)
         elif call := _WHOLE_CALL.fullmatch(content):
-            yield from self._called(call.group(1), content, at)
+            name = call.group(1)
+            # DURATION, N: what stands for a value; with an underscore it is the name of a variable.
+            self.identifier(name, at + content.index(name), certain=not (name.isupper() and "_" not in name))
+            for match in _KEYWORD.finditer(content):
+                self.identifier(match.group(1), at + match.start(1))
         elif assigned := _ASSIGNED.match(content):
-            spot = self._place(at + assigned.start(1), at + assigned.end(1))
-            yield from _some(spelling.identifier(assigned.group(1), spot, certain=assigned.group(1).islower()))
+            self.identifier(assigned.group(1), at + assigned.start(1), certain=assigned.group(1).islower())
         else:
             for match in _CALL.finditer(content):
-                yield from _some(
-                    spelling.identifier(match.group(1).strip("."), self._place(at + match.start(1), at + match.end(1)))
-                )
-
-    def _called(self, name: str, content: str, at: int) -> Iterator[Claim]:
-        start = at + content.index(name)
-        # DURATION, N: what stands for a value; with an underscore it is the name of a variable.
-        certain = not (name.isupper() and "_" not in name)
-        yield from _some(spelling.identifier(name, self._place(start, start + len(name)), certain=certain))
-        for match in _KEYWORD.finditer(content):
-            yield from _some(spelling.identifier(match.group(1), self._place(at + match.start(1), at + match.end(1))))
+                self.identifier(match.group(1).strip("."), at + match.start(1))
 
     # -- prose
 
-    def _links(self, start: int, end: int) -> Iterator[Claim]:
+    def _links(self, start: int, end: int) -> None:
         for match in _LINKED_FILE.finditer(self._text, start, end):
             number = match.lastindex or 1
             if known.FILE.fullmatch(match.group(number)):
-                yield from _some(spelling.path(match.group(number), self._place(*match.span(number)), certain=False))
+                self.path(match.group(number), match.start(number), certain=False)
         for match in _LINK.finditer(self._text, start, end):
-            target = match.group(1)
-            if ":" not in target and not target.startswith("#"):
-                yield from _some(spelling.path(target, self._place(match.start(1), match.end(1))))
+            if ":" not in match.group(1) and not match.group(1).startswith("#"):
+                self.path(match.group(1), match.start(1))
 
-    def _prose(self, start: int, end: int) -> Iterator[Claim]:
+    def _prose(self, start: int, end: int) -> None:
         text = self._blanked
         for match in _PROSE_NAME.finditer(text, start, end):
             kind = match.lastgroup or ""
-            name = match.group(kind)
-            place = self._place(match.start(kind), match.end(kind))
+            name, at = match.group(kind), match.start(kind)
             if kind == "option":
-                yield from _some(spelling.option(name, place))
+                self.option(name, at)
             elif kind == "file":
-                yield from _some(spelling.path(name, place, certain=not known.is_readers_data(name)))
+                self.path(name, at, certain=not known.is_readers_data(name))
             else:
                 certain = kind != "camel" or _CLASS_AFTER.match(text, match.end()) is not None
-                yield from _some(spelling.identifier(name, place, certain=certain))
+                self.identifier(name, at, certain=certain)
         for match in _NEEDED.finditer(self._text, start, end):
-            name = match.group(1)
-            if not known.is_python(name) and name.lower() not in known.PROGRAMS and not known.FILE.fullmatch(name):
-                yield from _some(spelling.dependency(name, self._place(*match.span(1)), certain=False))
-        yield from _numbers(text, start, end, self._place)
+            if not known.FILE.fullmatch(match.group(1)):
+                self._package(match)
+        _add_numbers(self, text, start, end)
 
-    def _listed(self, start: int, end: int) -> Iterator[Claim]:
-        for block in self._outline.blocks:
+    def _package(self, match: re.Match[str] | None) -> None:
+        if match and not known.is_python(match.group(1)) and match.group(1).lower() not in known.PROGRAMS:
+            self.dependency(match.group(1), match.start(1), certain=False)
+
+    def _listed(self, start: int, end: int) -> None:
+        for block in self._page.blocks:
             if start <= block.start < end and len(block.text) < 200:
-                text = self._text[block.start : block.end]
-                match = _LISTED_PACKAGE.match(text)
-                if match and not known.is_python(match.group(1)) and match.group(1).lower() not in known.PROGRAMS:
-                    at = block.start + match.start(1)
-                    yield from _some(
-                        spelling.dependency(match.group(1), self._place(at, at + len(match.group(1))), certain=False)
-                    )
+                self._package(_LISTED_PACKAGE.match(self._text, block.start, block.end))
 
-    # -- drawings of a tree
-
-    def _tree(self, fence: Fence) -> Iterator[Claim]:
-        for match in _TREE.finditer(self._text, fence.start, fence.end):
+    def _tree(self, code: Code) -> None:
+        """The files in the drawing of a tree."""
+        for match in _TREE.finditer(self._text, code.start, code.end):
             name = match.group("name")
             if re.fullmatch(r"[\w.@+-]+/?", name):
-                place = self._place(match.start("name"), match.end("name"))
-                yield from _some(spelling.path(name, place, certain=_plain(name.rstrip("/")) not in self._names))
+                self.path(name, match.start("name"), certain=plain(name.rstrip("/")) not in self._names)
 
 
 def _whole(text: str, word: str, start: int, end: int) -> int:
@@ -246,19 +216,6 @@ def _whole(text: str, word: str, start: int, end: int) -> int:
 
 def _same_length(match: re.Match[str]) -> str:
     return " " * len(match.group())
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.\s]+", "-", name).lower()
-
-
-def _some(claim: Claim | None) -> Iterator[Claim]:
-    if claim is not None:
-        yield claim
-
-
-def _doubted(claim: Claim) -> Claim:
-    return Claim(claim.kind, claim.text, claim.place, claim.needles, False, claim.context, claim.within)
 
 
 def _is_call_of_method(content: str) -> bool:
@@ -292,8 +249,8 @@ _SENTENCE = 200
 _MORE = re.compile(r"\s*(?:,|-|–|—|to|and|or|/)\s*$")
 
 
-def _numbers(text: str, start: int, end: int, place: Callable[[int, int], Place]) -> Iterator[Claim]:
-    """Yield the meaningful numbers of prose; in ``text`` code and links are blank."""
+def _add_numbers(claims: Claims, text: str, start: int, end: int) -> None:
+    """The meaningful numbers of prose; in ``text`` code and links are blank."""
     last_end = -1
     codes = _CODES.search(text, start, end) is not None
     for match in _NUMBER.finditer(text, start, end):
@@ -317,8 +274,7 @@ def _numbers(text: str, start: int, end: int, place: Callable[[int, int], Place]
             if codes
             else _context(text[max(start, match.start() - _SENTENCE) : min(end, last_end + _SENTENCE)], bare)
         )
-        context = frozenset[str]() if version else frozenset(around)
-        yield Claim("number", shown, place(match.start(1), last_end), (spellings,), context=context)
+        claims.add("number", shown, match.start(1), (spellings,), context=frozenset() if version else around)
 
 
 def _context(sentence: str, number: str) -> set[str]:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from workbench.claims.known import is_test
+
 READ, PARTLY, LISTED, NEVER = "read", "partly read", "listed", "never seen"
 LEVELS = (READ, PARTLY, LISTED, NEVER)
 _SUFFIXES = ".py .pyi .pyx .js .ts .go .rs .java .c .h .cpp .rb .sh .jl .r .kt .php"
@@ -93,7 +95,7 @@ def explore(
     of_functions = None
     if functions is not None:
         of_functions = Counter(dict.fromkeys(LEVELS, 0))
-        of_functions.update(_function_level(one, level, lines) for one in functions if not _is_test(one.path))
+        of_functions.update(_function_level(one, level, lines) for one in functions if not is_test(one.path))
     return Exploration(
         {name: sum(found == name for found in level.values()) for name in LEVELS},
         {name: by_bytes[name] for name in LEVELS},
@@ -137,7 +139,7 @@ def _omissions(
             found.append(f"never read the one file that matters, {main}")
         elif main in shown and share < WHOLE:
             found.append(f"read {_portion(share)} of the one file that matters, {main}")
-    folders = {posixpath.dirname(path) for path in sizes if path.endswith(SOURCES) and not _is_test(path)} - {""}
+    folders = {posixpath.dirname(path) for path in sizes if path.endswith(SOURCES) and not is_test(path)} - {""}
     looked_into = {posixpath.dirname(path) for path in shown} | {
         visit.path for visit in visits if visit.action == "list_directory" and not visit.failed
     }
@@ -166,16 +168,9 @@ def _repetitions(visits: Sequence[Visit]) -> list[str]:
 
 def _main_file(sizes: Mapping[str, int], functions: Sequence[Function]) -> str | None:
     """File with at least half of the public functions outside tests; None without one."""
-    counts = Counter(one.path for one in functions if not _is_test(one.path))
+    counts = Counter(one.path for one in functions if not is_test(one.path))
     path, count = counts.most_common(1)[0] if counts else ("", 0)
     return path if count >= 2 and count >= _MOST_OF_THEM * counts.total() and path in sizes else None
-
-
-def _is_test(path: str) -> bool:
-    parts = path.lower().split("/")
-    return any(part in {"test", "tests", "testing"} for part in parts[:-1]) or parts[-1].startswith(
-        ("test_", "conftest")
-    )
 
 
 def _parent_of(folder: str, looked_into: set[str]) -> bool:

@@ -1,11 +1,17 @@
-"""Claims of a README and what each rests on, as plain values."""
+"""Claims of a README, how they are collected, and what each rests on."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from functools import cached_property
+
+from packaging.utils import canonicalize_name
+
+from workbench.claims import known
 
 KINDS = ("identifier", "path", "command", "option", "dependency", "number")
 SEEN, UNSEEN, NOWHERE = "seen", "not looked at", "nowhere"
@@ -42,6 +48,100 @@ class Claim:
     certain: bool = True
     context: frozenset[str] = frozenset()
     within: tuple[str, ...] = ()
+
+
+OPTION = re.compile(r"(?<![\w-])(?:--[A-Za-z][\w-]*|-[A-Za-z](?![\w-]))")
+_MOST = 120
+
+
+class Claims:
+    """Collects the claims of a text; each method takes a name as it is written and where, and leaves out what is no claim.
+
+    An uncertain claim may be the reader's own.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.found: list[Claim] = []
+        self._lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
+
+    def add(
+        self,
+        kind: str,
+        text: str,
+        start: int,
+        needles: tuple[tuple[str, ...], ...],
+        certain: bool = True,
+        *,
+        context: Set[str] = frozenset(),
+        within: tuple[str, ...] = (),
+        end: int | None = None,
+    ) -> None:
+        if len(text) <= _MOST:
+            place = Place(bisect_right(self._lines, start), start, start + len(text) if end is None else end)
+            self.found.append(Claim(kind, text, place, needles, certain, frozenset(context), within))
+
+    def identifier(self, text: str, start: int, *, certain: bool = True) -> None:
+        """A dotted name; its commonly known parts are not looked for."""
+        parts = [part for part in text.split(".") if not known.is_known(part)]
+        if "." in text and known.is_python(text):
+            return
+        if parts:
+            self.add("identifier", text, start, _each(parts), certain and not known.is_placeholder(text))
+        elif known.may_be_own(text):
+            # Python has such a name as well: it is the project's where the project defines it.
+            self.add("identifier", text, start, (_definitions(text),), certain=False)
+
+    def imported(self, text: str, start: int) -> None:
+        """An import from the project, which is the project's under any name."""
+        self.add("identifier", text, start, _each(text.split(".")), not known.is_placeholder(text))
+
+    def attribute(self, name: str, start: int) -> None:
+        """An attribute of a project's object."""
+        if name.startswith("__") and name.endswith("__"):
+            return
+        if known.is_attribute(name):
+            # What the project returns may be a list or a date of Python's own.
+            self.add("identifier", name, start, ((f".{name}", *_definitions(name)),), certain=False)
+        else:
+            self.add("identifier", name, start, ((name,),), not known.is_placeholder(name))
+
+    def path(self, text: str, start: int, *, certain: bool = True) -> None:
+        plain = re.sub(r"^(?:\./)+", "", text.replace("\\", "/")).rstrip("/")
+        if plain in {"", ".", "*"} or plain.startswith(("/", "~", "..", "http:", "https:", "-")):
+            return
+        if not known.is_everybodys_file(plain):
+            self.add("path", text, start, ((plain,),), certain and not known.is_placeholder(plain))
+
+    def option(self, text: str, start: int) -> None:
+        if text not in {"--help", "-h"}:
+            self.add("option", text, start, ((text,),), not known.is_placeholder(text))
+
+    def dependency(self, text: str, start: int, *, certain: bool = True) -> None:
+        """A package; capitals, ``-``, ``_`` and ``.`` make no difference (PEP 503)."""
+        found = re.match(r"[A-Za-z0-9][\w.-]*[A-Za-z0-9]|[A-Za-z]", text)
+        if found is not None and len(text) <= _MOST:
+            name = found.group()
+            dashed = re.sub(r"[-_.]", "-", name)
+            cases = (dashed, dashed.lower(), dashed.title(), dashed.upper())
+            forms = {name, *(form.replace("-", mark) for form in cases for mark in "-_.")}
+            certain = certain and not known.is_placeholder(name)
+            self.add("dependency", name, start, (tuple(sorted(forms)),), certain, end=start + len(text))
+
+    def command(self, text: str, start: int) -> None:
+        if re.fullmatch(r"[A-Za-z][\w.-]*", text):
+            self.add("command", text, start, ((text,),), not known.is_placeholder(text))
+
+
+def plain(name: str) -> str:
+    return canonicalize_name(re.sub(r"\s+", "-", name))
+
+
+def _each(parts: list[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple((part,) for part in parts)
+
+
+def _definitions(name: str) -> tuple[str, ...]:
+    return f"def {name}", f"class {name}"
 
 
 @dataclass(frozen=True, slots=True)

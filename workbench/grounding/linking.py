@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from workbench.grounding.items import (
@@ -18,7 +19,6 @@ from workbench.grounding.items import (
     Claim,
     Grounding,
     Item,
-    Place,
     RepositoryFile,
     Shown,
 )
@@ -35,27 +35,6 @@ _PARSERS = re.compile(rb"\btyper\b|\bfire\b|\bclick\b|BooleanOptionalAction|\bar
 _MADE_UP = re.compile(rb"\btyper\b|\bfire\.Fire\b|BooleanOptionalAction|\bclap\b|\bcyclopts\b|\btap\b")
 
 
-@dataclass(slots=True)
-class _Text:
-    """A text with its origin and the wanted words in it."""
-
-    name: str
-    data: bytes
-    has: frozenset[bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class _Needle:
-    """A spelling with its words; a ``plain`` one is a single word and needs no further search."""
-
-    spelling: str
-    words: frozenset[bytes]
-
-    @property
-    def plain(self) -> bool:
-        return " " not in self.spelling and "." not in self.spelling
-
-
 def ground(
     claims: Sequence[Claim], shown: Sequence[Shown], repository: Iterable[RepositoryFile] | None, *, cut: bool = False
 ) -> Grounding:
@@ -65,65 +44,57 @@ def ground(
     this machine: what no step showed is then *not seen*, never an invention. ``cut`` means that the README is longer than
     what was read of it.
     """
-    if not claims:
-        return Grounding((), repository is not None, cut)
-    needles = {claim: _needles(claim) for claim in claims}
-    wanted = frozenset().union(*(needle.words for groups in needles.values() for group in groups for needle in group))
-    wanted |= {_parameter(claim.text) for claim in claims if claim.kind == "option" and claim.text.startswith("--")}
-    finder = _Finder(wanted)
-    texts = [(one.step, finder.text(one)) for one in sorted(shown, key=lambda one: one.step)]
-    index = _index(texts)
+    finder = _Finder(claims)
+    texts = [(one.step, finder.shown(one)) for one in sorted(shown, key=lambda one: one.step)]
+    index: dict[bytes, set[int]] = defaultdict(set)
+    for place, (_, text) in enumerate(texts):
+        for word in text.has:
+            index[word].add(place)
     # A thing that is named ten times is looked for once.
-    known: dict[tuple[object, ...], _Found] = {}
-    seen: dict[Claim, _Found] = {}
+    known: dict[tuple[object, ...], list[list[int]]] = {}
+    seen: dict[Claim, tuple[int, ...]] = {}
+    missing: dict[Claim, list[int]] = {}
     for claim in claims:
         key = (claim.kind, claim.needles, claim.context, claim.within)
         if key not in known:
-            known[key] = finder.steps(claim, needles[claim], texts, index)
-        seen[claim] = known[key]
-    open_claims = [claim for claim in claims if not seen[claim].complete]
-    lying = _lying(open_claims, needles, seen, finder, repository) if open_claims and repository is not None else {}
+            known[key] = [finder.places(claim, group, [text for _, text in texts], index) for group in claim.needles]
+        found = known[key]
+        if all(found):
+            together = sorted(set(found[0]).intersection(*found[1:]))
+            seen[claim] = tuple(dict.fromkeys(texts[place][0] for place in together or found[-1]))
+        else:
+            missing[claim] = [number for number, places in enumerate(found) if not places]
+    lying = _lying(missing, finder, repository) if missing and repository is not None else {}
     return Grounding(_items(claims, seen, lying, repository is not None), repository is not None, cut)
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Steps of each needle of a claim, in order, and steps that have all of them."""
+@dataclass(slots=True)
+class _Text:
+    """A text with its origin and the wanted words in it."""
 
-    by_needle: list[list[int]]
-    together: list[int]
-
-    @property
-    def complete(self) -> bool:
-        return bool(self.by_needle) and all(self.by_needle)
-
-    @property
-    def steps(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(self.together or self.by_needle[-1])) if self.complete else ()
-
-
-def _needles(claim: Claim) -> list[list[_Needle]]:
-    return [[_Needle(one, _words_of(one)) for one in group] for group in claim.needles]
+    name: str
+    data: bytes
+    has: frozenset[bytes]
 
 
 class _Finder:
-    """Finds needles in texts; a text that several steps showed is split into words once."""
+    """Finds needles of claims in texts; a text that several steps showed is split into words once."""
 
-    def __init__(self, wanted: frozenset[bytes]) -> None:
-        self._wanted = wanted
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        spellings = (spelling for claim in claims for group in claim.needles for spelling in group)
+        self._wanted = frozenset().union(*map(_words_of, spellings), filter(None, map(_parameter, claims)))
         self._known: dict[bytes, frozenset[bytes]] = {}
 
-    def text(self, shown: Shown) -> _Text:
+    def shown(self, shown: Shown) -> _Text:
         """What a step showed, with its path; listed names become paths."""
         data = shown.data
-        base = shown.path.strip("./") + "/" if shown.path not in {"", "."} else ""
         if shown.listed:
-            data = _listing(data, base)
+            data = _listing(data, shown.path.strip("./") + "/" if shown.path not in {"", "."} else "")
         elif shown.path:
             data = shown.path.encode("utf-8", "surrogatepass") + b"\n" + data
-        return self.of(shown.path, data)
+        return self.text(shown.path, data)
 
-    def of(self, name: str, data: bytes) -> _Text:
+    def text(self, name: str, data: bytes) -> _Text:
         has = self._known.get(data) if len(data) > 200 else None
         if has is None:
             has = _present(data, self._wanted)
@@ -131,63 +102,49 @@ class _Finder:
                 self._known[data] = has
         return _Text(name, data, has)
 
-    def steps(
-        self,
-        claim: Claim,
-        needles: list[list[_Needle]],
-        texts: list[tuple[int, _Text]],
-        index: dict[bytes, frozenset[int]],
-    ) -> _Found:
-        """Steps whose text has each needle of a claim; only texts with all words of a spelling are searched."""
-        found: list[list[int]] = []
-        for group in needles:
-            places: set[int] = set()
-            for needle in group:
-                if needle.words:
-                    places |= frozenset.intersection(*(index.get(word, frozenset()) for word in needle.words))
-            if claim.kind == "option" and claim.text.startswith("--"):
-                places |= index.get(_parameter(claim.text), frozenset())
-            plain = claim.kind == "identifier" and not claim.within and all(one.plain for one in group)
-            found.append(
-                [place for place in sorted(places) if plain or self.place(claim, group, texts[place][1]) is not None]
-            )
-        together = sorted(set(found[0]).intersection(*found[1:]))
-        return _Found(
-            [[texts[place][0] for place in places] for places in found], [texts[place][0] for place in together]
-        )
+    def places(
+        self, claim: Claim, group: Sequence[str], texts: Sequence[_Text], index: Mapping[bytes, set[int]]
+    ) -> list[int]:
+        """The texts that have a needle of a claim; only those with all words of a spelling are searched."""
+        places: set[int] = set(index.get(_parameter(claim), ()))
+        for spelling in group:
+            if words := _words_of(spelling):
+                places |= set.intersection(*(index.get(word, set()) for word in words))
+        plain = claim.kind == "identifier" and not claim.within and all(map(_is_plain, group))
+        return [one for one in sorted(places) if plain or self.place(claim, group, texts[one]) is not None]
 
-    def place(self, claim: Claim, group: list[_Needle], text: _Text) -> tuple[int, int] | None:
-        """Where the first spelling of a group stands in a text; None where none does."""
+    def place(self, claim: Claim, group: Sequence[str], text: _Text) -> tuple[int, int] | None:
+        """Where the first spelling of a needle stands in a text; None where none does."""
         if claim.within and text.name.rsplit("/", 1)[-1] not in claim.within:
             return None
-        for needle in group:
-            if needle.words and needle.words <= text.has:
-                found = self._exact(claim, needle, text)
+        for spelling in group:
+            if (words := _words_of(spelling)) and words <= text.has:
+                found = self._exact(claim, spelling, text)
                 if found is not None:
                     return found
-        if claim.kind == "option" and claim.text.startswith("--"):
-            return _made_option(claim.text, text)
-        return None
+        return _made_option(claim, text) if _parameter(claim) else None
 
     @staticmethod
-    def _exact(claim: Claim, needle: _Needle, text: _Text) -> tuple[int, int] | None:
+    def _exact(claim: Claim, spelling: str, text: _Text) -> tuple[int, int] | None:
         if claim.within:
-            target = re.escape(needle.spelling.encode())
+            target = re.escape(spelling.encode())
             match = re.search(rb"^(?:\.PHONY:.*\b)?" + target + rb"\s*:(?!=)|\"" + target + rb"\"\s*:", text.data, re.M)
             return match.span() if match else None
         if claim.kind == "identifier":
-            if needle.plain:
-                at = text.data.find(needle.spelling.encode("utf-8", "surrogatepass"))
-                return at, at + len(needle.spelling)  # it is a word of the text: where it begins is only shown
-            kind = "identifier" if " " in needle.spelling else "attribute"
-            return next(_places_of(kind, needle.spelling, text.data), None)
-        places = _places_of(claim.kind, needle.spelling, text.data)
-        if not claim.context:
-            return next(places, None)
-        for place in islice(places, _MOST_PLACES):
-            if _has_beginning(_around(text.data, *place), claim.context):
+            if _is_plain(spelling):
+                at = text.data.find(spelling.encode("utf-8", "surrogatepass"))
+                return at, at + len(spelling)  # it is a word of the text: where it begins is only shown
+            kind = "identifier" if " " in spelling else "attribute"
+            return next(_places_of(kind, spelling, text.data), None)
+        for place in islice(_places_of(claim.kind, spelling, text.data), _MOST_PLACES if claim.context else 1):
+            if not claim.context or _has_beginning(_around(text.data, *place), claim.context):
                 return place
         return None
+
+
+def _is_plain(spelling: str) -> bool:
+    """Whether a spelling is a single word, for which no more is to be searched than the words of a text."""
+    return " " not in spelling and "." not in spelling
 
 
 def _listing(data: bytes, base: str) -> bytes:
@@ -200,28 +157,22 @@ def _listing(data: bytes, base: str) -> bytes:
     return "\n".join(base + str(name) for name in names).encode("utf-8", "surrogatepass")
 
 
-def _index(texts: list[tuple[int, _Text]]) -> dict[bytes, frozenset[int]]:
-    places: dict[bytes, set[int]] = defaultdict(set)
-    for place, (_, text) in enumerate(texts):
-        for word in text.has:
-            places[word].add(place)
-    return {word: frozenset(found) for word, found in places.items()}
-
-
 def _around(data: bytes, start: int, end: int) -> bytes:
     before = data.rfind(b"\n", max(0, start - _NEAR), start)
     behind = data.find(b"\n", end, end + _NEAR)
     return data[max(0, start - _NEAR) if before < 0 else before : end + _NEAR if behind < 0 else behind]
 
 
-def _parameter(option: str) -> bytes:
-    return option.removeprefix("--").removeprefix("no-").replace("-", "_").encode()
+def _parameter(claim: Claim) -> bytes:
+    """The parameter from which a parser may derive a long option; empty for other claims."""
+    if claim.kind != "option" or not claim.text.startswith("--"):
+        return b""
+    return claim.text.removeprefix("--").removeprefix("no-").replace("-", "_").encode()
 
 
-def _made_option(option: str, text: _Text) -> tuple[int, int] | None:
+def _made_option(claim: Claim, text: _Text) -> tuple[int, int] | None:
     """Where an option comes from that a parser derives from a parameter's name or another option."""
-    name = option.removeprefix("--")
-    plain = _parameter(option)
+    name, plain = claim.text.removeprefix("--"), _parameter(claim)
     if name.startswith("no-") and plain in text.has and _PARSERS.search(text.data):
         match = re.search(rb"--" + re.escape(plain.replace(b"_", b"-")) + rb"(?![\w-])", text.data)
         if match is not None:
@@ -239,61 +190,52 @@ def _made_option(option: str, text: _Text) -> tuple[int, int] | None:
 
 
 def _lying(
-    claims: list[Claim],
-    needles: dict[Claim, list[list[_Needle]]],
-    seen: dict[Claim, _Found],
-    finder: _Finder,
-    repository: Iterable[RepositoryFile],
+    missing: Mapping[Claim, Sequence[int]], finder: _Finder, repository: Iterable[RepositoryFile]
 ) -> dict[Claim, tuple[str, int]]:
-    missing = {claim: [number for number, steps in enumerate(seen[claim].by_needle) if not steps] for claim in claims}
-    places: dict[Claim, dict[int, tuple[str, int]]] = defaultdict(dict)
+    """Where files have what no step showed of a claim, by its last needle; of an identifier the definition before its uses."""
+    searched = [(claim, number) for claim, numbers in missing.items() for number in numbers]
+    places: dict[tuple[Claim, int], tuple[str, int]] = {}
     files = sorted(repository, key=_reading_order)
     for file in files:
-        text = finder.of(file.path, (file.path + "\n").encode("utf-8", "surrogatepass"))
-        for claim, group_number in _open(missing, places):
-            if not claim.within and claim.kind != "number" and finder.place(claim, needles[claim][group_number], text):
-                places[claim][group_number] = (file.path, 0)
+        text = finder.text(file.path, (file.path + "\n").encode("utf-8", "surrogatepass"))
+        for one in searched:
+            claim, number = one
+            by_name = one not in places and not claim.within and claim.kind != "number"
+            if by_name and finder.place(claim, claim.needles[number], text):
+                places[one] = (file.path, 0)
     left = MOST_OF_ALL
     defined: set[tuple[Claim, int]] = set()
     for file in files:
-        waiting = [
-            one
-            for one in _all(missing)
-            if one not in defined and (one[0].kind == "identifier" or one[1] not in places[one[0]])
-        ]
+        waiting = [one for one in searched if one not in defined and (one[0].kind == "identifier" or one not in places)]
         if not waiting or left <= 0:
             break
         data = file.read()[:MOST_OF_A_FILE]
         left -= len(data)
         if b"\0" in data[:8_000]:
             continue
-        text = finder.of(file.path, data)
-        for claim, group_number in waiting:
-            found = finder.place(claim, needles[claim][group_number], text)
+        text = finder.text(file.path, data)
+        for one in waiting:
+            claim, group = one[0], one[0].needles[one[1]]
+            found = finder.place(claim, group, text)
             if found is None:
                 continue
-            definition = _definition(claim, needles[claim][group_number], data)
+            definition = _definition(claim, group, data)
             if definition is not None:
-                defined.add((claim, group_number))
-            if definition is not None or not places[claim].get(group_number, ("", 0))[1]:
-                at = found[0] if definition is None else definition
-                places[claim][group_number] = (file.path, _line_of(data, at))
+                defined.add(one)
+            if definition is not None or not places.get(one, ("", 0))[1]:
+                places[one] = (file.path, _line_of(data, found[0] if definition is None else definition))
     return {
-        claim: places[claim][max(numbers)] for claim, numbers in missing.items() if len(places[claim]) == len(numbers)
+        claim: places[claim, max(numbers)]
+        for claim, numbers in missing.items()
+        if all((claim, number) in places for number in numbers)
     }
 
 
-def _all(missing: dict[Claim, list[int]]) -> Iterator[tuple[Claim, int]]:
-    for claim, numbers in missing.items():
-        for number in numbers:
-            yield claim, number
-
-
-def _definition(claim: Claim, group: list[_Needle], data: bytes) -> int | None:
+def _definition(claim: Claim, group: Sequence[str], data: bytes) -> int | None:
     """Where a file defines an identifier; a mere use says less about its origin."""
     if claim.kind != "identifier":
         return None
-    name = re.escape(group[0].spelling.lstrip(".").removeprefix("def ").encode("utf-8", "surrogatepass"))
+    name = re.escape(group[0].lstrip(".").removeprefix("def ").encode("utf-8", "surrogatepass"))
     match = re.search(
         rb"\b(?:def|class|function|func|fn|struct|interface)\s+"
         + name
@@ -306,15 +248,6 @@ def _definition(claim: Claim, group: list[_Needle], data: bytes) -> int | None:
     return match.start() if match else None
 
 
-def _open(
-    missing: dict[Claim, list[int]], places: dict[Claim, dict[int, tuple[str, int]]]
-) -> Iterator[tuple[Claim, int]]:
-    for claim, numbers in missing.items():
-        for number in numbers:
-            if number not in places[claim]:
-                yield claim, number
-
-
 def _reading_order(file: RepositoryFile) -> tuple[bool, bool, int, str]:
     """Sources before tests and data, files near the root first: a definition comes before its uses."""
     source = file.path.endswith((".py", ".pyi", ".toml", ".cfg", ".txt", ".md", ".rst"))
@@ -322,21 +255,23 @@ def _reading_order(file: RepositoryFile) -> tuple[bool, bool, int, str]:
 
 
 def _items(
-    claims: Sequence[Claim], seen: dict[Claim, _Found], lying: dict[Claim, tuple[str, int]], repository: bool
+    claims: Sequence[Claim],
+    seen: Mapping[Claim, Sequence[int]],
+    lying: Mapping[Claim, tuple[str, int]],
+    repository: bool,
 ) -> tuple[Item, ...]:
     together: dict[tuple[str, str], list[Claim]] = {}
     for claim in claims:
         together.setdefault((claim.kind, claim.text), []).append(claim)
     items = []
     for (kind, text), uses in together.items():
-        steps = tuple(sorted({step for claim in uses for step in seen[claim].steps}))
+        steps = tuple(sorted({step for claim in uses for step in seen.get(claim, ())}))
         found = next((lying[claim] for claim in uses if claim in lying), None)
         if not steps and found is None and not any(claim.certain for claim in uses):
             continue
-        places: tuple[Place, ...] = tuple(claim.place for claim in uses)
         status = SEEN if steps else NOT_SEEN if not repository else UNSEEN if found else NOWHERE
         path, line = found if found is not None and not steps else ("", 0)
-        items.append(Item(kind, text, places, status, steps, path, line))
+        items.append(Item(kind, text, tuple(claim.place for claim in uses), status, steps, path, line))
     items.sort(key=lambda item: (STATUSES.index(item.status), item.places[0].start))
     return tuple(items)
 
@@ -351,6 +286,7 @@ _TABLE = bytes(code if code in _IS_WORD or code >= 0x80 else 0x20 for code in ra
 _WORD = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]+")
 
 
+@lru_cache(maxsize=10_000)
 def _words_of(spelling: str) -> frozenset[bytes]:
     return frozenset(word.encode("utf-8", "surrogatepass") for word in _WORD.findall(spelling))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
+from workbench.claims import known
 from workbench.grounding.claims import claims_of
 from workbench.grounding.exploration import Exploration, Function, Visit, explore
 from workbench.grounding.items import TASK, Grounding, RepositoryFile, Shown
@@ -62,7 +63,7 @@ def read_trial(reader: SessionReader, trial: TrialRow) -> Why:
     if not readme.strip():
         return Why(None, explored, note)
     found = _files(root, files) if root is not None else None
-    claims = claims_of(readme, modules=modules_of([path for path, _ in files]), names=names_of(trial))
+    claims = claims_of(readme, modules=known.modules_of(path for path, _ in files), names=names_of(trial))
     cut = reader.size(trial.readme_blob) > MOST_BYTES or len(readme) > 100_000
     return Why(ground(claims, shown, found, cut=cut), explored, note)
 
@@ -71,16 +72,6 @@ def names_of(trial: TrialRow) -> frozenset[str]:
     """Names of a trial's project: the agent was told them, so they are no claims."""
     name = (trial.case_name or trial.case_id).rstrip("/").rsplit("/", 1)[-1]
     return frozenset({name.partition("==")[0].partition("@")[0].removesuffix("_github").removesuffix(".git")} - {""})
-
-
-def modules_of(files: list[str]) -> frozenset[str]:
-    """Importable names of a repository: packages and modules at its root or in ``src``."""
-    found = set()
-    for path in files:
-        parts = path.removeprefix("src/").split("/")
-        if path.endswith((".py", ".pyi", ".pyx")) and parts[0] not in {"setup.py", "conftest.py"}:
-            found.add(parts[0].rsplit(".", 1)[0] if len(parts) == 1 else parts[0])
-    return frozenset(found - {"tests", "test", "docs", "examples", "src"})
 
 
 _FOUND: dict[tuple[str, str], Path] = {}

@@ -11,10 +11,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.regeneration.passk import pass_at_k
 from workbench.results.kinds import Kind, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
+from workbench.session.sample_counts import is_counted
 from workbench.session.task_names import readable_id, row_id
-from workbench.session.verdict_counts import is_counted
-from workbench.statistics.clusters import Value
-from workbench.statistics.intervals import FEWEST, newcombe
+from workbench.statistics.intervals import FEWEST, Value, newcombe
 from workbench.statistics.paired import Difference, paired_difference
 
 #: Gates in the order in which a docstring passes them, the cheapest first.
@@ -166,14 +165,9 @@ def standings(
     for task in tasks:
         seen = share_of(candidates.get(task.id, ()), range(samples))
         kind = kind_of(seen.passed, seen.counted, excluded=task.state == "excluded", below=below)
-        if task.state == "excluded":
-            found.append(Standing(row_id(task), Kind.UNTESTABLE, task, seen, task.reason or "taken out"))
-        elif kind is Kind.UNTESTABLE:
-            found.append(
-                Standing(row_id(task), Kind.UNTESTABLE, task, seen, "no sample of the evaluator has a verdict")
-            )
-        else:
-            found.append(Standing(row_id(task), kind, task, seen))
+        why = "no sample of the evaluator has a verdict" if kind is Kind.UNTESTABLE else ""
+        why = (task.reason or "taken out") if task.state == "excluded" else why
+        found.append(Standing(row_id(task), kind, task, seen, why))
     for row in dropped:
         name = readable_id(row.path, row.qualified_name, row.occurrence)
         found.append(Standing(name, Kind.UNTESTABLE, None, Share(0, 0), row.reason))

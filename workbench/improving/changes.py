@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.text import plural
 from workbench.improving.attempts import Attempt, overall_gain
 from workbench.session.task_names import row_id
 
@@ -57,7 +58,7 @@ def commit_message(attempts: Sequence[Attempt], ks: Sequence[int], evaluator: st
     functions = len({attempt.task.id for attempt in attempts})
     lines += [
         "",
-        f"Kept {len(kept):,} of {len(attempts):,} docstrings tried, of {functions:,} function{'' if functions == 1 else 's'}; "
+        f"Kept {len(kept):,} of {len(attempts):,} docstrings tried, of {plural(functions, 'function')}; "
         f"{tested:,} came to held-out samples.",
         "These samples chose what was kept, so its gains are too high. The mean gain of all that came to them is",
         f"{every.value or 0.0:+.2f}{bounds}.",

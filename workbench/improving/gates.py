@@ -9,19 +9,18 @@ from collections.abc import Iterator
 
 from workbench.base.python_syntax import UNREADABLE, parse
 from workbench.base.text import UNSEEN
-from workbench.checking.nearest import nearest
-from workbench.checking.page import parse_page
-from workbench.checking.project import Project
-from workbench.checking.python_claims import PythonClaims
+from workbench.checking.names import NameClaims
 from workbench.checking.verdicts import Truth
-from workbench.grounding import known
+from workbench.claims import known
+from workbench.claims.nearest import nearest
+from workbench.claims.page import parse_page
+from workbench.claims.project import ProjectIndex
 from workbench.improving.attempts import Refused
-from workbench.metrics.truthfulness import truthfulness
+from workbench.metrics.docstrings import truthfulness
 from workbench.models.reasoning import split_reasoning
 from workbench.regeneration.grafting import difference
 from workbench.regeneration.leakage import THRESHOLD, measure_leakage
-from workbench.repository.definitions import find_definitions
-from workbench.repository.functions import Function
+from workbench.repository.functions import Function, find_definitions
 from workbench.repository.splicing import SpliceError, body_indent, body_text, replace_docstring
 
 #: Characters that a docstring may have, or three times those of the function, whatever is less; at least :data:`SHORTEST_LIMIT`.
@@ -33,7 +32,7 @@ def longest_for(source: bytes, function: Function) -> int:
     return min(LONGEST, max(SHORTEST_LIMIT, 3 * len(body_text(source, function))))
 
 
-def check_docstring(source: bytes, function: Function, text: str, project: Project) -> tuple[str, bytes]:
+def check_docstring(source: bytes, function: Function, text: str, project: ProjectIndex) -> tuple[str, bytes]:
     """Return a docstring, given without indentation, as it stands in its file, and the file with it. Raises Refused."""
     if len(text) > (longest := longest_for(source, function)):
         raise Refused("length", f"it has {len(text):,} characters, {longest:,} are allowed here")
@@ -141,10 +140,10 @@ _CALLED = re.compile(
 )
 
 
-def untrue_claims(docstring: str, function: Function, project: Project) -> list[str]:
+def untrue_claims(docstring: str, function: Function, project: ProjectIndex) -> list[str]:
     found = dict.fromkeys(_of_parameters(docstring, function))
     page = parse_page(docstring, function.path)
-    for claim in PythonClaims(page, project).all():
+    for claim in NameClaims(page, project).all():
         if claim.truth is Truth.UNTRUE:
             found[f"{claim.reason} (it says {claim.text})"] = None
     own = {one.name.lstrip("*") for one in function.parameters}

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from workbench.improving.attempts import Refusal
 from workbench.models.types import Message
-from workbench.regeneration.context import build_context
 from workbench.regeneration.failure_groups import WRONG_VERDICTS, FailedTest
-from workbench.repository.encoding import decode, source_encoding
+from workbench.regeneration.prompts import build_context
 from workbench.repository.functions import Function
-from workbench.repository.indentation import dedent
+from workbench.repository.lines import decode, dedent, source_encoding
 from workbench.session.rows import CandidateRow, TaskRow
 
 if TYPE_CHECKING:

@@ -7,8 +7,6 @@ wherever a value is shown; values by different judges are not comparable.
 from __future__ import annotations
 
 import ast
-import asyncio
-import hashlib
 import math
 import textwrap
 from collections.abc import Mapping
@@ -16,8 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import python_syntax
-from workbench.base.json_answers import objects_in
-from workbench.models.reasoning import split_reasoning
+from workbench.base.task_groups import task_group
+from workbench.base.text import sound
+from workbench.models.questions import ask, fenced, object_schema, read_answer
 from workbench.models.types import Asker, Message, ModelError, Request, Sampling
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 VERSION = "helpfulness-1"
 LEAST, MOST = 1, 5
-TRIES = 3
-"""How often a docstring is asked about before it stays unjudged; each time with what was wrong with the answer before."""
 _CODE_LIMIT = 12_000
 _DOC_LIMIT = 8_000
 
@@ -89,27 +86,18 @@ class Helpfulness:
 
 async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, Documented]) -> Helpfulness:
     """Ask a model about documented functions by task. ModelError: every request would fail."""
+    judged = {task: item for task, item in items.items() if item.docstring.strip()}
+    async with task_group() as group:
+        asked = {task: group.create_task(_ask(gateway, model, task, item)) for task, item in judged.items()}
     aspects: dict[str, dict[str, float]] = {aspect: {} for aspect in ASPECTS}
     problems: dict[str, str] = {}
-
-    async def judged(task: str, item: Documented) -> None:
-        points, problem = await _ask(gateway, model, task, item)
+    for task, one in asked.items():
+        points, problem = one.result()
+        for aspect, value in (points or {}).items():
+            aspects[aspect][task] = value
         if points is None:
             problems[task] = problem
-        else:
-            for aspect, value in points.items():
-                aspects[aspect][task] = value
-
-    asked = [asyncio.ensure_future(judged(task, item)) for task, item in items.items() if item.docstring.strip()]
-    try:
-        await asyncio.gather(*asked)
-    finally:
-        for one in asked:
-            one.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
-    # In the order of the tasks, not of the answers.
-    ordered = {aspect: {task: values[task] for task in items if task in values} for aspect, values in aspects.items()}
-    return Helpfulness(model, ordered, problems)
+    return Helpfulness(model, aspects, problems)
 
 
 def recorded_helpfulness(reader: SessionReader, items: Mapping[str, Documented]) -> tuple[Helpfulness, ...]:
@@ -120,7 +108,8 @@ def recorded_helpfulness(reader: SessionReader, items: Mapping[str, Documented])
         if call.purpose != "metric" or call.answer_blob is None:
             continue
         task = scopes[call.scope]
-        points, _ = read_points(reader.kept(call.answer_blob, "an answer of a judge") or "", _aspects(items[task]))
+        text = reader.kept(call.answer_blob, "an answer of a judge") or ""
+        points, _ = read_answer(text, points_shape(_aspects(items[task])))
         if points is not None:
             # The first usable answer counts, as it did when it was asked for.
             found.setdefault(call.model, {}).setdefault(task, points)
@@ -143,62 +132,37 @@ def _aspects(item: Documented) -> tuple[str, ...]:
 
 async def _ask(gateway: Asker, model: str, task: str, item: Documented) -> tuple[dict[str, float] | None, str]:
     asked = _aspects(item)
-    messages = [Message("system", SYSTEM), Message("user", question(item, asked))]
-    problem = ""
-    for _ in range(TRIES):
-        request = Request(
-            model,
-            tuple(messages),
-            "metric",
-            Sampling(temperature=0.0),
-            scope=f"{task}/{VERSION}",
-            json_schema=schema(asked),
-        )
-        try:
-            answer = await gateway.complete(request)
-        except ModelError as error:
-            if error.lasting:
-                raise
-            return None, str(error)
-        points, problem = read_points(answer.text, asked)
-        if points is not None:
-            return points, ""
-        again = f"That answer cannot be used: {problem}. Answer once more, with the JSON object alone."
-        messages += [Message("assistant", _sound(answer.text[:2_000]) or "(empty)"), Message("user", again)]
-    return None, f"no usable answer in {TRIES} tries, the last one: {problem}"
+    request = Request(
+        model,
+        (Message("system", SYSTEM), Message("user", question(item, asked))),
+        "metric",
+        Sampling(temperature=0.0),
+        scope=f"{task}/{VERSION}",
+        json_schema=object_schema({"reasoning": {"type": "string"}, **points_shape(asked)["properties"]}),
+    )
+    try:
+        value, problem, _ = await ask(gateway, request, points_shape(asked))
+    except ModelError as error:
+        if error.lasting:
+            raise
+        return None, str(error)
+    return value and {aspect: float(value[aspect]) for aspect in asked}, problem
 
 
 def question(item: Documented, aspects: tuple[str, ...]) -> str:
     """Return the prompt of the judge; code and docstring are fenced by a mark that neither holds."""
     code, docstring = _without_docstring(item.function)[:_CODE_LIMIT], item.docstring[:_DOC_LIMIT]
-    mark = _mark(code, docstring)
-    lines = ["Judge the docstring of this function."]
-    for name, content in (("CODE", code), ("DOCSTRING", docstring)):
-        lines += ["", f"=== BEGIN {name} {mark} ===", content, f"=== END {name} {mark} ==="]
+    lines = ["Judge the docstring of this function.", *fenced([("CODE", code), ("DOCSTRING", docstring)])]
     lines += ["", f"Aspects, each a whole number from {LEAST} to {MOST}:"]
     lines += [f"- {aspect}: {ASPECTS[aspect]}" for aspect in aspects]
     keys = ", ".join(f'"{aspect}": <{LEAST}-{MOST}>' for aspect in aspects)
     lines += ["", f'Answer as JSON: {{"reasoning": "<one or two sentences>", {keys}}}']
-    return _sound("\n".join(lines))
+    return sound("\n".join(lines))
 
 
-def schema(aspects: tuple[str, ...]) -> dict[str, Any]:
-    numbers = {aspect: {"type": "integer", "minimum": LEAST, "maximum": MOST} for aspect in aspects}
-    properties = {"reasoning": {"type": "string"}, **numbers}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-def read_points(text: str, aspects: tuple[str, ...]) -> tuple[dict[str, float] | None, str]:
-    text = split_reasoning(text).answer
-    problem = ""
-    for found in reversed(objects_in(text)):
-        points: dict[str, Any] = {aspect: found.value.get(aspect) for aspect in aspects}
-        unfit = [aspect for aspect, value in points.items() if type(value) is not int or not LEAST <= value <= MOST]
-        if not unfit:
-            return {aspect: float(value) for aspect, value in points.items()}, ""
-        problem = problem or f"{unfit[0]} is no whole number from {LEAST} to {MOST}"
-    nothing = "it is not valid JSON" if "{" in text else "there is no JSON object in it"
-    return None, problem or nothing
+def points_shape(aspects: tuple[str, ...]) -> dict[str, Any]:
+    points = {"type": "integer", "minimum": LEAST, "maximum": MOST}
+    return {"type": "object", "properties": dict.fromkeys(aspects, points), "required": list(aspects)}
 
 
 def _function(source: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
@@ -225,17 +189,3 @@ def _without_docstring(source: str) -> str:
         return source
     node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(node)
-
-
-def _mark(*contents: str) -> str:
-    """Return a mark that no content holds, the same for the same question, so that a recorded answer is found again."""
-    salt = 0
-    while True:
-        digest = hashlib.sha256(f"{salt}\0".encode() + "\0".join(contents).encode("utf-8", "replace")).hexdigest()[:32]
-        if not any(digest in content for content in contents):
-            return digest
-        salt += 1
-
-
-def _sound(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

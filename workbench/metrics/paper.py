@@ -1,7 +1,7 @@
 """Figures computed from the published tables of the doc-to-code paper, and where they or the text disagree.
 
 The raw verdicts were not published: this rests on pass@k by repository to two digits (Table 3), on its means (Table 1)
-and on the counts (Table 2), as in :mod:`workbench.catalog.published`.
+and on the counts (Table 2), as in :mod:`workbench.catalog.repositories`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,16 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workbench.catalog.published import POPULAR, TASKS_IN_THE_TEXT, published_counts, published_scores
-from workbench.statistics.clusters import Value
-from workbench.statistics.paired import Difference, holm, paired_difference
-from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
+from workbench.catalog.repositories import POPULAR, TASKS_IN_THE_TEXT, published_counts, published_scores
+from workbench.statistics.intervals import Value
+from workbench.statistics.paired import (
+    RESAMPLES,
+    Difference,
+    PermutationTest,
+    holm,
+    paired_difference,
+    permutation_test,
+)
 from workbench.statistics.rankings import Measured, PairOrder, kendall_tau, pair_orders, ranking
 from workbench.statistics.resampling import drawn_orders, resampled_means
 

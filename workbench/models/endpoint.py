@@ -45,21 +45,11 @@ class Counted:
 
 
 class ChatEndpoint:
-    """Answers chat completions through the gateway.
+    """Answers chat completions by ``model`` through the gateway, whatever model the program names ("" refuses every request).
 
-    Args:
-        gateway: Who answers.
-        model: The model that is asked, whatever the program names; "" to refuse every request.
-        purpose: The purpose that requests are recorded with.
-        scope: Identity of the work item: a request that it already has an answer to is not asked again.
-        most_tokens: Limit of an answer, whatever the program allows; None to leave it to the program.
-
-    Attributes:
-        key: The bearer key that a request must carry; made anew for each endpoint.
-        counted: Requests, tokens and dollars.
-        errors: The sentences of requests that failed, in order.
-        ended: Set once no further request can be answered (spend limit, wrong key or name, an unwritable session).
-        why: The error that ended it.
+    A request to which the work item ``scope`` has an answer already is not asked again; ``most_tokens`` limits an answer.
+    Requests carry ``key``, made anew for each endpoint. ``ended`` is set once no further request can be answered (spend
+    limit, wrong key or name, an unwritable session), and ``why`` is the error that did it.
     """
 
     def __init__(

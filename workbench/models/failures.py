@@ -95,71 +95,55 @@ def classify(
     message = provider_message(raised, keys)
     status = _status(raised)
     code = str(getattr(raised, "code", None) or "")
+
+    def final(kind: type[ModelError], sentence: str, *, lasting: bool = False) -> Failure:
+        return Failure(kind(sentence, lasting=lasting), retry=False)
+
+    def passing(kind: type[ModelError], sentence: str) -> Failure:
+        return Failure(kind(sentence), retry=True, wait_s=requested_wait(_headers(raised)))
+
     if isinstance(raised, TimeoutError):
-        return Failure(
-            ModelTimeout(
-                f"{model} did not answer within the {timeout_s:g} s of request_timeout; raise it or choose a faster model."
-            ),
-            retry=True,
+        words = (
+            f"{model} did not answer within the {timeout_s:g} s of request_timeout; raise it or choose a faster model."
         )
+        return Failure(ModelTimeout(words), retry=True)
     if status in (408, 504) or _is_type(raised, "Timeout", "APITimeoutError"):
-        return Failure(
-            ModelTimeout(
-                f"The server of {model} gave up waiting (status {status or 408}): {message}. Try again later."
-            ),
-            retry=True,
-            wait_s=requested_wait(_headers(raised)),
-        )
+        words = f"The server of {model} gave up waiting (status {status or 408}): {message}. Try again later."
+        return passing(ModelTimeout, words)
     if _is_type(raised, "ContextWindowExceededError") or (status in (400, 413) and _CONTEXT.search(message + code)):
-        return Failure(
-            ContextOverflow(f"The conversation is longer than the window of {model}: {message}."), retry=False
-        )
+        return final(ContextOverflow, f"The conversation is longer than the window of {model}: {message}.")
     if _is_type(raised, "ContentPolicyViolationError") or (status == 400 and _FILTER.search(message + " " + code)):
-        return Failure(ModelRefused(f"The content filter of {model} refused the request: {message}."), retry=False)
+        return final(ModelRefused, f"The content filter of {model} refused the request: {message}.")
     if status == 402 or (status == 429 and _QUOTA.search(f"{message} {code}")):
-        return Failure(
-            ModelRefused(
-                f"The quota for {model} is used up: {message}. Top it up or choose another model.", lasting=True
-            ),
-            retry=False,
-        )
+        words = f"The quota for {model} is used up: {message}. Top it up or choose another model."
+        return final(ModelRefused, words, lasting=True)
     if status == 429 or _is_type(raised, "RateLimitError"):
-        return Failure(
-            RateLimited(f"{model} limits the rate of requests: {message}. Lower concurrency or wait."),
-            retry=True,
-            wait_s=requested_wait(_headers(raised)),
-        )
+        return passing(RateLimited, f"{model} limits the rate of requests: {message}. Lower concurrency or wait.")
     if status == 401 or _is_type(raised, "AuthenticationError"):
-        return Failure(
-            MissingKey(
-                f"{model} does not accept the key: {message}. Correct the key, or use the model `local`.", lasting=True
-            ),
-            retry=False,
-        )
+        words = f"{model} does not accept the key: {message}. Correct the key, or use the model `local`."
+        return final(MissingKey, words, lasting=True)
     if status == 403 or _is_type(raised, "PermissionDeniedError"):
-        return Failure(ModelRefused(f"The key may not use {model}: {message}.", lasting=True), retry=False)
+        return final(ModelRefused, f"The key may not use {model}: {message}.", lasting=True)
     if status == 404 or _is_type(raised, "NotFoundError"):
-        return Failure(
-            ModelRefused(f"There is no model {model} at this provider: {message}.", lasting=True), retry=False
-        )
-    if _is_type(raised, "BadRequestError", "UnprocessableEntityError", "UnsupportedParamsError") or status in (
-        400,
-        422,
-    ):
+        return final(ModelRefused, f"There is no model {model} at this provider: {message}.", lasting=True)
+    bad = _is_type(raised, "BadRequestError", "UnprocessableEntityError", "UnsupportedParamsError")
+    if bad or status in (400, 422):
         if "LLM Provider NOT provided" in str(raised):
-            return Failure(
-                ModelRefused(
-                    f"No provider is known for the model {model!r}; write it as PROVIDER/NAME, for example openai/gpt-4o.",
-                    lasting=True,
-                ),
-                retry=False,
+            words = (
+                f"No provider is known for the model {model!r}; write it as PROVIDER/NAME, for example openai/gpt-4o."
             )
+            return final(ModelRefused, words, lasting=True)
         rejected = next((name for name in sent if name in message and _UNKNOWN_SETTING.search(message)), None)
         return Failure(ModelRefused(f"{model} refused the request: {message}."), retry=False, unsupported=rejected)
     found = None
     if status is None:
         found = _connection_failure(raised, model) or _malformed_failure(raised, model, message)
-    return found or _status_failure(raised, model, message, _status(raised, mapped=True))
+        status = _status(raised, mapped=True)
+    if found is not None:
+        return found
+    if status is None or status >= 500:
+        return passing(ModelUnavailable, f"{model} failed: {message}. Try again later.")
+    return final(ModelRefused, f"{model} refused the request (status {status}): {message}.")
 
 
 def _connection_failure(raised: BaseException, model: str) -> Failure | None:
@@ -219,16 +203,6 @@ def _malformed_failure(raised: BaseException, model: str, message: str) -> Failu
         else:
             return None
     return Failure(MalformedAnswer(f"{model} sent something that is not a chat completion: {message}."), retry=True)
-
-
-def _status_failure(raised: BaseException, model: str, message: str, status: int | None) -> Failure:
-    if status is None or status >= 500:
-        return Failure(
-            ModelUnavailable(f"{model} failed: {message}. Try again later."),
-            retry=True,
-            wait_s=requested_wait(_headers(raised)),
-        )
-    return Failure(ModelRefused(f"{model} refused the request (status {status}): {message}."), retry=False)
 
 
 def _status(raised: BaseException, *, mapped: bool = False) -> int | None:

@@ -1,4 +1,4 @@
-"""Start, monitor and stop the embedded model's process."""
+"""The embedded model's process: started, monitored, stopped, and asked over loopback, without LiteLLM, whose import takes seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 from workbench.base.text import one_line
@@ -140,9 +143,7 @@ class LocalModel:
     async def endpoint(self) -> Endpoint:
         """Return the model's address, starting it first if it is not running.
 
-        Raises:
-            ModelUnavailable: It is not installed, or did not start in time.
-            LocalModelCrashed: It exited while loading.
+        ModelUnavailable: it is not installed, or did not start in time; LocalModelCrashed: it exited while loading.
         """
         async with self._lock:
             if self._endpoint is not None and self.pid is not None:
@@ -249,3 +250,44 @@ def _event(line: bytes) -> dict[str, object]:
 
 def _is_secret(name: str) -> bool:
     return any(part in name.upper() for part in ("KEY", "TOKEN", "SECRET", "PASSWORD"))
+
+
+# -- one request
+
+
+class APIConnectionError(Exception):
+    """The connection broke before the answer was complete; named like the error of OpenAI's client."""
+
+
+async def ask(
+    messages: Sequence[Mapping[str, str]], base_url: str, key: str, settings: Mapping[str, Any], timeout_s: float
+) -> Any:
+    """Send a conversation once and return the chat completion with its fields as attributes, as LiteLLM gives it.
+
+    ``settings`` are optional fields, of which ``extra_body`` is merged into the request; ``timeout_s`` limits the whole
+    exchange. Raises TimeoutError, APIConnectionError, httpx.HTTPStatusError with the model's words, and ValueError for an
+    answer that is not JSON.
+    """
+    import httpx
+
+    plain = {name: value for name, value in settings.items() if name != "extra_body"}
+    body = {"model": "local", "messages": list(messages), **plain, **settings.get("extra_body", {})}
+    try:
+        # Loopback: no proxy of the environment and no certificate is asked for.
+        async with asyncio.timeout(timeout_s), httpx.AsyncClient(trust_env=False, verify=False, timeout=None) as client:
+            answer = await client.post(
+                f"{base_url}/chat/completions", json=body, headers={"Authorization": f"Bearer {key}"}
+            )
+    except httpx.TransportError as broken:
+        raise APIConnectionError(f"connection error: {broken}") from broken
+    if answer.status_code >= 400:
+        raise httpx.HTTPStatusError(_words(answer.text), request=answer.request, response=answer)
+    return json.loads(answer.text, object_hook=lambda fields: SimpleNamespace(**fields))
+
+
+def _words(text: str) -> str:
+    try:
+        said = json.loads(text)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        return text
+    return str(said)

@@ -50,12 +50,8 @@ def keys_unneeded() -> Iterator[None]:
 def check_model(model: str, role: str, *, base_url: str = "", local_model_path: str = "") -> None:
     """Refuse a model that cannot be used, before anything is fetched, written or run for it.
 
-    ``model`` is a LiteLLM name or ``local`` (the caller handles ``replay:``), ``role`` its name in messages: ``the
-    judge``.
-
-    Raises:
-        MissingKey: Its key is missing; not within :func:`keys_unneeded`.
-        UsageError: The name is not valid, or its provider is unknown.
+    ``role`` is its name in messages: ``the judge``. The caller handles ``replay:``. MissingKey: its key is missing, not
+    within :func:`keys_unneeded`; UsageError: the name is not valid, or its provider is unknown.
     """
     if not model.strip() or model != model.strip():
         raise UsageError(f"No model was given for {role}; write it as PROVIDER/NAME, or local.")

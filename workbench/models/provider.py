@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from workbench.base.text import one_line
-from workbench.models import local_request
+from workbench.models import local_process
 from workbench.models.defaults import OLLAMA, PROVIDER_KEYS, count_tokens, provider_of
 from workbench.models.failures import FailedAnswer
 from workbench.models.local_files import LOCAL_NAME
@@ -325,7 +325,7 @@ async def ask(request: Request, target: Target, settings: Mapping[str, Any], tim
     """Send the request once and return LiteLLM's response, or the embedded model's, which has the same attributes."""
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
     if target.local:
-        return await local_request.ask(messages, target.base_url, target.key, settings, timeout_s)
+        return await local_process.ask(messages, target.base_url, target.key, settings, timeout_s)
     endpoint: dict[str, Any] = {}
     if target.base_url:
         endpoint["api_base"] = target.base_url
@@ -345,11 +345,8 @@ async def ask(request: Request, target: Target, settings: Mapping[str, Any], tim
 def read(response: Any, request: Request, target: Target, dropped: tuple[str, ...], seconds: float) -> Answer:
     """Return the answer in LiteLLM's response.
 
-    Raises:
-        EmptyAnswer: It holds no text.
-        FailedAnswer: It holds a gateway's error.
-        MalformedAnswer: It holds no choices.
-        ModelRefused: The model or the provider's filter withheld it.
+    EmptyAnswer: it holds no text; FailedAnswer: a gateway's error; MalformedAnswer: no choices; ModelRefused: the model or
+    the provider's filter withheld it.
     """
     choices = getattr(response, "choices", None)
     if not choices:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
 from workbench.base.errors import WorkbenchError
@@ -34,17 +34,8 @@ class Sampling:
 
     def to_json(self) -> dict[str, object]:
         """Return only the parameters that are set, so that a new field never changes the digest of an old request."""
-        chosen: dict[str, object] = {
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "top_k": self.top_k,
-            "max_tokens": self.max_tokens,
-            "stop": list(self.stop) or None,
-            "seed": self.seed,
-            "reasoning_effort": self.reasoning_effort,
-            "extra_body": dict(self.extra_body) if self.extra_body else None,
-        }
-        return {name: value for name, value in chosen.items() if value is not None}
+        chosen = {**asdict(self), "stop": list(self.stop)}
+        return {name: value for name, value in chosen.items() if value not in (None, [], {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,26 +170,10 @@ class LocalModelCrashed(ModelError):
     kind = "crashed"
 
 
-_KINDS: dict[str, type[ModelError]] = {
-    kind.kind: kind
-    for kind in (
-        ModelTimeout,
-        ModelRefused,
-        ModelUnavailable,
-        RateLimited,
-        SpendLimit,
-        MalformedAnswer,
-        MissingKey,
-        NotRecorded,
-        ContextOverflow,
-        LocalModelCrashed,
-    )
-}
-
-
 def model_error(kind: str, sentence: str) -> ModelError:
     """Return the error for a ``kind`` read from a session; a plain ``ModelError`` for an unknown kind."""
-    return _KINDS.get(kind, ModelError)(sentence)
+    kinds = {one.kind: one for one in ModelError.__subclasses__()}
+    return kinds.get(kind, ModelError)(sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +220,19 @@ class CallLog(Protocol):
 
     def record(self, call: CallRecord) -> None:
         """Store a finished call; once this returns, the answer may be shown."""
+
+
+class MemoryCallLog:
+    """A log for work without a session: keeps the calls of one gateway in ``calls``."""
+
+    def __init__(self) -> None:
+        self.calls: list[CallRecord] = []
+
+    def recall(self, request: Request, nth: int) -> Answer | None:
+        return None
+
+    def record(self, call: CallRecord) -> None:
+        self.calls.append(call)
 
 
 class ReplaySource(Protocol):

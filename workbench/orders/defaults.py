@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.agents.names import current_name
 from workbench.base.settings import load
-from workbench.orders.plan import DocumentPlan, RegenerationPlan
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings

@@ -6,42 +6,17 @@ Pure functions over what :mod:`workbench.orders.measured` read; nothing is guess
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
 from workbench.base.text import plural
+from workbench.orders.measured import Measured, Rate, most_tasks, tasks_in_cache
+from workbench.plans.plan import Ask
 from workbench.session.groups import CONTROLS
 
 NOTHING_KNOWN = "no earlier run to estimate from"
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """What one item took."""
-
-    agent: str  # The agent of a trial, else ""
-    model: str  # Its model, the evaluator of a candidate, or the judge
-    case: str  # The id of the case, or the source whose functions were regenerated
-    requests: float
-    seconds: float  # A trial: from its start to its scores. A candidate: as the run went on, several side by side
-    dollars: float | None  # None where the price is not known
-    tested: float = 0.0  # Seconds that the tests of a candidate took by themselves, 0 for a trial
-
-
-@dataclass(frozen=True, slots=True)
-class DocsRate:
-    """What a doc system asked of its model about one repository."""
-
-    docs: str
-    source: str  # The source of the repository, "" where that is not known
-    requests: float
-    tokens: float  # Of a request and its answer, on average
-    seconds: float  # Of a request, several side by side
-    dollars: float | None  # Of a request; None where the price is not known
-    complete: bool  # Whether it came to its end, so that `requests` are all
-    definitions: int = 0  # Functions, classes and modules of the repository, 0 where that is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,32 +48,6 @@ class Documentation:
         words = " and ".join(filter(None, (", ".join(lacking[:-1]), *lacking[-1:])))
         said += f"; their {words} not known" if lacking else ""
         return said + (f"; not known what is asked by {missing}" if missing else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Build:
-    """The tasks of a source as they were built last."""
-
-    source: str
-    seconds: float | None  # From the start to the last task, None where no complete build was measured
-    ready: bool  # Whether they are in the cache. A folder may have been changed since; then they are built anew
-    tasks: Path | None = None  # The file that has them, None where it is gone
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What former runs took: of trials, of their judges, of candidates and of documentation; and the tasks that sources have.
-
-    ``builds`` is what building the tasks of a source took here, and whether they are there still. ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
-    """
-
-    trials: tuple[Rate, ...] = ()
-    judging: tuple[Rate, ...] = ()
-    candidates: tuple[Rate, ...] = ()
-    documenting: tuple[DocsRate, ...] = ()
-    tasks: Mapping[str, int] = field(default_factory=dict)
-    had: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
-    builds: Mapping[str, Build] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +237,32 @@ def estimate_tests(measured: Measured, source: str, count: int) -> Estimate:
     return Estimate(count, "candidate", 0.0, median(rate.tested for rate in own) * count, 0.0, _basis(len(own), "run"))
 
 
+def estimate_scores(measured: Measured, count: int, judges: Sequence[str]) -> Estimate:
+    """Return what scoring ``count`` trials anew will take, one judge after the other; judges that ask nobody take no time to speak of."""
+    asking = [judge for judge in judges if not judge.startswith(("offline", "replay:"))]
+    found = [[rate for rate in measured.judging if rate.model == judge] for judge in asking]
+    each = [_median(rates) if rates else None for rates in found]
+    return Estimate(
+        count,
+        "trial",
+        total(times(one.requests, count) if one else None for one in each),
+        total(times(one.seconds, count) if one else None for one in each),
+        total(
+            times(one.dollars, count) if one else 0.0 if is_free(judge) else None
+            for one, judge in zip(each, asking, strict=True)
+        ),
+        _basis(sum(map(len, found)), "score") if any(found) else "",
+    )
+
+
+def estimate_checks(measured: Measured, count: int, execute: bool) -> Estimate:
+    """Return what checking ``count`` READMEs one after the other will take."""
+    took = [rate.seconds for rate in measured.checks if rate.tested == float(execute)]
+    return Estimate(
+        count, "README", 0.0, median(took) * count if took else None, 0.0, _basis(len(took), "check") if took else ""
+    )
+
+
 def added(estimates: Iterable[Estimate]) -> Estimate:
     """Return what several pieces of work will take one after the other; what of one is not known is not known of all."""
     every = list(estimates)
@@ -382,3 +357,78 @@ def _rounded(count: float) -> str:
         return f"{math.ceil(count - 1e-9):,}"
     digits = 10 ** (len(str(round(count))) - 2)
     return f"{round(count / digits) * digits:,}"
+
+
+# -- candidates
+
+
+def known_tasks(measured: Measured, source: str, limit: int = 0) -> int | None:
+    """Return how many tasks a source has, at most ``limit`` if there is one; None where neither a session nor the cache has them."""
+    for name in (source, _as_path(source)):
+        built = tasks_in_cache(measured.builds.get(name))
+        known = measured.tasks.get(name, len(built) if built is not None else None)
+        if known is not None:
+            return min(known, limit) if limit else known
+    return None
+
+
+def _as_path(source: str) -> str:
+    return str(Path(source).expanduser().absolute())
+
+
+def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
+    """Return how many candidates an ask adds to the session; None where tasks were never built, or patterns name them."""
+    if ask.tasks:
+        return len(ask.tasks) * ask.samples if not set("*?[") & set("".join(ask.tasks)) else None
+    tasks = known_tasks(measured, source, ask.limit)
+    if tasks is None or not ask.samples:
+        return None
+    had = measured.had.get((source, ask.evaluator), ())
+    return sum(max(0, tasks - (had[sample] if sample < len(had) else 0)) for sample in range(ask.samples))
+
+
+def estimate_ask(measured: Measured, source: str, ask: Ask, *, rebuild: bool = False) -> Estimate:
+    """Return what an ask will take: its tasks are built where they are not yet, then its candidates are written and tested.
+
+    Before they are built, the functions of the source are an upper bound of them.
+    """
+    count = new_candidates(measured, source, ask)
+    most = most_tasks(source, ask.limit) if count is None and ask.samples and not ask.tasks else None
+    told = estimate_candidates(measured, source, ask.evaluator, candidates=most * ask.samples if most else count)
+    told = replace(told, up_to=most is not None)
+    return building_first(told, measured, source, rebuild=rebuild)
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What a rerun of candidates comes to: of which source and evaluator, how many are asked for, how many only tested."""
+
+    source: str
+    evaluator: str
+    asked: int
+    tested: int
+
+
+def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:
+    """Return what parts of runs will take once more."""
+    told = added(
+        estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
+        if one.asked or not one.tested
+        else estimate_tests(measured, one.source, one.tested)
+        for one in again
+    )
+    for source in dict.fromkeys(one.source for one in again):
+        told = building_first(told, measured, source)
+    return told
+
+
+def building_first(told: Estimate, measured: Measured, source: str, *, rebuild: bool = False) -> Estimate:
+    """Add the time in which the tasks of a source are built first: what it took last, else the median of others; none if in the cache."""
+    known = measured.builds.get(source) or measured.builds.get(_as_path(source))
+    if known is not None and known.ready and not rebuild:
+        return told
+    took = [build.seconds for build in measured.builds.values() if build.seconds is not None]
+    own = known.seconds if known is not None and known.seconds is not None else median(took) if took else None
+    if own is None:
+        return replace(told, building=None)
+    return replace(told, seconds=total((told.seconds, own)), building=total((told.building, own)))

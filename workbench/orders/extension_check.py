@@ -63,7 +63,7 @@ def _tried(order: dict[str, Any]) -> tuple[str, list[str]]:
     found = []
     try:
         for kind, path in order["named"]:
-            loaded = load(kind, path, _protocol(kind), order["folders"])
+            loaded = load(kind, path, protocol_of(kind), order["folders"])
             make(kind, loaded, {"asker": None, "scope": ""})
             found.append(loaded.folder)
     except ExtensionProblem as problem:
@@ -72,13 +72,15 @@ def _tried(order: dict[str, Any]) -> tuple[str, list[str]]:
     return "", [folder for folder in dict.fromkeys(found) if folder and folder not in installed]
 
 
-def _protocol(kind: str) -> Any:
+def protocol_of(kind: str) -> Any:
     module, name = {
         "agent": ("workbench.agents", "Agent"),
         "judge": ("workbench.rubric", "Judge"),
         "sandbox": ("workbench.sandbox", "Backend"),
+        "cluster": ("workbench.sandbox.choose", "Clusters"),
         "report format": ("workbench.session.importer", "ReportFormat"),
         "importer": ("workbench.session.importer", "Importer"),
+        "exporter": ("workbench.interop.formats.exporting", "Exporter"),
     }.get(kind, ("workbench.documenters", "DocSystem"))
     return getattr(importlib.import_module(module), name)
 

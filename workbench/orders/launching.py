@@ -104,6 +104,20 @@ def _before(reader: SessionReader, mine: RunRow) -> bool:
     return any(reader.holder(run.id) is not None for run in going)
 
 
+def wait_for_others(session: Path, study: str = "") -> None:
+    """Wait until no run of a session waits or is under way, but for those of a study, which begin after them one by one."""
+    look = threading.Event()
+    with SessionReader(session, surveyed=False) as reader:
+        own = {cell.run_id for cell in reader.study_cells(study)}
+        while reader.fate() is Fate.IN_PLACE and any(
+            run.state in {"queued", "running"}
+            and (engine_starts.is_coming(run.id) or reader.holder(run.id) is not None)
+            for run in reader.every_run()
+            if run.id not in own
+        ):
+            look.wait(_LOOK_SECONDS)
+
+
 def _place(rows: list[RunRow], run: str) -> int:
     for place, row in enumerate(rows):
         if row.id == run:
@@ -146,9 +160,9 @@ def engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int |
     return process
 
 
-def engine_for(session: Path, kind: str, key: str, log: str = "") -> subprocess.Popen[bytes]:
-    """Start an engine on a ``run``, ``study`` or ``improvement`` of a session; it goes on when the caller exits."""
-    arguments = ["--session", str(session.resolve()), f"--{kind}", key]
+def engine_for(session: Path, kind: str, key: str, log: str = "", *, queue: bool = False) -> subprocess.Popen[bytes]:
+    """Start an engine on a ``run``, ``study`` or ``improvement`` of a session, in a queue or at once; it goes on when the caller exits."""
+    arguments = ["--session", str(session.resolve()), f"--{kind}", key, *(["--queue"] if queue else [])]
     return engine_process(arguments, engine_log(log or key), stdin=subprocess.DEVNULL, stdout=None)
 
 

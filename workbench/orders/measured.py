@@ -8,19 +8,77 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from workbench import catalog
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
-from workbench.orders.estimate import Build, DocsRate, Measured, Rate
+from workbench.repository.store import Snapshot
 from workbench.session import SUFFIX, SessionReader
-from workbench.session.verdict_counts import COUNTS
+from workbench.session.sample_counts import COUNTS
 
 NEWEST = 30
 """So many sessions are looked at, the newest first: prices and machines change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What one item took."""
+
+    agent: str  # The agent of a trial, else ""
+    model: str  # Its model, the evaluator of a candidate, or the judge
+    case: str  # The id of the case, or the source whose functions were regenerated
+    requests: float
+    seconds: float  # A trial: from its start to its scores. A candidate: as the run went on, several side by side
+    dollars: float | None  # None where the price is not known
+    tested: float = (
+        0.0  # Seconds that the tests of a candidate took by themselves, 0 for a trial; 1 for a check that ran blocks
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DocsRate:
+    """What a doc system asked of its model about one repository."""
+
+    docs: str
+    source: str  # The source of the repository, "" where that is not known
+    requests: float
+    tokens: float  # Of a request and its answer, on average
+    seconds: float  # Of a request, several side by side
+    dollars: float | None  # Of a request; None where the price is not known
+    complete: bool  # Whether it came to its end, so that `requests` are all
+    definitions: int = 0  # Functions, classes and modules of the repository, 0 where that is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The tasks of a source as they were built last."""
+
+    source: str
+    seconds: float | None  # From the start to the last task, None where no complete build was measured
+    ready: bool  # Whether they are in the cache. A folder may have been changed since; then they are built anew
+    tasks: Path | None = None  # The file that has them, None where it is gone
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What former runs took: of trials, of their judges, of candidates and of documentation; and the tasks that sources have.
+
+    ``builds`` is what building the tasks of a source took here, and whether they are there still. ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
+    """
+
+    trials: tuple[Rate, ...] = ()
+    judging: tuple[Rate, ...] = ()
+    candidates: tuple[Rate, ...] = ()
+    documenting: tuple[DocsRate, ...] = ()
+    checks: tuple[Rate, ...] = ()
+    tasks: Mapping[str, int] = field(default_factory=dict)
+    had: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
+    builds: Mapping[str, Build] = field(default_factory=dict)
+
 
 _TRIALS = """
 SELECT agent, model, case_id, (SELECT count(*) FROM steps WHERE trial_id = trials.id AND answer_blob IS NOT NULL), seconds, cost_usd
@@ -37,6 +95,9 @@ SELECT run_id, evaluator, count(*), count(call_id), max(at) - min(at), sum(coale
 FROM candidates WHERE {COUNTS.format("")} AND run_id NOT IN (SELECT value FROM json_each(?))
 GROUP BY run_id, evaluator
 """
+_CHECKS = """
+SELECT executed, seconds FROM checks WHERE state = 'done' AND seconds > 0 AND run_id NOT IN (SELECT value FROM json_each(?))
+"""
 _DOCUMENTING = """
 SELECT run_id, count(*), total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), min(started_at),
        max(started_at + coalesce(latency_s, 0)), total(latency_s), sum(cost_usd), count(cost_usd)
@@ -48,7 +109,9 @@ _SAMPLES = (
     "SELECT run_id, evaluator, sample, count(*) FROM candidates WHERE control = 0 AND sample >= 0 "
     "GROUP BY run_id, evaluator, sample"
 )
-_TASKS = "SELECT run_id, count(*) FROM tasks WHERE state = 'ready' GROUP BY run_id"
+_TASKS = """
+SELECT run_id, count(*) FROM tasks WHERE state = 'ready' AND run_id NOT IN (SELECT value FROM json_each(?)) GROUP BY run_id
+"""
 
 
 def measure(also: Path | None = None, into: Path | None = None) -> Measured:
@@ -77,7 +140,7 @@ def measured_in(sessions: Iterable[Path]) -> Measured:
             continue
     rates: dict[str, Any] = {
         name: tuple(rate for one in found for rate in getattr(one, name))
-        for name in ("trials", "judging", "candidates", "documenting")
+        for name in ("trials", "judging", "candidates", "documenting", "checks")
     }
     return Measured(**rates, tasks={source: count for one in reversed(found) for source, count in one.tasks.items()})
 
@@ -128,9 +191,14 @@ def _measured(reader: SessionReader) -> Measured:
             Rate("", str(evaluator), sources.get(run, ""), asked / count, seconds, price, _number(tests) / count)
         )
     whole = {run.id for run in reader.runs() if _is_whole(run.plan)}
-    tasks = {sources[run]: int(count) for run, count in reader.query(_TASKS) if run in whole and sources.get(run)}
+    tasks = {
+        sources[run]: int(count) for run, count in reader.query(_TASKS, elsewhere) if run in whole and sources.get(run)
+    }
     documenting = tuple(_documenting(reader, sources, elsewhere))
-    return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, tasks)
+    checks = tuple(
+        Rate("", "", "", 0.0, _number(seconds), 0.0, _number(run)) for run, seconds in reader.query(_CHECKS, elsewhere)
+    )
+    return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, checks, tasks)
 
 
 @cache
@@ -234,3 +302,36 @@ def _tasks(note: Mapping[str, Any]) -> Path | None:
         return Path(tasks) if isinstance(tasks, str) and Path(tasks).is_file() else None
     except (OSError, ValueError):
         return None
+
+
+# -- the content of a source
+
+
+def snapshot_here(source: str) -> Snapshot | None:
+    """Return the content of a source as far as this machine has it, None where it would have to be fetched."""
+    from workbench.repository import cached
+
+    try:
+        case = catalog.resolve_case(source)
+        found = catalog.current_snapshot(case)
+        if found is None and case.source:
+            found = cached(case.source, expected_sha256=case.sha256.get(case.source))
+    except (WorkbenchError, OSError):
+        return None
+    return found if found is not None and Path(found.root).is_dir() else None
+
+
+def most_tasks(source: str, limit: int = 0) -> int | None:
+    """Return how many tasks a source has at most, whatever its tests say: its functions, or ``limit`` if there is one; None for neither."""
+    snapshot = snapshot_here(source)
+    functions = None if snapshot is None else _functions(snapshot)
+    return min(filter(None, (functions, limit)), default=None)
+
+
+@functools.lru_cache(64)
+def _functions(snapshot: Snapshot) -> int:
+    from workbench.regeneration.building import may_be_source
+    from workbench.repository.functions import find_functions
+
+    files = [one.path for one in snapshot.files if one.path.endswith(".py") and may_be_source(PurePosixPath(one.path))]
+    return sum(len(find_functions((snapshot.root / path).read_bytes(), path)) for path in files)

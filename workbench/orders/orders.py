@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 from workbench import catalog
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.orders.plan import Ask, PlanDamaged, RegenerationPlan, chosen, repeating
+from workbench.plans.arguments import Counts, PlanDamaged, arguments_of
+from workbench.plans.plan import Ask, RegenerationPlan, chosen, repeating
 from workbench.sandbox import Route
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import candidate_id
+from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
 from workbench.session.task_names import row_id
 
@@ -60,7 +61,7 @@ def last_ask(plan: RegenerationPlan) -> Ask:
     for ask in reversed(plan.asks):
         if {**repeating(ask), "samples": 0} == {**repeating(plan), "samples": 0}:
             return ask
-    return Ask(plan.evaluator, plan.samples, plan.tasks, plan.limit, plan.prompt, plan.context)
+    return Ask(**repeating(plan))
 
 
 def last_order(run: RunRow) -> Order:
@@ -123,41 +124,21 @@ def _plan(reader: SessionReader, run: str) -> RegenerationPlan | None:
     return RegenerationPlan.from_json(row.config) if row is not None else None
 
 
-class Counts(Enum):
-    """What another value of an option makes of an order."""
-
-    RUN = "another run beside the first"
-    TASK = "tasks that differ become new ones in the same run"
-    CANDIDATE = "further candidates in the same run"
-    NOTHING = "the results that exist are shown"
-
-
-#: Field of :class:`RegenerationPlan` -> what another value of it makes of an order into the same session.
-OPTIONS: dict[str, Counts] = {
-    name: counts
-    for counts, names in (
-        (Counts.RUN, "source docs docs_scope selection sandbox"),
-        (Counts.TASK, "rebuild"),
-        (Counts.CANDIDATE, "evaluator prompt context extra_body samples tasks limit"),
-        (Counts.NOTHING, "controls k engine spend_limit"),
-    )
-    for name in names.split()
-}
-#: Fields that are called otherwise on the command line.
-_NAMED = {"source": "SOURCE", "tasks": "--task", "controls": "--no-controls"}
-
-
 def options_help() -> str:
     lines = ["ordered again into a session that has the work already, another value of"]
-    for counts in Counts:
-        names = [_NAMED.get(name, f"--{name.replace('_', '-')}") for name, kind in OPTIONS.items() if kind is counts]
+    for counts in (Counts.RUN, Counts.TASK, Counts.CANDIDATE, Counts.NOTHING):
+        names = [
+            one.usage.split()[-1 if one.usage[0] != "-" else 0]
+            for one in arguments_of(RegenerationPlan).values()
+            if one.counts is counts
+        ]
         lines.append(f"  {', '.join(names)}\n      {counts.value}")
     lines.append("Test again what has its verdict: workbench rerun SESSION '*'.")
     return "\n".join(lines)
 
 
 def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
-    """Return whether a run is the one that an order continues: same content, doc system, scope of its docs, selection and sandbox.
+    """Return whether a run is the one that an order continues: same content, doc system, and all else that counts as a run of its own.
 
     A sandbox that is not named is that of the run, and content that is not known yet is that of its source.
     """
@@ -167,9 +148,12 @@ def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
         old = RegenerationPlan.from_json(run.config)
     except PlanDamaged:
         return False
-    if (old.docs, old.docs_scope, old.selection) != (plan.docs, plan.docs_scope, plan.selection) or (
-        plan.sandbox and plan.sandbox != old.sandbox
-    ):
+    others = [
+        name
+        for name, one in arguments_of(RegenerationPlan).items()
+        if one.counts is Counts.RUN and name not in ("source", "sandbox")
+    ]
+    if picked(old, *others) != picked(plan, *others) or (plan.sandbox and plan.sandbox != old.sandbox):
         return False
     known = bool(old.snapshot and plan.snapshot)
     if known and old.snapshot != plan.snapshot:

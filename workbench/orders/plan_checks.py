@@ -16,7 +16,7 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import is_dotted
 from workbench.base.files import shown
 from workbench.base.reasons import last_words
-from workbench.orders.plan import DocumentPlan, RegenerationPlan
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
 
 _FEWEST_FILES = 64
 
@@ -113,10 +113,9 @@ def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
     """Refuse an order that no sandbox of this machine can carry out, by SandboxUnavailable; by NoIsolation where none isolates."""
     # Not at the top: plans are checked where nothing is tested, too.
     from workbench.sandbox.bubblewrap import Bubblewrap
-    from workbench.sandbox.choose import choose_backend
+    from workbench.sandbox.choose import backend_info, choose_backend
     from workbench.sandbox.docker import is_there
-    from workbench.sandbox.errors import NoIsolation, SandboxUnavailable
-    from workbench.sandbox.names import backend_info
+    from workbench.sandbox.types import NoIsolation, SandboxUnavailable
 
     name = backend_info(name).name if name else ""
     if name in ("", "bubblewrap") and Bubblewrap().problem() is None:

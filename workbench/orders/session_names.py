@@ -84,7 +84,7 @@ def writable_copy(session: Path) -> Path:
     """Return the session itself or, for a bundled example, a writable copy in the user's folder."""
     from workbench.session import SessionReader
 
-    if not is_example(session):
+    if not (is_example(session) and session.exists()):
         return session
     target = new_session(session.stem)
     try:

@@ -1,4 +1,4 @@
-"""What a study, or an order to improve docstrings, will take before it starts, by measured rates; what the session has is left out."""
+"""What a study will take before it starts, by measured rates; what the session has is left out."""
 
 from __future__ import annotations
 
@@ -7,32 +7,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from workbench.agents.remote_names import is_remote
-from workbench.base.errors import UsageError, WorkbenchError
-from workbench.improving.attempts import standings
+from workbench.agents.names import is_remote
+from workbench.base.errors import WorkbenchError
 from workbench.models.names import keys_unneeded
-from workbench.orders import client
+from workbench.orders.docs_estimate import documentation
 from workbench.orders.estimate import (
     Estimate,
-    Measured,
     added,
+    building_first,
     estimate_candidates,
     estimate_trials,
-    is_free,
-    seconds_of_request,
-    total,
+    known_tasks,
 )
-from workbench.orders.measured import measure
-from workbench.orders.orders import is_same_work, ordered_work
-from workbench.orders.plan import ImprovementPlan, RegenerationPlan, chosen
-from workbench.orders.regeneration_client import absolute_source, carried_out, resolved
-from workbench.orders.regeneration_estimate import building_first, documentation, estimate_order, known_tasks
-from workbench.orders.study_client import document_plan, regeneration_plan
+from workbench.orders.measured import Measured, measure, most_tasks
+from workbench.orders.orders import is_same_work
+from workbench.orders.regenerate import absolute_source, resolved
+from workbench.orders.run import meant_trials
+from workbench.orders.study import document_plan, regeneration_plan
 from workbench.orders.trial_contents import ordered_case
-from workbench.results.kinds import Kind
+from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
 from workbench.session.rows import RunRow
-from workbench.session.task_names import row_id
 from workbench.studies.checking import column_problem
 from workbench.studies.declaration import AGENTS, Study
 from workbench.studies.following import declared
@@ -72,7 +67,7 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
         for column in study.columns:
             try:
                 with keys_unneeded():
-                    asked, trials = client.meant_trials(session, document_plan(study, column), ordered)
+                    asked, trials = meant_trials(session, document_plan(study, column), ordered)
             except WorkbenchError:
                 if is_remote(column.system):
                     continue  # its cells will say why
@@ -106,7 +101,8 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
             missing = None if tasks is None else max(0, tasks * study.samples - counted)
             if missing == 0:
                 continue
-            most = study.limits.tasks * study.samples if not ask.tasks else 0
+            bound = most_tasks(source, ask.limit) if missing is None and not ask.tasks else None
+            most = (bound or 0) * study.samples
             told = estimate_candidates(measured, row, column.model, candidates=missing or most or None)
             told = replace(told, up_to=missing is None and most > 0)
             cells.append(building_first(told, measured, row) if first else told)
@@ -144,12 +140,6 @@ def seconds_left(session: Path, name: str, at_once: int) -> float | None:
     return told.seconds + (docs.seconds or 0.0 if docs else 0.0)
 
 
-def is_documented(session: Path, plan: RegenerationPlan) -> bool:
-    """Return whether a session has what a doc system wrote for an order, all of it."""
-    there = _there(session, 0)
-    return there.run_of(plan) in there.documented
-
-
 def _there(session: Path, samples: int) -> _There:
     if not session.exists():
         return _There()
@@ -157,44 +147,3 @@ def _there(session: Path, samples: int) -> _There:
         counted = {(run, *group): int(n) for run, *group, n in reader.query(_HAD, (samples,))}
         documented = frozenset(str(run) for (run,) in reader.query(_DOCUMENTED))
         return _There(reader.runs(), counted, documented)
-
-
-def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPlan) -> Estimate:
-    """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time."""
-    base, tried = plan.base, None
-    if base.tasks and session.exists():
-        with SessionReader(session) as reader:
-            rows = [task for run in reader.runs() if is_same_work(run, base) for task in reader.tasks(run.id)]
-        if rows and not chosen(base.asks[0], [(row_id(task), task.id, task) for task in rows]):
-            raise UsageError(f"No task is called {', '.join(base.tasks)}; `workbench tasks` lists their ids.")
-    if (order := carried_out(session, base)) is not None:
-        with SessionReader(session) as reader:
-            work = ordered_work(reader, order)
-        found = standings(work.tasks, work.candidates, (), below=plan.below, samples=base.samples)
-        tried = sum(one.kind is Kind.BADLY for one in found)
-        first = estimate_candidates(measured, base.source, base.evaluator, candidates=0)
-    else:
-        first = estimate_order(measured, base, session)
-        tasks = known_tasks(measured, base.source)
-        exact = bool(base.tasks) and not set("*?[") & set("".join(base.tasks))
-        tried = len(base.tasks) if exact else tasks
-    if tried is not None and plan.most:
-        tried = min(tried, plan.most)
-    if tried == 0:
-        return first
-    seen, held_out = plan.attempts * base.samples, (1 + plan.attempts) * plan.held_out
-    more = [
-        estimate_candidates(measured, base.source, model, candidates=None if tried is None else tried * each)
-        for model, each in ((base.evaluator, seen), (plan.held_out_by, held_out))
-    ]
-    told = replace(added((first, *more)), documentation=first.documentation, up_to=True)
-    if tried is None:
-        return told
-    written = tried * plan.attempts
-    near = seconds_of_request(measured, plan.writer)
-    return replace(
-        told,
-        requests=total((told.requests, written)),
-        seconds=total((told.seconds, near[0] * written if near else None)),
-        dollars=told.dollars if is_free(plan.writer) else None,
-    )

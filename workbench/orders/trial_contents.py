@@ -9,6 +9,7 @@ from typing import Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.catalog import TestCase, content_of, current_snapshot, kept_snapshot, resolve_case, snapshot_of
+from workbench.plans.plan import DocumentPlan
 from workbench.repository import Snapshot
 from workbench.session.identity import trial_id
 from workbench.session.rows import TrialRow
@@ -31,14 +32,14 @@ class OrderedCase:
         """The part of a trial's identity that identifies the case's content."""
         return content_of(self.case, self.snapshot)
 
-    def identity(self, query: Callable[[str, Sequence[object]], list[Any]], agent: str, model: str, repeat: int) -> str:
-        """Return the identity of a trial on this content: that of the session's existing trial, if there is one.
+    def identity(self, query: Callable[[str, Sequence[object]], list[Any]], plan: DocumentPlan, repeat: int) -> str:
+        """Return the identity of a trial of a plan on this content: that of the session's existing trial, if there is one.
 
         That of a trial planned before its repository was fetched does not include the content: such a trial matches, too.
         """
-        name = (agent, model, self.case.id, repeat)
-        mine = trial_id(*name, self.content)
-        for known in (trial_id(*name, content_of(self.case, None)), trial_id(*name)):
+        name, more = (plan.agent, plan.model, self.case.id, repeat), plan.further
+        mine = trial_id(*name, self.content + more)
+        for known in (trial_id(*name, content_of(self.case, None) + more), trial_id(*name, more)):
             rows = query("SELECT snapshot FROM trials WHERE id = ?", (known,))
             if rows and (self.snapshot is None or rows[0][0] in (None, self.snapshot.digest)):
                 return known

@@ -14,17 +14,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workbench.session.damage import Damage
 
-FORMATS: Mapping[str, str] = {
+PAGE_FORMATS: Mapping[str, str] = {
     "md": "Markdown",
     "html": "one file that loads nothing",
+    "latex": "a fragment with booktabs",
     "json": "everything",
+    "csv": "its tables",
+}
+"""What a page can be written as."""
+FORMATS: Mapping[str, str] = {
+    **PAGE_FORMATS,
     "csv": "a line per trial, or per candidate in a session of regeneration only",
 }
-"""The formats of a session, with what each is; packages add others."""
+"""The formats of a session, with what each is; packages add others. In LaTeX it has its sentences, tables and figures alone."""
 STUDY_FORMATS: Mapping[str, str] = {
     **FORMATS,
     "csv": "a line per cell and per item",
-    "latex": "a fragment with booktabs",
     "parquet": "the rows of csv",
 }
 _BY_ENDING = {

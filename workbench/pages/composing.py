@@ -9,27 +9,47 @@ from pathlib import Path
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import failure, is_dotted, load, make
 from workbench.base.plugins import names, path_of
-from workbench.pages import FORMATS
-from workbench.pages.contents import read_contents
-from workbench.pages.writing import ReportError
+from workbench.pages import FORMATS, PAGE_FORMATS, format_by_name
+from workbench.pages.page import Page
+from workbench.pages.writing import ReportError, write_atomically
+from workbench.results.contents import read_contents
 from workbench.results.items import find_item
 from workbench.session.damage import Damage
 from workbench.session.importer import ReportFormat
 from workbench.session.reader import SessionReader
 
-_MODULES = {"md": "page_markdown", "html": "html_report", "json": "records", "csv": "csv_report"}
+_ROWS = {"json": "records", "csv": "csv_report"}
+
+
+def rendered(page: Page, format: str) -> Iterator[str]:
+    """Yield a page in one of :data:`workbench.pages.PAGE_FORMATS`."""
+    if format in _ROWS:
+        from workbench.pages.rows import page_csv, page_json
+
+        yield from page_csv(page) if format == "csv" else page_json(page)
+        return
+    yield from importlib.import_module(f"workbench.pages.{'markdown' if format == 'md' else format}").render(page)
+
+
+def write_page(page: Page, out: Path, format: str = "") -> Path:
+    """Write a page in a format, "" for that which the file's name ends in, else as Markdown."""
+    return write_atomically(out, rendered(page, format or format_by_name(out, PAGE_FORMATS) or "md"))
 
 
 def compose(session: Path, format: str, item: str | None, damage: list[Damage] | None = None) -> Iterator[str]:
     """Yield the report piece by piece; ``damage`` gets what of the session could not be read."""
-    if format not in _MODULES:
+    if format not in FORMATS:
         yield _foreign(session, format, item)
         return
-    renderer = importlib.import_module(f"workbench.pages.{_MODULES[format]}")
     with SessionReader(session) as reader:
         reader.hold()
-        chosen = None if item is None else find_item(reader, item)
-        yield from renderer.render(reader, read_contents(reader, chosen))
+        contents = read_contents(reader, None if item is None else find_item(reader, item))
+        if format in _ROWS:
+            yield from importlib.import_module(f"workbench.pages.{_ROWS[format]}").render(reader, contents)
+        else:
+            from workbench.pages.session_page import session_page
+
+            yield from rendered(session_page(reader, contents), format)
         if damage is not None:
             damage += reader.damage
 

@@ -1,24 +1,18 @@
-"""A session as a table: one line per trial or candidate; where there are both, ``kind`` says which, in the columns of both.
-
-Quoted as RFC 4180 says. A text that a spreadsheet would take for a formula gets a leading ``'``; numbers stay numbers.
-"""
+"""A session as a table: one line per trial or candidate; where there are both, ``kind`` says which, in the columns of both."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from workbench.base.text import clean
-from workbench.pages import records, wording
-from workbench.pages.contents import Contents, Trial
-from workbench.pages.regenerated import Regenerated
+from workbench.base.text import iso
+from workbench.pages import records
+from workbench.pages.rows import Cell, line
+from workbench.results.contents import Contents, Regenerated, Trial
 from workbench.results.grounding import Counts, KeptGroundings
 from workbench.session import json_forms
 from workbench.session.reader import SessionReader
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _TRIAL = (
     "trial", "run", "case", "agent", "model", "repeat", "status", "score", "out_of", "rubric", "judge", "tier1",
     "tier2", "tier3", "tier4", "steps", "prompt_tokens", "completion_tokens", "tokens", "cost_usd", "seconds",
@@ -33,11 +27,10 @@ _CANDIDATE = (
     "repairs", "documented", "failure_group",
 )  # fmt: skip
 _WORKS = (
-    ("blocks_work", "works"), ("blocks_run", "run"), ("blocks", "blocks"), ("claims_true", "true"), ("claims_said", "said"),
+    ("blocks_work", "works"), ("blocks_run", "run"), ("blocks", "blocks"), ("claims_true", "claims_true"), ("claims_said", "said"),
     ("claims", "claims"),
 )  # fmt: skip
 _NOT_COUNTED = Counts(None, None, None, None)
-Cell = str | int | float | None
 
 
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
@@ -59,20 +52,6 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
     yield line(of_candidates if contents.regenerations else of_trials)
     for row in candidates if contents.regenerations else trials:
         yield line(row)
-
-
-def safe(cell: Cell) -> Cell:
-    """Return a cell that no spreadsheet executes and no terminal obeys."""
-    if not isinstance(cell, str):
-        return cell
-    text = clean(cell)
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
-
-
-def line(cells: Sequence[Cell]) -> str:
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\r\n").writerow([safe(cell) for cell in cells])
-    return written.getvalue()
 
 
 def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: Counts) -> list[Cell]:
@@ -97,11 +76,11 @@ def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) 
         for of, groups in outcome.files.items()
         for file in groups
     }
-    for line in outcome.lines:
-        task = line.task
-        figures = {} if line.control else files.get((line.group, task.path), {})
-        for one in line.candidates:
-            former = (f"{old.verdict} {wording.iso(old.at) or ''}".strip() for old in reader.former_verdicts(one.id))
+    for of_task in outcome.lines:
+        task = of_task.task
+        figures = {} if of_task.control else files.get((of_task.group, task.path), {})
+        for one in of_task.candidates:
+            former = (f"{old.verdict} {iso(old.at) or ''}".strip() for old in reader.former_verdicts(one.id))
             values = {
                 **asdict(one),
                 **json_forms.picked(task, "path", "qualified_name:function", "occurrence", "docs", "docs_scope"),
@@ -109,7 +88,7 @@ def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) 
                 "task": task.id,
                 "run": one.run_id,
                 "failing_tests": " ".join(test.test_id for test in reader.failing_tests(one.id)),
-                "at": wording.iso(one.at),
+                "at": iso(one.at),
                 "again": int(one.again),
                 "former": "; ".join(former),
                 "settings": one.settings if one.prompt else "",

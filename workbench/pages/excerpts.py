@@ -6,8 +6,7 @@ import json
 from dataclasses import dataclass, replace
 
 from workbench.agents import protocol
-from workbench.base.text import clean, json_text
-from workbench.pages import wording
+from workbench.base.text import clean, json_text, size_of
 from workbench.session.reader import SessionReader
 
 _LONGEST = 16_000
@@ -26,7 +25,7 @@ class Excerpt:
 
     @property
     def words(self) -> str:
-        return f"{wording.size(self.size)}, cut" if self.cut else wording.size(self.size)
+        return f"{size_of(self.size)}, cut" if self.cut else size_of(self.size)
 
 
 class Excerpts:

@@ -1,13 +1,13 @@
 """A page without any markup: headings, text, tables, figures, before a format says how it looks.
 
-Its renderers (:mod:`page_markdown`, :mod:`page_html`, :mod:`page_latex`, and :mod:`workbench.commands.show` on a terminal)
-escape every text in it; whoever makes a page passes texts from outside as they are. A format leaves out what it cannot show.
+Its renderers (:mod:`.markdown`, :mod:`.html`, :mod:`.latex`, and :mod:`workbench.commands.show` on a terminal) escape every
+text in it; whoever makes a page passes texts from outside as they are. A format leaves out what it cannot show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -41,20 +41,6 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A table; ``right`` are the columns with numbers.
-
-    ``links`` has the item that each row leads to ("" for none), ``anchor`` what stands before it in the page's ids.
-    """
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: frozenset[int]
-    links: tuple[str, ...] = ()
-    anchor: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Brief:
     """How a table is written where there is little room: shorter cells, and in ``legend`` all of each column of numbers."""
 
@@ -65,25 +51,48 @@ class Brief:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
-    """A table with a caption.
+class Table:
+    """A table; ``right`` are the columns with numbers.
 
-    Columns outside of ``texts`` are numbers and stand to the right. The last ``closing`` rows are about those before (a
-    mean), apart from them by a line. ``brief`` is how it is written on a narrow terminal, None for as it is.
+    ``links`` has the item that each row leads to ("" for none), ``anchor`` what stands before it in the page's ids. With a ``caption``
+    it stands by itself, and its last ``closing`` rows (a mean) are about those before, apart from them by a line. ``brief`` is how it
+    is written on a narrow terminal, None for as it is.
     """
 
-    caption: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    texts: frozenset[int] = frozenset({0})
+    right: frozenset[int] = frozenset()
+    links: tuple[str, ...] = ()
+    anchor: str = ""
+    caption: str = ""
     closing: int = 0
     brief: Brief | None = None
 
+    def with_columns(self, kept: Sequence[int]) -> Table:
+        return replace(
+            self,
+            headings=tuple(self.headings[place] for place in kept),
+            rows=tuple(tuple(row[place] for place in kept) for row in self.rows),
+            right=frozenset(new for new, place in enumerate(kept) if place in self.right),
+        )
 
-def grid_of(caption: str, items: Iterable[T], columns: Mapping[str, Callable[[T], str]], texts: int = 1) -> Grid:
-    """Return a table with a row for each item: the headings with what they say of it, the first ``texts`` of them words."""
-    rows = tuple(tuple(value(item) for value in columns.values()) for item in items)
-    return Grid(caption, tuple(columns), rows, frozenset(range(texts)))
+
+def grid(
+    caption: str,
+    headings: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    texts: int = 1,
+    closing: int = 0,
+    brief: Brief | None = None,
+) -> Table:
+    """Return a table with a caption; its first ``texts`` columns are words, the others numbers."""
+    heads = tuple(headings)
+    right = frozenset(range(texts, len(heads)))
+    return Table(heads, tuple(map(tuple, rows)), right, caption=caption, closing=closing, brief=brief)
+
+
+def grid_of(caption: str, items: Iterable[T], columns: Mapping[str, Callable[[T], str]], texts: int = 1) -> Table:
+    return grid(caption, columns, ([value(item) for value in columns.values()] for item in items), texts)
 
 
 def table_of(
@@ -91,13 +100,12 @@ def table_of(
     columns: Mapping[str, Callable[[T], str]],
     right: Container[str] = (),
     optional: Container[str] = (),
-) -> Shown:
+) -> Table:
     """Return a table with a row for each item; ``right`` are numbers, ``optional`` columns are left out where all is empty."""
-    rows = [[value(item) for value in columns.values()] for item in items]
+    rows = tuple(tuple(value(item) for value in columns.values()) for item in items)
+    table = Table(tuple(columns), rows, frozenset(place for place, name in enumerate(columns) if name in right))
     kept = [place for place, name in enumerate(columns) if name not in optional or any(row[place] for row in rows)]
-    names = [name for place, name in enumerate(columns) if place in kept]
-    numbers = frozenset(place for place, name in enumerate(names) if name in right)
-    return Shown(tuple(names), tuple(tuple(row[place] for place in kept) for row in rows), numbers)
+    return table.with_columns(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +140,11 @@ class Bar:
     low: float | None
     high: float | None
     text: str
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether 0 is outside its interval."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +201,11 @@ class Histograms:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading within a section; ``small`` is what is less important in it."""
+    """A heading within a section; ``small`` is what is less important in it, ``anchor`` the id of the section that it leads to."""
 
     title: str
     small: str = ""
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +263,7 @@ class Readme:
 
 
 Figure = Heat | Forest | Strips | Histograms
-Part = Note | Points | Facts | Shown | Grid | Figure | Heading | Literal | Changes | Folded | Card | Readme
+Part = Note | Points | Facts | Table | Figure | Heading | Literal | Changes | Folded | Card | Readme
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,10 +279,22 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its title, what stands before the first heading, its sections, and by whom it was written from what."""
+    """A page: what stands before the first heading, its sections, and by whom it was written from what.
+
+    ``items`` are sections that are made one by one, so that the long texts of one are gone when the next is made; ``index`` has a
+    heading for each of them, and ``noun`` says what they are: what a reader searches for.
+    """
 
     title: str
     lead: tuple[Part, ...] = ()
     sections: tuple[Section, ...] = ()
     over: str = ""
     foot: str = ""
+    items: Iterable[Section] = ()
+    index: tuple[Heading, ...] = ()
+    noun: str = ""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether its items are listed and, on paper, their steps and bodies printed; of more, what the reader opened."""
+        return len(self.index) <= 12

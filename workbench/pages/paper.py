@@ -7,7 +7,22 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import workbench
-from workbench.pages.page import Bar, Facts, Forest, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
+from workbench.base.text import bounds, percent, signed
+from workbench.pages.page import (
+    Bar,
+    Facts,
+    Forest,
+    Heat,
+    HeatCell,
+    Note,
+    Page,
+    Part,
+    Points,
+    Section,
+    Table,
+    grid,
+    grid_of,
+)
 from workbench.session.json_forms import picked
 from workbench.statistics.rankings import ranking_words
 
@@ -73,7 +88,7 @@ def _table_1(paper: Paper) -> Iterator[Part]:
         for system in systems
     ]
     caption = "Printed / unweighted mean over repositories / mean weighted by tasks."
-    yield Grid(caption, ("doc system", *heads), tuple(rows))
+    yield grid(caption, ("doc system", *heads), tuple(rows))
     worst = max(paper.means, key=lambda one: one.off)
     by_tasks = max(abs(one.printed - one.by_tasks) for one in paper.means)
     yield Note(
@@ -90,7 +105,7 @@ def _rankings(paper: Paper) -> Iterator[Part]:
         "ranking, models averaged": lambda one: ranking_words(paper.rankings[one]),
         "repositories that keep it": lambda one: f"{paper.keeping_in[one]} of {count}",
         "keep the order of all five columns": lambda one: (
-            f"{paper.whole_order[one]} of {count} ({100 * paper.whole_order[one] / count:.0f} %)"
+            f"{paper.whole_order[one]} of {count} ({percent(paper.whole_order[one] / count)})"
         ),
     }
     yield grid_of("Rankings of doc systems by setting.", paper.settings, columns, 2)
@@ -101,7 +116,7 @@ def _rankings(paper: Paper) -> Iterator[Part]:
     )
     pairs = list(dict.fromkeys((one.better, one.worse) for orders in paper.orders.values() for one in orders))
     of = {(setting, one.better, one.worse): one for setting, orders in paper.orders.items() for one in orders}
-    yield Grid(
+    yield grid(
         "How often two columns keep their overall order: repositories (with ties), and resamples of repositories.",
         ("better > worse", *(_setting(one) for one in paper.settings)),
         tuple(
@@ -122,7 +137,7 @@ def _paired(paper: Paper) -> Iterator[Part]:
     bars = []
     for one in paper.paired:
         value, (low, high) = one.difference.value or 0.0, _interval(one)
-        words = f"{_signed(value)} {_bounds(low, high)}"
+        words = f"{signed(value, 3)} {bounds(low, high, 3, signed)}"
         bars.append(Bar(f"{one.model} docs, {_setting(one.setting)}", value, low, high, words))
     yield Forest(
         "RepoAgent − OSA, paired over repositories, with 95 % intervals; coloured where 0 is outside.",
@@ -132,9 +147,9 @@ def _paired(paper: Paper) -> Iterator[Part]:
     columns: dict[str, Callable[[PairedCell], str]] = {
         "model of both": lambda one: one.model,
         "setting": lambda one: _setting(one.setting),
-        "difference": lambda one: _signed(one.difference.value or 0.0),
-        "95 % Student's": lambda one: _bounds(*_interval(one)),
-        "percentile bootstrap": lambda one: _bounds(*one.bootstrap),
+        "difference": lambda one: signed(one.difference.value or 0.0, 3),
+        "95 % Student's": lambda one: bounds(*_interval(one), 3, signed),
+        "percentile bootstrap": lambda one: bounds(*one.bootstrap, 3, signed),
         "won / tied / lost": lambda one: (
             f"{one.difference.repositories.wins} / {one.difference.repositories.ties} / {one.difference.repositories.losses}"
         ),
@@ -154,8 +169,8 @@ def _interval(one: PairedCell) -> tuple[float, float]:
     return one.difference.interval.low or 0.0, one.difference.interval.high or 0.0
 
 
-def _strata(paper: Paper) -> Grid:
-    return Grid(
+def _strata(paper: Paper) -> Table:
+    return grid(
         "Mean pass@k of popular and of other repositories, models averaged.",
         ("repositories", "doc system", *(_setting(one) for one in paper.settings)),
         tuple(
@@ -167,7 +182,7 @@ def _strata(paper: Paper) -> Grid:
             for stratum in paper.strata
             for system in stratum.means[paper.settings[0]]
         ),
-        frozenset({0, 1}),
+        2,
     )
 
 
@@ -199,7 +214,7 @@ def disagreements(paper: Paper) -> list[str]:
     unsure = [one for one in paper.paired if (one.difference.interval.low or 0.0) <= 0]
     said += [
         f"A large gap between RepoAgent and OSA does not hold everywhere: {one.model} under {_setting(one.setting)} is "
-        f"{_signed(one.difference.value or 0.0)} {_bounds(*one.bootstrap)}, {one.difference.repositories.words}."
+        f"{signed(one.difference.value or 0.0, 3)} {bounds(*one.bootstrap, 3, signed)}, {one.difference.repositories.words}."
         for one in unsure
     ]
     spreads = paper.spreads.values()
@@ -216,14 +231,6 @@ def _cell(cell: Cell) -> str:
 
 def _setting(setting: Setting) -> str:
     return f"{setting[0]} @{setting[1]}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "−")
-
-
-def _bounds(low: float, high: float) -> str:
-    return f"[{_signed(low)}, {_signed(high)}]"
 
 
 def paper_json(paper: Paper) -> dict[str, Any]:

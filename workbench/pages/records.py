@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from workbench.base.text import json_text
+from workbench.base.text import decoded, iso, json_text
 from workbench.checking.verdicts import CheckDamaged, checked_of
 from workbench.grounding import read_trial
 from workbench.grounding.items import NOT_SEEN, NOWHERE, SEEN, UNSEEN
-from workbench.pages import wording
-from workbench.pages.contents import Contents, Run, Trial, tier_points
 from workbench.pages.excerpts import split_answer
-from workbench.pages.regenerated import Regenerated, former_failing
-from workbench.rubric.spread import own_points
+from workbench.results.contents import Contents, Regenerated, Run, Trial, former_failing, tier_points
+from workbench.results.spread import own_points
 from workbench.session.groups import settings_of
 from workbench.session.json_forms import picked
 from workbench.session.labels import criterion_of
@@ -26,11 +24,11 @@ JUDGE_SCOPE = "/judge"
 
 
 def _moments(row: object, *names: str) -> Values:
-    return {name: wording.iso(getattr(row, name)) for name in names}
+    return {name: iso(getattr(row, name)) for name in names}
 
 
 def session_values(contents: Contents) -> Values:
-    created = wording.iso(wording.number(contents.created_at))
+    created = iso(contents.created_at)
     return {**picked(contents, "name", "file"), "created_at": created, **picked(contents, "created_by")}
 
 
@@ -39,7 +37,7 @@ def run_values(run: Run) -> Values:
     return {
         **picked(row, "id:run", "name", "kind"),
         "state": run.state,
-        "plan": wording.decoded(row.config),
+        "plan": decoded(row.config),
         "items": run.items,
         **_moments(row, "created_at", "started_at", "finished_at"),
         **picked(row, "spend_usd", "error", "note"),
@@ -79,7 +77,7 @@ def trial_details(reader: SessionReader, trial: Trial) -> Values:
     return {
         "protocol_kept": None if row.parsed is None else bool(row.parsed),
         "readme": reader.kept(row.readme_blob, f"the README of trial {row.id}"),
-        "metadata": wording.decoded(metadata),
+        "metadata": decoded(metadata),
         "scores": [{**reader.card(score), **_moments(score, "at")} for score in trial.scores],
         "imported_scores": [asdict(score) for score in trial.imported_scores],
         "snapshot": row.snapshot,
@@ -141,9 +139,9 @@ def step_values(reader: SessionReader, step: StepRow) -> Values:
         "answer": answer,
         "observation": reader.kept(step.observation_blob, f"the observation of {of}"),
         **picked(step, "observation_size", "prompt_tokens", "completion_tokens", "cost_usd:cost", "seconds", "model"),
-        "settings": wording.decoded(step.settings),
+        "settings": decoded(step.settings),
         "call": step.call_id,
-        "at": wording.iso(step.at or None),
+        "at": iso(step.at or None),
     }
 
 
@@ -157,14 +155,14 @@ def call_values(reader: SessionReader, call: CallRow, keep: Callable[[str, str],
             for role, digest in reader.message_digests(call)
             for text in (reader.kept(digest, f"a message of {of}"),)
         ],
-        "shape": wording.decoded(reader.kept(call.shape_blob, f"the shape of {of}")),
-        "sampling": wording.decoded(call.sampling),
+        "shape": decoded(reader.kept(call.shape_blob, f"the shape of {of}")),
+        "sampling": decoded(call.sampling),
         "sample": call.sample,
         "answer": reader.kept(call.answer_blob, f"the answer of {of}"),
         "reasoning": reader.kept(call.reasoning_blob, f"the reasoning of {of}"),
         **picked(call, "finish_reason", "error_kind", "error", "prompt_tokens", "completion_tokens", "cached_tokens"),
         **picked(call, "cost_usd:cost", "latency_s"),
-        "attempts": wording.decoded(call.attempts),
+        "attempts": decoded(call.attempts),
         "source": call.source,
         **_moments(call, "started_at"),
     }
@@ -204,9 +202,9 @@ def task_values(reader: SessionReader, task: TaskRow, outcome: Regenerated) -> V
         "docstring": reader.kept(task.docstring_blob, f"the docstring of {of}"),
         "body": reader.kept(task.body_blob, f"the body of {of}"),
         "source": reader.kept(task.source_blob, f"the source of {of}"),
-        "prompt": wording.decoded(reader.kept(task.prompt_blob, f"the prompt of {of}")),
+        "prompt": decoded(reader.kept(task.prompt_blob, f"the prompt of {of}")),
         "leak": task.leak,
-        "controls": wording.decoded(task.controls),
+        "controls": decoded(task.controls),
         **picked(task, "state", "reason"),
         "pass_at_k": {
             outcome.name(line.group): {
@@ -234,7 +232,7 @@ def candidate_values(reader: SessionReader, candidate: CandidateRow) -> Values:
         "tested_s": candidate.tested_s,
         "answer": reader.kept(candidate.answer_blob, f"the answer of {of}"),
         "body": reader.kept(candidate.body_blob, f"the body of {of}"),
-        "notes": wording.decoded(candidate.notes),
+        "notes": decoded(candidate.notes),
         **picked(candidate, "prompt_tokens", "completion_tokens", "cost_usd:cost", "asked_s", "call_id:call"),
         "failing_tests": [failing_values(reader, test) for test in reader.failing_tests(candidate.id)],
         "former": [former_values(reader, former) for former in reader.former_verdicts(candidate.id)],

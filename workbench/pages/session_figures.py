@@ -10,14 +10,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.base.text import plural
+from workbench.base.text import NOTHING, percent, plural, share
 from workbench.pages import wording
-from workbench.pages.contents import Contents, Trial
-from workbench.pages.figures import MOST_COLUMNS
 from workbench.pages.page import Counted, Heat, HeatCell, Histograms, Strip, Strips
-from workbench.pages.regenerated import Regenerated
-from workbench.rubric.scorecard import GOOD, MIDDLING, standing
-from workbench.rubric.spread import Total, comparable, spread_of
+from workbench.pages.svg import MOST_COLUMNS
+from workbench.results.contents import Contents, Regenerated, Trial
+from workbench.results.scores import GOOD, MIDDLING, standing
+from workbench.results.spread import Total, comparable, spread_of
 from workbench.session.forks import SIGN
 from workbench.session.json_forms import TIER_NAMES
 from workbench.statistics.histogram import histogram, means_of_runs
@@ -32,7 +31,9 @@ MOST_GROUPS = 12
 _MOST_HEADINGS = 8
 _POINT_BINS, _RATE_BINS = 20, 10
 _TONES = {"good": "good", "middling": "warn", "poor": "bad"}
-_SCALE = f"Colours are absolute: good from {100 * GOOD:.0f} % of the points, middling from {100 * MIDDLING:.0f} %, poor below."
+_SCALE = (
+    f"Colours are absolute: good from {percent(GOOD)} of the points, middling from {percent(MIDDLING)}, poor below."
+)
 
 
 def points_by_trial(contents: Contents) -> Heat | Strips | None:
@@ -69,20 +70,20 @@ def _by(contents: Contents) -> str:
 
 def _cell(points: tuple[float | None, float] | None) -> HeatCell:
     if points is None:
-        return HeatCell(None, wording.NOTHING, "not judged")
+        return HeatCell(None, NOTHING, "not judged")
     share = _share(points)
     return HeatCell(None, "?", "unscored") if share is None else _toned(share, wording.of(*points))
 
 
 def _toned(share: float, text: str) -> HeatCell:
     stands = standing(share)
-    return HeatCell(share, text, f"{100 * share:.0f} %, {stands}", _TONES[stands])
+    return HeatCell(share, text, f"{percent(share)}, {stands}", _TONES[stands])
 
 
 def _total_cell(contents: Contents, trial: Trial) -> HeatCell:
     """Return all points of a trial; only those of all tiers have a colour, the model's own ones where these are told apart."""
     if trial.score(contents.judged[0]) is None:
-        return HeatCell(None, wording.NOTHING, "not judged")
+        return HeatCell(None, NOTHING, "not judged")
     total = _total(contents, trial)
     share = _whole(contents, trial)
     if share is None:
@@ -129,7 +130,7 @@ def _strips(contents: Contents, numbers: Sequence[int]) -> Strips:
     column = "A column is a trial" if each == 1 else f"A column is the mean of {each:,} trials"
     caption = (
         f"Points of {len(ordered):,} trials by tier, from the most points in all to the fewest ({_by(contents)}). {column}; "
-        f"its height is the share of the points that there are, lines mark {100 * MIDDLING:.0f} % and {100 * GOOD:.0f} %. {_SCALE} "
+        f"its height is the share of the points that there are, lines mark {percent(MIDDLING)} and {percent(GOOD)}. {_SCALE} "
         "Gaps are unscored. The table below has the names."
     )
     return Strips(caption, tuple(rows), (MIDDLING, GOOD, 1.0), _trials_said(contents, numbers))
@@ -205,9 +206,7 @@ def pass_at_k_by_task(outcome: Regenerated) -> Heat | Histograms | None:
     if not columns or not tasks:
         return None
     means = ", ".join(
-        f"{name} pass@{estimate.k} {wording.share(estimate.value)}"
-        for name, one in asked
-        for estimate in one.figures.pass_at
+        f"{name} pass@{estimate.k} {share(estimate.value)}" for name, one in asked for estimate in one.figures.pass_at
     )
     said = f"{plural(len(tasks), 'task')}; means: {means}."
     if len(tasks) > MOST_ROWS or len(columns) > _MOST_HEADINGS:
@@ -224,8 +223,8 @@ def pass_at_k_by_task(outcome: Regenerated) -> Heat | Histograms | None:
 def _rate(result: TaskResult | None, k: int) -> HeatCell:
     value = None if result is None else result.at(k)
     if result is None or value is None:
-        return HeatCell(None, wording.NOTHING, "too few samples")
-    return HeatCell(value, wording.share(value), f"{result.passed:,} of {result.counted:,} passed")
+        return HeatCell(None, NOTHING, "too few samples")
+    return HeatCell(value, share(value), f"{result.passed:,} of {result.counted:,} passed")
 
 
 def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) -> Histograms:
@@ -233,7 +232,7 @@ def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) 
     for name, one, k in columns[:MOST_GROUPS]:
         values = [value for result in one.results if (value := result.at(k)) is not None]
         mean = next(estimate.value for estimate in one.figures.pass_at if estimate.k == k)
-        text = f"{plural(len(values), 'task')}, mean {wording.share(mean)}"
+        text = f"{plural(len(values), 'task')}, mean {share(mean)}"
         bins = histogram(values, 0.0, 1.0, _RATE_BINS) if values else ()
         rows.append(Counted(name, tuple((each, "") for each in bins), mean, text))
     caption = (

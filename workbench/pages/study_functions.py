@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from workbench.catalog.published import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
+from workbench.base.text import NOTHING, percent
+from workbench.catalog.repositories import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
-from workbench.pages.page import Bar, Forest, Grid, Note, Part, Section, grid_of
+from workbench.pages.page import Bar, Forest, Note, Part, Section, Table, grid, grid_of
 from workbench.statistics.correlations import FEWEST, Correlation
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.text_metrics import LEXICAL, MetricsOf, furthest
-from workbench.studies.wording import NOTHING, figure, part_words, percent
+from workbench.studies.wording import figure, part_words
 
 _SPEARMAN = 1
 """Where Spearman's stands among the kinds."""
 
 
-def metrics_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
+def metrics_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
+    if analysis is None:
+        return
     found = analysis.metrics
     if found is None:
         yield Section("Metrics of texts", (Note(f"Metrics of texts are left out: {analysis.problem}"),))
@@ -52,7 +55,7 @@ def _drawn(one: MetricsOf, k: int) -> Iterator[Part]:
         yield Forest(f"{_whose(one)}: {said}", bars, f"Pearson's correlation with pass@{k}")
 
 
-def _with_pass(one: MetricsOf, k: int) -> Grid:
+def _with_pass(one: MetricsOf, k: int) -> Table:
     def correlation(place: int) -> Callable[[MetricColumn], str]:
         return lambda each: _correlation(each.correlations[k][place] if each.correlations[k] else None)
 
@@ -78,7 +81,7 @@ def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[
     if len(named) < 2:
         return
     rows = tuple((*key, *(_mean(mine[key]) if key in mine else NOTHING for _, mine in named)) for key in keys)
-    yield Grid("Means of metrics by column.", heads, rows, frozenset({0, 1}))
+    yield grid("Means of metrics by column.", heads, rows, 2)
     for k in outcome.study.k[:1]:
         rows = tuple(
             (*key, *(_correlation(_spearman(mine[key], k)) if key in mine else NOTHING for _, mine in named))
@@ -86,7 +89,7 @@ def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[
         )
         # A metric, or pass@k, that is the same everywhere goes with nothing.
         if rows := tuple(row for row in rows if set(row[2:]) != {NOTHING}):
-            yield Grid(f"Spearman's correlation with pass@{k} by column.", heads, rows, frozenset({0, 1}))
+            yield grid(f"Spearman's correlation with pass@{k} by column.", heads, rows, 2)
 
 
 def _spearman(one: MetricColumn, k: int) -> Correlation | None:
@@ -155,7 +158,7 @@ def _beside_the_text(together: Sequence[MetricsOf]) -> str:
     return " ".join(said)
 
 
-def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
+def leaks_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
     titles = {one.column.name: one.title for one in outcome.by_column}
     measures = outcome.study.measures
     rows = tuple(
@@ -171,7 +174,7 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section
                 for side, of in ((one.whole, one.tasks), (one.without, one.tasks - one.leaking))
             ),
         )
-        for one in analysis.leaks
+        for one in (analysis.leaks if analysis is not None else ())
         if one.tasks
     )
     if not rows:
@@ -182,14 +185,13 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section
         "Leaking: the docstring repeats at least 40 % of the body's runs of four tokens, or one of twelve with an operator (ngram-1). "
         "Overlap: mean share that it repeats, over documented tasks. Rankings without leaking docs stand among those of parts."
     )
-    grid = Grid("Leakage check: pass@k with and without docs that carry the code.", heads, rows)
-    yield Section("Docs that carry the code", (grid, Note(said)))
+    table = grid("Leakage check: pass@k with and without docs that carry the code.", heads, rows)
+    yield Section("Docs that carry the code", (table, Note(said)))
 
 
-def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
-    if not analysis.strata:
+def strata_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
+    if analysis is None or not analysis.strata:
         return
-
     measure = outcome.study.measures[0]
     heads = ("functions", "which", "count", *(one.title for one in outcome.by_column))
     rows = []
@@ -203,12 +205,12 @@ def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Sectio
         "divides each column's own docs. A mean of fewer functions than the part has says of how many; columns that are not comparable "
         "are in no mean over all. Other k are in --format json."
     )
-    grid = Grid(f"{measure} by kinds of functions.", heads, tuple(rows), frozenset({0, 1}))
-    yield Section("By kinds of functions", (grid, Note(said)))
+    table = grid(f"{measure} by kinds of functions.", heads, tuple(rows), 2)
+    yield Section("By kinds of functions", (table, Note(said)))
 
 
-def stability_section(analysis: Analysis) -> Iterator[Section]:
-    if not analysis.stability:
+def stability_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
+    if analysis is None or not analysis.stability:
         return
     shown = [one for one in analysis.stability if not one.stratum or (one.tau is not None and one.tau < 1 - EQUAL)]
     rows = tuple(
@@ -224,5 +226,5 @@ def stability_section(analysis: Analysis) -> Iterator[Section]:
         + ". tau: Kendall's, with the ranking on all functions. Without leaking docs, and documented everywhere: under each of "
         "the systems that write docs."
     )
-    grid = Grid("Rankings on parts of the functions that all systems have.", heads, rows, frozenset({0, 1, 2, 3}))
-    yield Section("Do rankings hold in parts?", (grid, Note(said)))
+    table = grid("Rankings on parts of the functions that all systems have.", heads, rows, 4)
+    yield Section("Do rankings hold in parts?", (table, Note(said)))

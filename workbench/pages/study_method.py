@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import workbench
-from workbench.base.text import plural, shortened
-from workbench.pages.page import Facts, Grid, Note, Part, Points, Section, grid_of
+from workbench.base.text import NOTHING, plural, shortened
+from workbench.pages.page import Facts, Note, Part, Points, Section, Table, grid, grid_of
 from workbench.regeneration.self_check import self_check
 from workbench.results.costs import CallSum, calls_of
 from workbench.results.runs import snapshot_sources
@@ -17,12 +17,12 @@ from workbench.session.groups import settings_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow
 from workbench.session.sample_counts import sample_counts
-from workbench.statistics.permutation import RESAMPLES
+from workbench.statistics.paired import RESAMPLES
 from workbench.studies.cells import counted_missing
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.wording import NOTHING, dollars
+from workbench.studies.wording import dollars
 
 _SAID_ELSEWHERE = {
     "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",
@@ -70,7 +70,7 @@ def _parts(reader: SessionReader, outcome: StudyOutcome, resamples: int) -> Iter
         yield from _checked(reader, outcome, runs)
     if revisions := _revisions(reader, runs):
         heads = (study.row_noun, "source", "revision", "content")
-        yield Grid("Where the rows come from.", heads, revisions, frozenset(range(4)))
+        yield grid("Where the rows come from.", heads, revisions, 4)
 
 
 def _versions(reader: SessionReader) -> Iterator[tuple[str, str]]:
@@ -122,7 +122,7 @@ def _sampling(one: CallSum) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given if value is not None) or NOTHING
 
 
-def _made(outcome: StudyOutcome) -> Grid | None:
+def _made(outcome: StudyOutcome) -> Table | None:
     """Return under what each column was made, those of others included; a value that differs from row to row is not named."""
     found: dict[str, dict[str, dict[str, None]]] = {}
     for (_, column), cell in outcome.cells.items():
@@ -135,8 +135,7 @@ def _made(outcome: StudyOutcome) -> Grid | None:
         for one in outcome.by_column
         if one.column.name in found
     )
-    texts = frozenset(range(len(names) + 1))
-    return Grid("Under what each column was made.", ("column", *names), rows, texts) if names else None
+    return grid("Under what each column was made.", ("column", *names), rows, len(names) + 1) if names else None
 
 
 def _unscored(outcome: StudyOutcome) -> Iterator[Part]:

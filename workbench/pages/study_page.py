@@ -5,28 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from workbench.base.glyphs import DOUBTFUL, STATES
-from workbench.base.text import plural
-from workbench.pages.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
+from workbench.base.text import NOTHING, percent, plural
+from workbench.pages.page import Brief, Heat, HeatCell, Note, Page, Part, Points, Section, grid, grid_of
 from workbench.pages.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.pages.study_pairs import difference_sections, published_section, ranking_section
-from workbench.rubric.spread import NO_FACTS_POINTS
-from workbench.statistics.permutation import RESAMPLES
+from workbench.rubric.scorecard import NO_FACTS_POINTS
+from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import Analysis
 from workbench.studies.cells import POINTS, Cell, brief
 from workbench.studies.declaration import AGENTS, in_points
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
-from workbench.studies.outcome import Common, StudyOutcome
-from workbench.studies.wording import (
-    NOTHING,
-    cell_words,
-    column_words,
-    dollars,
-    figure,
-    judge_words,
-    mean_words,
-    percent,
-    signed,
-)
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.wording import cell_words, column_words, dollars, figure, judge_words, mean_words, signed
 
 
 def study_page(
@@ -38,66 +28,68 @@ def study_page(
 ) -> Page:
     """Return the page; without ``analysis`` or ``method`` these sections are left out."""
     study = outcome.study
-    lead: list[Part] = [Note(study.title)] if study.title else []
-    lead.append(Note(_stand(outcome)))
-    lead += map(Note, (*outcome.problems, *outcome.notes))
-    sections = [Section(measure_heading(one), tuple(_matrix(outcome, one))) for one in study.measures]
+    said = (*filter(None, (study.title,)), _stand(outcome), *outcome.problems, *outcome.notes)
+    sections = [section for make in SECTIONS for section in make(outcome, analysis, resamples)]
+    sections += [method] if method is not None else []
+    return Page(f"Study {study.name}", tuple(map(Note, said)), tuple(sections), over="Workbench study")
+
+
+def _stand(outcome: StudyOutcome) -> str:
+    study = outcome.study
+    each = plural(study.repeats, "repeat") if study.kind == AGENTS else f"{plural(study.samples, 'sample')} a task"
+    cost = "" if outcome.cost_usd is None else f" · {dollars(outcome.cost_usd)}"
+    scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
+    matrix = f"{plural(len(outcome.rows), study.row_noun)} × {plural(len(outcome.columns), 'column')}"
+    return f"{matrix} · {each} · {outcome.progress}{cost}{scale}"
+
+
+def _matrices(outcome: StudyOutcome, _: Analysis | None, __: int) -> Iterator[Section]:
+    for measure in outcome.study.measures:
+        yield Section(_named(measure), tuple(_matrix(outcome, measure)))
+
+
+def _broken(outcome: StudyOutcome, _: Analysis | None, __: int) -> Iterator[Section]:
     broken: dict[str, list[str]] = {}
     for cell in outcome.cells.values():
         if cell.problem:
             broken.setdefault(cell.problem, []).append(f"{cell.row} × {cell.column.name}")
     if broken:
         said = tuple(f"{problem} ({', '.join(cells)})" for problem, cells in broken.items())
-        sections.append(Section("Cells that did not come to their end", (Points(said),)))
-    if study.kind == AGENTS:
-        sections.append(Section("Leaderboard", tuple(_leaders(outcome))))
-    sections += difference_sections(outcome, resamples)
-    sections += ranking_section(outcome, resamples)
-    if analysis is not None:
-        sections += stability_section(analysis)
-        sections += strata_section(outcome, analysis)
-        sections += leaks_section(outcome, analysis)
-        sections += metrics_section(outcome, analysis)
-    sections += published_section(outcome, analysis)
-    if method is not None:
-        sections.append(method)
-    return Page(f"Study {study.name}", tuple(lead), tuple(sections), over="Workbench study")
+        yield Section("Cells that did not come to their end", (Points(said),))
 
 
-def _stand(outcome: StudyOutcome) -> str:
-    study = outcome.study
-    each = plural(study.repeats, "repeat") if study.kind == AGENTS else f"{plural(study.samples, 'sample')} a task"
-    items = "trials" if study.kind == AGENTS else "candidates"
-    planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
-    cost = "" if outcome.cost_usd is None else f" · {dollars(outcome.cost_usd)}"
-    scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
-    matrix = f"{plural(len(outcome.rows), study.row_noun)} × {plural(len(outcome.columns), 'column')}"
-    return f"{matrix} · {each} · {outcome.done:,} of {planned} {items}{cost}{scale}"
+def _leaderboard(outcome: StudyOutcome, _: Analysis | None, __: int) -> Iterator[Section]:
+    if outcome.study.kind == AGENTS:
+        yield Section("Leaderboard", tuple(_leaders(outcome)))
 
 
-def common_words(common: Common, measure: str) -> str:
-    return plural(common.items, f"common {'case' if in_points(measure) else 'task'}")
+SECTIONS = (
+    _matrices, _broken, _leaderboard, difference_sections, ranking_section, stability_section, strata_section, leaks_section,
+    metrics_section, published_section,
+)  # fmt: skip
+"""All sections in their order; each has of the outcome, the analysis and the number of resamples what it needs."""
 
 
-def measure_heading(measure: str) -> str:
-    return {"score": "Score", "works": "Works", "claims": "Claims"}.get(measure, measure)
+def _named(measure: str) -> str:
+    return measure if measure.startswith("pass@") else measure.capitalize()
 
 
 def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
     heads = tuple(one.title for one in outcome.by_column)
-    name = measure_heading(measure)
+    name = _named(measure)
     if any(cell.means[measure].value is not None for cell in outcome.cells.values()):
         yield _heat(outcome, measure, heads)
     rows = [(one.row, *(cell_words(cell, measure) for cell in one.cells.values())) for one in outcome.by_row]
     closing = [("mean", *(column_words(outcome, one, measure) for one in outcome.by_column))]
     if common := outcome.common.get(measure):
+        noun = "case" if in_points(measure) else "task"
         shared = (figure(common.means.get(one.column.name), measure) for one in outcome.by_column)
-        closing.append((f"mean of {common_words(common, measure)}", *shared))
+        closing.append((f"mean of {plural(common.items, f'common {noun}')}", *shared))
     if outcome.study.kind != AGENTS:
         closing.append(("documented", *(percent(one.documented) for one in outcome.by_column)))
     closing.append(("tokens", *(f"{one.tokens:,}" for one in outcome.by_column)))
     closing.append(("cost", *(dollars(one.cost_usd) for one in outcome.by_column)))
-    yield Grid(
+    yield grid(
         f"{name} of each {outcome.study.row_noun} under each column, with its 95 % interval.",
         (outcome.study.row_noun, *heads),
         (*rows, *closing),
@@ -138,7 +130,7 @@ def _brief(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]
         ", ".join([f"{one.title}: {closing[0][at]}", *(_about(row[0], row[at]) for row in closing[1:])])
         for at, one in enumerate(outcome.by_column, 1)
     )
-    caption = f"{measure_heading(measure)} of each {outcome.study.row_noun} under each column; intervals of columns stand below."
+    caption = f"{_named(measure)} of each {outcome.study.row_noun} under each column; intervals of columns stand below."
     return Brief(caption, (*rows, means), legend, closing=1)
 
 
@@ -158,7 +150,7 @@ def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
         return HeatCell(value / full, figure(value, measure), f"{words}, {cell.means[measure].items:,} items")
 
     return Heat(
-        f"{measure_heading(measure)} by mean: the stronger the colour, the higher, from 0 to {full:g}.",
+        f"{_named(measure)} by mean: the stronger the colour, the higher, from 0 to {full:g}.",
         heads,
         tuple((one.title, tuple(map(shown, one.cells.values()))) for one in outcome.by_row),
     )
@@ -192,7 +184,7 @@ def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
         )
         for one in lines
     )
-    yield Grid("Agents from the best to the worst.", heads, rows, frozenset({1}))
+    yield grid("Agents from the best to the worst.", heads, rows, 2)
     said = (
         f"Tiers, steps, tokens, USD and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
         "Between repeats: standard deviation within a case, pooled over cases."
@@ -205,7 +197,7 @@ def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
     for common, which in ((False, "all trials that it scored"), (True, "the trials that all of them scored")):
         if len(judges) > 1:
             rows = tuple((one.summary.title, *(judge_words(one, judge, common) for judge in judges)) for one in lines)
-            yield Grid(f"Mean score by judge, over {which}.", ("agent", *judges), rows)
+            yield grid(f"Mean score by judge, over {which}.", ("agent", *judges), rows)
     if agreement := judge_agreement(outcome):
         columns: dict[str, Callable[[JudgeAgreement], str]] = {
             "judges": lambda one: f"{one.left}, {one.right}",

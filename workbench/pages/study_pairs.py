@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from workbench.base.text import plural
-from workbench.catalog.published import QUARTILES_APART, published_counts, published_name, published_scores
-from workbench.pages.page import Bar, Forest, Grid, Note, Part, Points, Section, grid_of
+from workbench.base.text import NOTHING, plural
+from workbench.catalog.repositories import QUARTILES_APART, published_counts, published_name, published_scores
+from workbench.pages.page import Bar, Forest, Note, Part, Points, Section, Table, grid, grid_of
 from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -15,7 +15,7 @@ from workbench.studies.chances import Chance, chances, every_pair, resampled_ord
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.wording import NOTHING, cell_words, chance_words, difference_words, figure, left_out_words
+from workbench.studies.wording import cell_words, chance_words, difference_words, figure, left_out_words
 
 MOST_PAIRS = 15
 """So many comparisons stand on the page, those with the smallest p-values; JSON has all of them."""
@@ -25,7 +25,7 @@ MOST_SETTINGS = 12
 """More rankings than this give no table of Kendall's tau, only its range."""
 
 
-def difference_sections(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
+def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: int) -> Iterator[Section]:
     pairs = every_pair(outcome)
     if refused := not_ranked(outcome):
         said = tuple(f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused)
@@ -120,7 +120,7 @@ class _Sided:
         return " / ".join(f"{count:,}" for count in (reversed(sides) if self._turn < 0 else sides))
 
 
-def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
+def ranking_section(outcome: StudyOutcome, _: Analysis | None, resamples: int) -> Iterator[Section]:
     found = [one for one in rankings(outcome) if one.items]
     if not found:
         return
@@ -151,11 +151,11 @@ def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
     if rows:
         heads = ("better > worse", "model", "measure", "difference", "rows (ties)", "resamples")
         caption = f"How often two systems keep their overall order: in rows, with ties, and in {resamples:,} resamples of rows."
-        parts.append(Grid(caption, heads, rows, frozenset({0, 1, 2})))
+        parts.append(grid(caption, heads, rows, 3))
     yield Section("Rankings", tuple(parts))
 
 
-def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float | None]) -> Grid:
+def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float | None]) -> Table:
     numbered = [f"{number}. {setting.words}" for number, setting in enumerate(settings, 1)]
     rows = []
     for place, (name, left) in enumerate(zip(numbered, settings, strict=True)):
@@ -164,14 +164,14 @@ def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float 
             for other, right in enumerate(settings)
         ]
         rows.append((name, *cells))
-    return Grid("Kendall's tau between rankings.", ("ranking", *map(str, range(1, len(settings) + 1))), tuple(rows))
+    return grid("Kendall's tau between rankings.", ("ranking", *map(str, range(1, len(settings) + 1))), tuple(rows))
 
 
 _SAME = {"original": "default"}
 """What the paper calls a doc system of ours by another name."""
 
 
-def published_section(outcome: StudyOutcome, analysis: Analysis | None = None) -> Iterator[Section]:
+def published_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
     """Yield a section with what both have: the same doc systems, and a table for each k where a row is a repository of the paper."""
     if outcome.study.kind != DOCS:
         return
@@ -190,20 +190,20 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
     every = (*beside.published, *beside.published_here, *beside.own)
     first = {(one.evaluator, one.k): one for one in beside.published}
 
-    def grid(
+    def table(
         caption: str, series: Iterable[Series], heads: Iterable[str], cells: Callable[[Series], Iterable[str]]
-    ) -> Grid:
-        rows = tuple((one.evaluator, str(one.k), _of(one, beside), *cells(one)) for one in series)
-        return Grid(caption, ("evaluator", "k", "of", *heads), rows, frozenset({0, 1, 2}))
+    ) -> Table:
+        rows = ((one.evaluator, str(one.k), _of(one, beside), *cells(one)) for one in series)
+        return grid(caption, ("evaluator", "k", "of", *heads), rows, 3)
 
     def means(one: Series) -> tuple[str, ...]:
         values = (figure(one.means.get(name), 3) for name in beside.families)
         return *values, one.ranking, _taus_with(one, first.values())
 
     caption = "Means of doc systems, their models averaged: published, and this study's."
-    yield grid(caption, every, (*beside.families, "ranking", "tau"), means)
+    yield table(caption, every, (*beside.families, "ranking", "tau"), means)
     pairs = list(dict.fromkeys(pair for one in every for pair in one.differences))
-    yield grid(
+    yield table(
         "Differences paired over repositories, with won / tied / lost.",
         every,
         (f"{right} − {left}" for left, right in pairs),
@@ -212,7 +212,7 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
     if spread := [one for one in every if one.quartiles]:
         low, high = QUARTILES_APART
         caption = f"Distance of the quartiles over repositories; the paper's text says {low} to {high}."
-        yield grid(
+        yield table(
             caption,
             spread,
             beside.families,
@@ -262,7 +262,7 @@ def _by_repository(outcome: StudyOutcome, rows: dict[str, str], ks: list[int]) -
     )
 
 
-def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> Grid:
+def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> Table:
     evaluators = list(dict.fromkeys(one.evaluator for one in published_scores() if one.k == k))
     systems = list(dict.fromkeys(column.system for column in outcome.columns))
     models = list(dict.fromkeys(column.model for column in outcome.columns))
@@ -291,4 +291,4 @@ def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> Grid:
         *(f"{one} (paper)" for one in evaluators),
         *(model or "default model" for model in models),
     )
-    return Grid(f"pass@{k}: published figures beside this study's.", heads, tuple(lines), frozenset({0, 1}))
+    return grid(f"pass@{k}: published figures beside this study's.", heads, tuple(lines), 2)

@@ -10,21 +10,19 @@ from typing import Any
 import workbench
 from workbench.base.errors import UsageError
 from workbench.base.text import json_text
-from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
+from workbench.metrics.texts import needed
 from workbench.pages import STUDY_FORMATS
-from workbench.pages.page import Facts, Grid, Note, Points, Section
-from workbench.pages.page_html import page_html
-from workbench.pages.page_latex import page_latex
-from workbench.pages.page_markdown import page_markdown
+from workbench.pages.composing import rendered
 from workbench.pages.paper import paper_json, paper_page
+from workbench.pages.rows import values_of
 from workbench.pages.study_method import method_section
 from workbench.pages.study_page import study_page
 from workbench.pages.study_rows import study_csv, study_parquet
 from workbench.pages.writing import check_place, encoded, write_atomically
 from workbench.session.json_forms import picked
 from workbench.session.reader import SessionReader
-from workbench.statistics.permutation import RESAMPLES
+from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import NO_TEXTS, Analysis, analyse
 from workbench.studies.chances import chances, every_pair, resampled_orders
 from workbench.studies.comparing import rankings, taus
@@ -33,8 +31,6 @@ from workbench.studies.following import read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import function_facts
-
-_PAGES = {"md": page_markdown, "html": page_html, "latex": page_latex}
 
 
 def write_study_report(
@@ -81,43 +77,26 @@ def compose_study(
         method = method_section(reader, outcome)
         analysis = analyse(reader, outcome, metrics, model=model)
     if format == "json":
-        values = {"type": "study", **study_json(outcome, analysis=analysis), "method": _section_json(method)}
+        values = {"type": "study", **study_json(outcome, analysis=analysis), "method": values_of(method.parts)}
         yield json_text(values, indent=1) + "\n"
         return
     foot = f"Written by Workbench {workbench.__version__}'s report from {session.name}."
-    yield _PAGES[format](replace(study_page(outcome, analysis=analysis, method=method), foot=foot))
+    yield from rendered(replace(study_page(outcome, analysis=analysis, method=method), foot=foot), format)
 
 
 def compose_paper(format: str) -> Iterator[str | bytes]:
     """Yield a report on the published tables of the doc-to-code paper, which have no rows of cells and items."""
     _check(format, ("md", "html", "json", "latex"))
     paper = published_paper()
-    yield json_text(paper_json(paper), indent=1) + "\n" if format == "json" else _PAGES[format](paper_page(paper))
+    if format == "json":
+        yield json_text(paper_json(paper), indent=1) + "\n"
+    else:
+        yield from rendered(paper_page(paper), format)
 
 
 def _check(format: str, known: Collection[str]) -> None:
     if format not in known:
         raise UsageError(f"There is no report format {format!r} of this study; choose from {', '.join(known)}.")
-
-
-def _section_json(section: Section) -> dict[str, Any]:
-    """Return what a section says as JSON values: facts by label, sentences, tables as lists of rows by heading."""
-    facts: dict[str, str] = {}
-    sentences: list[str] = []
-    tables: dict[str, list[dict[str, str]]] = {}
-    for part in section.parts:
-        match part:
-            case Facts():
-                facts |= {label: value for label, value in part.pairs if value}
-            case Note():
-                sentences.append(part.text)
-            case Points():
-                sentences += part.items
-            case Grid():
-                tables[part.caption] = [dict(zip(part.headings, row, strict=True)) for row in part.rows]
-            case _:
-                pass
-    return {"facts": facts, "sentences": sentences, "tables": tables}
 
 
 def study_json(

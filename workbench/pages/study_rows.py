@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.base.errors import WorkbenchError
-from workbench.pages.csv_report import line
+from workbench.pages.rows import line
 from workbench.results.studies import TaskFacts
 from workbench.session.json_forms import picked
 from workbench.studies.cells import CREDITED, FORMATTED, SHARES, Cell, Mean, missing_of, pass_of, score_of, value_of

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-import math
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base import glyphs
-from workbench.rubric.spread import own_points
+from workbench.base.text import NOTHING, decoded, fixed, share, when
+from workbench.results.spread import own_points
 from workbench.session import json_forms
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Evidence
+    from collections.abc import Mapping
 
-NOTHING = "–"
+    from workbench.regeneration.passk import Estimate
+    from workbench.results.contents import Regenerated
+    from workbench.results.spread import Total
+    from workbench.rubric.scorecard import Evidence
+    from workbench.session.rows import CandidateRow, FormerVerdictRow
+
 CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."
 FORMER_WORDS = glyphs.WORDS[glyphs.FORMER]
-_YEAR_10000 = 253_402_300_800
 _PLAN_FIRST = (
     "cases", "source", "agent", "model", "docs", "docs_scope", "evaluator", "evaluators", "samples", "k", "judge",
 )  # fmt: skip
@@ -42,64 +45,21 @@ def score(total: float | None, out_of: float, by_format: float | None) -> str:
     return whole if own is None else f"{of(*own)} own points; in all {whole}"
 
 
+def own_first(total: Total) -> str:
+    """Return ``82 / 100``; where a format gave more than a tenth of it, the model's own points first."""
+    whole = of(total.points, total.out_of)
+    return f"{of(*total.own)} own, {whole}" if total.own else whole
+
+
 def given(value: object) -> str | None:
     """Return ``40 of it by the format``: points that the shape of an answer gave; None where the answer was free."""
     amount = json_forms.number(value)
     return None if amount is None else f"{points(amount)} of it by the format"
 
 
-def count(value: int | None) -> str:
-    return NOTHING if value is None else f"{value:,}"
-
-
 def tokens(prompt: int | None, completion: int | None) -> str:
     """Return ``1,200 + 80``, of the prompt and of the answer, or "" where both are unknown."""
-    return "" if prompt is None and completion is None else f"{count(prompt)} + {count(completion)}"
-
-
-def money(value: float | None) -> str:
-    """Return US dollars without their sign; four decimals, because calls cost fractions of a cent."""
-    return NOTHING if value is None else f"{value:.4f}"
-
-
-def seconds(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:,.1f}"
-
-
-def share(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.2f}"
-
-
-def size(count_of_bytes: int) -> str:
-    """Return a size in bytes, kB or MB (of 1000)."""
-    if count_of_bytes < 1000:
-        return f"{count_of_bytes} B"
-    if count_of_bytes < 1_000_000:
-        return f"{count_of_bytes / 1000:.1f} kB"
-    return f"{count_of_bytes / 1_000_000:.1f} MB"
-
-
-def when(unix: float | str | None) -> str:
-    """Return a moment in UTC, to the minute: the same report on every machine."""
-    try:
-        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(float(unix)))  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError, OSError):
-        return NOTHING
-
-
-def iso(unix: float | None) -> str | None:
-    """Return a moment as ISO 8601 in UTC, for programs."""
-    if unix is None or not 0 <= unix < _YEAR_10000:
-        return None
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(unix))}.{int(unix % 1 * 1000):03d}Z"
-
-
-def number(text: str | None) -> float | None:
-    try:
-        found = float(text or "")
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None
+    return "" if prompt is None and completion is None else f"{fixed(prompt)} + {fixed(completion)}"
 
 
 def state(name: str) -> str:
@@ -117,16 +77,6 @@ def evidence(one: Evidence) -> str:
     if one.line is not None:
         place = f"{place}:{one.line}" if place else f"line {one.line}"
     return f"{one.kind} {place}: {one.text}" if place else f"{one.kind}: {one.text}"
-
-
-def decoded(text: str | None) -> Any:
-    """Return what JSON text says, the text itself where it is no JSON, None for None."""
-    if text is None:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def plan_words(config: str) -> str:
@@ -153,3 +103,48 @@ def plan_words(config: str) -> str:
             words = str(value)
         said.append(f"{key.replace('_', ' ')} {words}")
     return " · ".join(said)
+
+
+# -- samples and their figures
+
+
+def stands_words(candidate: CandidateRow) -> str:
+    if candidate.verdict is None:
+        return state(candidate.state)
+    said = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.again else "")
+    return said + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
+
+
+def former_words(former: FormerVerdictRow) -> str:
+    """Return a replaced verdict in a line: ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
+    told = [f"{verdict(former.verdict)} on {when(former.at)}"]
+    told += [former.route] if former.route else []
+    told += [f"{former.tested_s:.2f} s"] if former.tested_s is not None else []
+    return ", ".join(told) + (f": {former.verdict_reason}" if former.verdict_reason else "")
+
+
+def estimate_words(estimate: Estimate) -> str:
+    """Return ``0.58 [0.41, 0.73] over 12 files``, "–" where no task has k samples."""
+    if estimate.value is None:
+        return NOTHING
+    if estimate.interval is None or estimate.low is None or estimate.high is None:
+        return share(estimate.value)
+    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}] {estimate.interval.over}"
+
+
+def interval_notes(outcome: Regenerated) -> list[str]:
+    """Return by which rule and unit the intervals of a run are, or why there is none: a sentence for each different one."""
+    said = [
+        estimate.interval.words
+        for group in outcome.groups
+        for estimate in group.figures.pass_at
+        if estimate.interval is not None and estimate.value is not None
+    ]
+    return list(dict.fromkeys(said))
+
+
+def verdict_words(verdicts: Mapping[str, int]) -> str:
+    """Return ``✓ passed 31 · ✗ failed 12``."""
+    known = [name for name in glyphs.VERDICTS if verdicts.get(name)]
+    others = [name for name in verdicts if name not in glyphs.VERDICTS]
+    return " · ".join(f"{verdict(name)} {verdicts[name]}" for name in [*known, *others]) or NOTHING

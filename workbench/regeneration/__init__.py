@@ -11,12 +11,19 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "context": ["DEFAULT_POLICY", "POLICIES"],
         "extraction": ["EXTRACTION_VERSION", "Extraction", "extract_body"],
         "grafting": ["Graft", "collect_docstrings", "graft_file"],
         "leakage": ["Leakage", "measure_leakage"],
-        "passk": ["Estimate", "PassReport", "TaskCount", "interval_of", "pass_at_k", "summarise"],
-        "prompts": ["PROMPTS", "PROMPT_VERSION", "Prompt", "build_prompt", "documented_source"],
-        "stubs": ["minimal_stub", "stubs", "typed_stub"],
+        "passk": ["Estimate", "TaskCount", "interval_of", "pass_at_k", "summarise"],
+        "prompts": [
+            "DEFAULT_POLICY",
+            "POLICIES",
+            "PROMPTS",
+            "PROMPT_VERSION",
+            "Prompt",
+            "build_prompt",
+            "documented_source",
+        ],
+        "tasks": ["minimal_stub", "stubs", "typed_stub"],
     },
 )

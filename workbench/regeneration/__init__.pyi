@@ -1,5 +1,3 @@
-from workbench.regeneration.context import DEFAULT_POLICY as DEFAULT_POLICY
-from workbench.regeneration.context import POLICIES as POLICIES
 from workbench.regeneration.extraction import EXTRACTION_VERSION as EXTRACTION_VERSION
 from workbench.regeneration.extraction import Extraction as Extraction
 from workbench.regeneration.extraction import extract_body as extract_body
@@ -9,16 +7,17 @@ from workbench.regeneration.grafting import graft_file as graft_file
 from workbench.regeneration.leakage import Leakage as Leakage
 from workbench.regeneration.leakage import measure_leakage as measure_leakage
 from workbench.regeneration.passk import Estimate as Estimate
-from workbench.regeneration.passk import PassReport as PassReport
 from workbench.regeneration.passk import TaskCount as TaskCount
 from workbench.regeneration.passk import interval_of as interval_of
 from workbench.regeneration.passk import pass_at_k as pass_at_k
 from workbench.regeneration.passk import summarise as summarise
+from workbench.regeneration.prompts import DEFAULT_POLICY as DEFAULT_POLICY
+from workbench.regeneration.prompts import POLICIES as POLICIES
 from workbench.regeneration.prompts import PROMPT_VERSION as PROMPT_VERSION
 from workbench.regeneration.prompts import PROMPTS as PROMPTS
 from workbench.regeneration.prompts import Prompt as Prompt
 from workbench.regeneration.prompts import build_prompt as build_prompt
 from workbench.regeneration.prompts import documented_source as documented_source
-from workbench.regeneration.stubs import minimal_stub as minimal_stub
-from workbench.regeneration.stubs import stubs as stubs
-from workbench.regeneration.stubs import typed_stub as typed_stub
+from workbench.regeneration.tasks import minimal_stub as minimal_stub
+from workbench.regeneration.tasks import stubs as stubs
+from workbench.regeneration.tasks import typed_stub as typed_stub

@@ -5,18 +5,26 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from workbench.base.task_groups import task_group
 from workbench.regeneration.environment import Environment
 from workbench.regeneration.project_layout import is_test_file
-from workbench.regeneration.selections import is_published_file, missed_lines, why_not_published
-from workbench.regeneration.stubs import stubs
 from workbench.regeneration.suite import Rules, Suite, run_suite
-from workbench.regeneration.tasks import STAGES, Dropped, Progress, Task, TaskSet, usable
-from workbench.regeneration.tracing import FunctionTrace, trace_functions
+from workbench.regeneration.tasks import (
+    STAGES,
+    Dropped,
+    Progress,
+    Task,
+    TaskSet,
+    is_published_file,
+    missed_lines,
+    stubs,
+    usable,
+    why_not_published,
+)
 from workbench.repository.functions import Function, find_functions
 from workbench.repository.splicing import body_text, splice
 from workbench.sandbox import Backend, Job, Limits, Pool, Report, Verdict, Workspace, pool
@@ -38,20 +46,6 @@ class Record(Protocol):
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
         """Return the stored decisions by function id."""
-
-    def keep(self, decision: Task | Dropped) -> None: ...
-
-
-class NoRecord:
-    """Stores nothing."""
-
-    def suite(self) -> Suite | None:
-        return None
-
-    def keep_suite(self, suite: Suite) -> None: ...
-
-    def decisions(self) -> Mapping[str, Task | Dropped]:
-        return {}
 
     def keep(self, decision: Task | Dropped) -> None: ...
 
@@ -78,9 +72,8 @@ async def build_tasks(
     """
     limits = limits or Limits()
     rules = rules or Rules()
-    record = record or NoRecord()
     workspace = replace(environment.workspace, root=snapshot_root)
-    suite = await asyncio.to_thread(record.suite)
+    suite = await asyncio.to_thread(record.suite) if record is not None else None
     if suite is not None:
         workspace = usable(workspace, suite.not_collected, suite.test_paths)
     async with pool(backend, workspace, workers=workers, limits=limits) as workers_pool:
@@ -91,7 +84,8 @@ async def build_tasks(
             suite = await run_suite(
                 workers_pool, suite_limits, rules, lambda line: on_progress(Progress("suite", 0, 0, line))
             )
-            await asyncio.to_thread(record.keep_suite, suite)
+            if record is not None:
+                await asyncio.to_thread(record.keep_suite, suite)
         on_progress(Progress("suite", 0, 0, suite.sentence))
         is_source = await asyncio.to_thread(
             source_rule, replace(workspace, test_paths=suite.test_paths or workspace.test_paths)
@@ -125,7 +119,7 @@ class _Builder:
         limits: Limits,
         suite: Suite,
         rules: Rules,
-        record: Record,
+        record: Record | None,
         on_progress: Callable[[Progress], None],
         is_source: Callable[[PurePosixPath], bool],
     ) -> None:
@@ -140,7 +134,6 @@ class _Builder:
         self.dropped: list[Dropped] = []
         self.stages: dict[str, int] = {}
         self._originals: dict[tuple[str, ...], asyncio.Task[Report]] = {}
-        self._missed_lines: dict[str, frozenset[int]] = {}
         self._done = 0
         self._total = 0
 
@@ -153,7 +146,7 @@ class _Builder:
         for path, source in sources.items():
             here = [function for function, _ in found if function.path == path]
             traces |= trace_functions(self.suite, here, source, path, published=published)
-        known = await asyncio.to_thread(self.record.decisions)
+        known = await asyncio.to_thread(self.record.decisions) if self.record is not None else {}
         async with task_group() as group:
             decisions = [
                 group.create_task(self._decide(function, source, traces.get(function.id), known.get(function.id)))
@@ -179,7 +172,8 @@ class _Builder:
         if decision is None:
             assert trace is not None
             decision = await self._by_running(function, source, trace)
-            self.record.keep(decision)
+            if self.record is not None:
+                self.record.keep(decision)
         self._done += 1
         if isinstance(decision, Task):
             text = f"{decision.id}: {len(decision.tests)} tests"
@@ -203,7 +197,7 @@ class _Builder:
             return Dropped(function.id, "body", "Its body is a stub already.")
         if trace is None or not trace.tests:
             return Dropped(function.id, "trace", _why_untested(trace))
-        if published and (why := why_not_published(function, trace.tests, self._missed(function.path, source))):
+        if published and (why := why_not_published(function, trace.tests, missed_lines(source))):
             return Dropped(function.id, "trace", why)
         seconds = self._seconds(trace.tests)
         if seconds > self.rules.slowest_tests:
@@ -223,19 +217,15 @@ class _Builder:
             )
         for stub in stubs(function):
             report = await self._stubbed(function, splice(source, function, stub), trace)
-            if report.verdict is Verdict.PASSED:
-                return Dropped(function.id, "stub", f"Its {len(trace.tests)} tests also pass with the body {stub!r}.")
-            if report.verdict is Verdict.ERROR:
-                return Dropped(function.id, "stub", f"The stub could not be tested. {report.detail}")
-            if report.verdict is Verdict.INVALID:
-                return Dropped(function.id, "parse", f"With the body {stub!r} the file does not parse. {report.detail}")
+            stage, why = {
+                Verdict.PASSED: ("stub", f"Its {len(trace.tests)} tests also pass with the body {stub!r}."),
+                Verdict.ERROR: ("stub", f"The stub could not be tested. {report.detail}"),
+                Verdict.INVALID: ("parse", f"With the body {stub!r} the file does not parse. {report.detail}"),
+            }.get(report.verdict, ("", ""))
+            if stage:
+                return Dropped(function.id, stage, why)
         seconds = max(self._seconds(trace.tests), sum(test.seconds for test in original.tests))
         return self._task(function, source, trace, seconds)
-
-    def _missed(self, path: str, source: bytes) -> frozenset[int]:
-        if path not in self._missed_lines:
-            self._missed_lines[path] = missed_lines(source)
-        return self._missed_lines[path]
 
     def _task(self, function: Function, source: bytes, trace: FunctionTrace, seconds: float) -> Task:
         in_a_test_file = not self.is_source(PurePosixPath(function.path))
@@ -313,18 +303,111 @@ def _sources(root: Path, wanted: Callable[[PurePosixPath], bool]) -> dict[str, b
     }
 
 
+def may_be_source(path: PurePosixPath) -> bool:
+    """Return whether a file may hold tasks, by its name alone."""
+    return not (
+        _NOT_SOURCES.intersection(path.parts[:-1])
+        or path.name in _NOT_FILES
+        or path.name.startswith("test_")
+        or path.name.endswith("_test.py")
+    )
+
+
 def source_rule(workspace: Workspace) -> Callable[[PurePosixPath], bool]:
     """Return a predicate for the project's own files: no tests, documentation or examples."""
     is_test = is_test_file(workspace.root, workspace.import_roots, workspace.own_modules)
 
     def is_source(path: PurePosixPath) -> bool:
-        return not (
-            _NOT_SOURCES.intersection(path.parts[:-1])
-            or path.name in _NOT_FILES
-            or path.name.startswith("test_")
-            or path.name.endswith("_test.py")
-            or str(path) in workspace.test_paths
-            or is_test(path)
-        )
+        return may_be_source(path) and not (str(path) in workspace.test_paths or is_test(path))
 
     return is_source
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTrace:
+    """The tests that execute one function."""
+
+    tests: tuple[str, ...]  # T_i: stable tests that execute at least one line of the body
+    unstable: tuple[str, ...]  # quarantined tests that execute it
+    statements: int  # executable lines of the body, including nested functions
+    covered: int  # of these, by T_i
+    branches: int
+    branches_covered: int  # by T_i
+    import_time: bool  # the body also runs while modules are imported or tests collected
+
+    @property
+    def coverage(self) -> float:
+        return self.covered / self.statements if self.statements else 0.0
+
+
+def trace_functions(
+    suite: Suite, functions: Sequence[Function], source: bytes, path: str, *, published: bool = False
+) -> dict[str, FunctionTrace]:
+    """Return the trace of each function of one file, by function id.
+
+    A line belongs to the innermost function around it; a nested function's statements and branches also count for the
+    outer one, whose body contains them. With ``published`` any line reaches a function, its header and nested functions
+    included.
+    """
+    recorded = suite.trace.get("files", {}).get(path)
+    if recorded is None:
+        return {}
+    contexts = suite.trace["contexts"]
+    # A set of tests is represented as an integer whose bit n stands for the n-th context.
+    place = {name: number for number, name in enumerate(contexts)}
+    masks = [int(mask, 16) for mask in suite.trace["masks"]]
+    lines = {int(line): masks[number] for line, number in recorded["lines"].items()}
+    nobody = 1 << place[""] if "" in place else 0
+    stable = sum(1 << place[test] for test in suite.stable if test in place)
+    unstable = sum(1 << place[test] for test in suite.unstable if test in place)
+    statements = set(recorded["statements"])
+    bodies = {function.id: _body_lines(function, source) for function in functions}
+    # Coverage reports two exits for a one-line definition: past it, and out of its body.
+    inline = {line for each in functions if (line := _line(source, each.header.end)) in bodies[each.id]}
+    traces = {}
+    for function in functions:
+        body = bodies[function.id]
+        inner: set[int] = set()
+        for other in functions:
+            if (
+                other is not function
+                and function.body.start <= other.span.start
+                and other.span.end <= function.body.end
+            ):
+                inner |= bodies[other.id]
+        by = 0
+        import_time = False
+        for line in body - inner:
+            # A body on its header's line shares the line that runs at import, so that says nothing about the body.
+            import_time |= bool(lines.get(line, 0) & nobody) and line > _line(source, function.header.end)
+            by |= lines.get(line, 0)
+        around = [other for other in functions if other.body.start <= function.span.start < other.body.end]
+        # Functions that an enclosing function created at import already contain the original code.
+        import_time |= any(lines.get(line, 0) & nobody for other in around for line in bodies[other.id])
+        if published:
+            for line in range(function.start_line, function.end_line + 1):
+                by |= lines.get(line, 0)
+        tests = by & stable
+        own = body & statements
+        branches = [number for start, _, number in recorded["branches"] if start in own - inline]
+        traces[function.id] = FunctionTrace(
+            tests=tuple(test for test in suite.stable if tests >> place.get(test, len(contexts)) & 1),
+            unstable=tuple(test for test in suite.unstable if (by & unstable) >> place.get(test, len(contexts)) & 1),
+            statements=len(own),
+            covered=sum(1 for line in own if lines.get(line, 0) & tests),
+            branches=len(branches),
+            branches_covered=sum(1 for number in branches if number >= 0 and masks[number] & tests),
+            import_time=import_time,
+        )
+    return traces
+
+
+def _body_lines(function: Function, source: bytes) -> set[int]:
+    start = function.body.start
+    text = source[start : function.body.end]
+    start += len(text) - len(text.lstrip())
+    return set(range(_line(source, start), function.end_line + 1))
+
+
+def _line(source: bytes, offset: int) -> int:
+    return source.count(b"\n", 0, offset) + 1

@@ -1,20 +1,200 @@
-"""Write and read a dataset of tasks, a folder of files; see ``docs/dataset.md``."""
+"""Write and read a dataset of tasks, a folder of files with the columns of RealCode and repotest; see ``docs/reference/dataset.md``."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
 import json
-import os
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from workbench.base import typed_json
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.files import TooDeep, Unreadable, expanded, parse_json, read_text, require_ordinary, shown
-from workbench.regeneration.dataset_rows import SCHEMA_VERSION, Row, columns, numbered
+from workbench.base.files import TooDeep, Unreadable, expanded, parse_json, read_text, replaced, require_ordinary, shown
+from workbench.regeneration.environment import Environment
+from workbench.regeneration.tasks import Task, TaskSet, located
+from workbench.repository.functions import Function
+from workbench.repository.lines import decode, source_encoding
+
+#: Incremented whenever a column changes its name or its meaning.
+SCHEMA_VERSION = 1
+
+
+def _column(kind: str, meaning: str) -> Any:
+    return field(metadata={"kind": kind, "meaning": meaning})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One task: the file around the body, the body, its tests, and where they run.
+
+    ``left_context + gt + right_context`` is the whole file. Columns up to ``test_command`` have RealCode's names.
+    """
+
+    id: int = _column("int", "running number in this file, from 0")
+    repo: str = _column("str", "owner/name, or the name of the case or project")
+    base_commit: str = _column("str", "commit of a git source, else the digest of the content that was fetched")
+    fn: str = _column("str", "path of the file, relative to the repository")
+    path_from_root: str = _column("str", "the same, under the name of RealCode's first rows")
+    intent: str = _column("str", "name of the function, followed by [function]")
+    intent_type: str = _column("str", "always function (methods and nested functions included)")
+    left_context: str = _column("str", "the file up to the body, signature and docstring included")
+    gt: str = _column("str", "the original body")
+    right_context: str = _column("str", "the file after the body")
+    doc: str | None = _column("str?", "value of the original docstring; null if there is none")
+    total_tests: int = _column("int", "number of tests in PASS_TO_PASS")
+    PASS_TO_PASS: tuple[str, ...] = _column("list[str]", "T_i: pytest node ids, parameters kept, in pytest's order")
+    FAIL_TO_PASS: tuple[str, ...] = _column(
+        "list[str]", "always empty, as in RealCode: the original passes before, too"
+    )
+    image_name: str = _column("str", "Docker image of the Python version in which the tests ran here")
+    build_command: str = _column(
+        "str", "installs the exact packages that were there, and pytest-json-report for repotest"
+    )
+    test_command: str = _column("str", "runs the test files of T_i from the repository's root, as repotest expects")
+    schema_version: int = _column("int", "version of these columns")
+    task_id: str = _column("str", "path::qualified name, with #n from the second definition of the name on")
+    source: str = _column("str", "what was fetched: NAME==VERSION, a git URL@revision, a folder, a case")
+    snapshot: str = _column("str", "digest of the repository's content, 64 hexadecimal digits")
+    source_sha256: str = _column("str", "digest of the file, 64 hexadecimal digits")
+    encoding: str = _column("str", "encoding of the file; left_context + gt + right_context encoded is the file")
+    qualified_name: str = _column("str", "Python's __qualname__")
+    occurrence: int = _column("int", "which definition of that name in the file, from 1")
+    kind: str = _column("str", "function, method or nested")
+    signature: str = _column("str", "the header as one line")
+    start_line: int = _column("int", "line of def, from 1")
+    end_line: int = _column("int", "last line of the body")
+    body: str = _column(
+        "str", "the original body exactly as the workbench replaces it: from the end of the docstring on"
+    )
+    statements: int = _column("int", "executable lines of the body, nested functions included")
+    statements_covered: int = _column("int", "how many of them T_i executes")
+    coverage: float = _column("float", "statements_covered / statements, 0 to 1")
+    branches: int = _column("int", "ways out of the body's lines that have several (an if has two)")
+    branches_covered: int = _column("int", "how many of them T_i takes")
+    branch_coverage: float | None = _column("float?", "branches_covered / branches, 0 to 1; null without branches")
+    seconds: float = _column("float", "what T_i takes with the original, setup and teardown included")
+    import_time: bool = _column("bool", "whether the body also runs while modules are imported or tests collected")
+    unstable_tests: tuple[str, ...] = _column("list[str]", "quarantined tests that execute the function; not in T_i")
+    python: str = _column("str", "version of the interpreter")
+    environment: str = _column("str", "digest of the environment, 64 hexadecimal digits")
+    sandbox: str = _column("str", "bubblewrap, docker or process")
+    stub: str = _column("str", "version of the stubs that its tests tell from the original")
+
+    def to_json(self) -> dict[str, Any]:
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    @property
+    def file(self) -> bytes:
+        return (self.left_context + self.gt + self.right_context).encode(self.encoding, "surrogateescape")
+
+    def task(self) -> Task:
+        return Task(**{each.name: getattr(self, _COLUMNS_OF_TASK.get(each.name, each.name)) for each in fields(Task)})
+
+
+#: The columns that are called otherwise than what of a task they hold.
+_COLUMNS_OF_TASK = {
+    "id": "task_id", "path": "fn", "tests": "PASS_TO_PASS", "covered": "statements_covered", "docstring": "doc",
+    "unstable": "unstable_tests",
+}  # fmt: skip
+
+
+def columns() -> tuple[tuple[str, str, str], ...]:
+    """Return (name, kind, meaning) of every column; ``?`` after a kind means that it may be null."""
+    return tuple((each.name, each.metadata["kind"], each.metadata["meaning"]) for each in fields(Row))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the tasks of one repository come from."""
+
+    repo: str  # ``owner/name`` or a name
+    source: str  # what was fetched
+    revision: str  # commit of a git source, else "" or another digest
+    snapshot: str  # digest of the content
+    root: Path  # of the pristine tree
+    environment: Environment
+
+
+def numbered(rows: Sequence[Row]) -> tuple[Row, ...]:
+    return tuple(replace(row, id=number) for number, row in enumerate(rows))
+
+
+def repository_name(name: str, source: str) -> str:
+    """Return ``owner/name`` for a repository on GitHub or with such a name, else the name."""
+    found = re.search(r"github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?(?:@.*)?/?$", source)
+    return found[1] if found else name
+
+
+def make_rows(origin: Origin, built: TaskSet) -> list[Row]:
+    """Return a row for every task, numbered from 0. WorkbenchError: the tasks were built from other files."""
+    rows: list[Row] = []
+    python = _python(origin.environment)
+    build = " ".join(["pip install", *origin.environment.installed, "pytest-json-report"])
+    for task, function, source in located(origin.root, built.tasks):
+        encoding = source_encoding(source)
+        left, body, right = (decode(part, encoding) for part in _parts(source, function))
+        row = Row(
+            **{_COLUMNS_OF_TASK.get(each.name, each.name): getattr(task, each.name) for each in fields(Task)},
+            id=len(rows),
+            repo=origin.repo,
+            base_commit=origin.revision or origin.snapshot,
+            path_from_root=task.path,
+            intent=f"{function.name}[function]",
+            intent_type="function",
+            left_context=left,
+            gt=body,
+            right_context=right,
+            total_tests=len(task.tests),
+            FAIL_TO_PASS=(),
+            image_name=f"python:{python.rpartition('.')[0]}",
+            build_command=build,
+            test_command=_test_command(origin.environment, task.tests),
+            schema_version=SCHEMA_VERSION,
+            source=origin.source,
+            snapshot=origin.snapshot,
+            encoding=encoding,
+            coverage=task.coverage,
+            branch_coverage=task.branch_coverage,
+            python=python,
+            environment=origin.environment.digest,
+            sandbox=built.backend,
+            stub=built.stub,
+        )
+        rows.append(row)
+    return rows
+
+
+def _parts(source: bytes, function: Function) -> tuple[bytes, bytes, bytes]:
+    """Split the file around the body; a line end belongs to the line that it ends, as in RealCode's rows."""
+    start, end = function.body
+    blank = re.match(rb"[ \t\f]*(?:\r\n|\r|\n)", source[start:end])
+    start += blank.end() if blank else 0
+    line_end = re.match(rb"[ \t\f]*(?:\r\n|\r|\n)", source[end:])
+    end += line_end.end() if line_end else 0
+    return source[:start], source[start:end], source[end:]
+
+
+def _python(environment: Environment) -> str:
+    with contextlib.suppress(OSError):
+        text = (environment.folder / "pyvenv.cfg").read_text(encoding="utf-8")
+        if version := re.search(r"^version(?:_info)?\s*=\s*([\d.]+)", text, re.M):
+            return version[1]
+    return ""
+
+
+def _test_command(environment: Environment, tests: Sequence[str]) -> str:
+    workspace = environment.workspace
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    report = ("--json-report", "--json-report-file=report_pytest.json")
+    words = ["python", "-m", "pytest", *workspace.pytest_args, *report, *files]
+    return f"PYTHONPATH={':'.join(workspace.import_roots)} {shlex.join(words)}"
+
 
 FORMATS = ("jsonl", "parquet")
 _NAME, _SUMMARY, _DROPPED = "tasks", "summary.json", "dropped.jsonl"
@@ -62,16 +242,18 @@ def write_dataset(
     folder.mkdir(parents=True, exist_ok=True)
     rows = numbered(rows)
     written = []
+    values = [row.to_json() for row in rows]
     for name in formats:
         path = folder / f"{_NAME}.{name}"
-        write = _write_parquet if name == "parquet" else _write_lines
-        _replace(path, lambda part, write=write: write(part, rows))  # type: ignore[misc]
+        with replaced(path) as part:
+            (_write_parquet if name == "parquet" else _write_json_lines)(part, values)
         written.append(path)
     files = [path.name for path in written]
-    _replace(folder / _DROPPED, lambda part: _write_json_lines(part, dropped))
+    with replaced(folder / _DROPPED) as part:
+        _write_json_lines(part, dropped)
     told = {"schema_version": SCHEMA_VERSION, "files": files, **summary}
-    text = json.dumps(told, indent=2, ensure_ascii=True) + "\n"
-    _replace(folder / _SUMMARY, lambda part: part.write_text(text, encoding="utf-8"))
+    with replaced(folder / _SUMMARY) as part:
+        part.write_text(json.dumps(told, indent=2, ensure_ascii=True) + "\n", encoding="utf-8")
     return (*written, folder / _DROPPED, folder / _SUMMARY)
 
 
@@ -120,15 +302,11 @@ def _row(file: Path, number: int, values: Any) -> Row:
             raise BadDataset(
                 f"{file} was written by a newer version of the workbench (columns {values['schema_version']})."
             )
-        return Row.from_json(values)
+        return typed_json.convert(Row, values)
     except BadDataset:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as problem:
         raise BadDataset(f"{file}, row {number}: it is no row of a dataset of tasks ({problem}).") from None
-
-
-def _write_lines(path: Path, rows: Sequence[Row]) -> None:
-    _write_json_lines(path, (row.to_json() for row in rows))
 
 
 def _write_json_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
@@ -157,7 +335,7 @@ def _read_lines(path: Path) -> list[Any]:
     return found
 
 
-def _write_parquet(path: Path, rows: Sequence[Row]) -> None:
+def _write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     pyarrow, parquet = _pyarrow()
     types = {
         "int": pyarrow.int64(),
@@ -173,7 +351,7 @@ def _write_parquet(path: Path, rows: Sequence[Row]) -> None:
         ],
         metadata={"schema_version": str(SCHEMA_VERSION)},
     )
-    table = pyarrow.Table.from_pylist([_storable(row.to_json()) for row in rows], schema=schema)
+    table = pyarrow.Table.from_pylist([_storable(row) for row in rows], schema=schema)
     parquet.write_table(table, path, compression="zstd")
 
 
@@ -185,7 +363,7 @@ def _read_parquet(path: Path) -> list[Any]:
         raise BadDataset(f"{path} is no Parquet file: {str(problem).splitlines()[0]}") from None
 
 
-def _storable(values: dict[str, Any]) -> dict[str, Any]:
+def _storable(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values with lone surrogates escaped, because Parquet stores text as UTF-8."""
     return {
         name: value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
@@ -201,16 +379,3 @@ def _pyarrow() -> tuple[Any, Any]:
             "Parquet files need pyarrow, which is not installed: pip install 'docs-workbench[dataset]', "
             "or leave them out with --formats jsonl."
         ) from None
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    os.close(descriptor)
-    part = Path(name)
-    try:
-        write(part)
-        part.chmod(0o644)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

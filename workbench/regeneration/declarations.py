@@ -24,26 +24,14 @@ from workbench.base import python_syntax
 _TEST_NAMES = ("test", "tests", "testing", "pytest", "unittest")
 _DEV_NAMES = ("dev", "develop", "development")
 _TEST_FILES = (
-    "requirements-test.txt",
-    "requirements-tests.txt",
-    "requirements_test.txt",
-    "requirements_tests.txt",
-    "test-requirements.txt",
-    "test_requirements.txt",
-    "tests/requirements.txt",
-    "test/requirements.txt",
-    "requirements/test.txt",
-    "requirements/tests.txt",
-    "requirements/testing.txt",
-)
+    "requirements-test.txt", "requirements-tests.txt", "requirements_test.txt", "requirements_tests.txt",
+    "test-requirements.txt", "test_requirements.txt", "tests/requirements.txt", "test/requirements.txt",
+    "requirements/test.txt", "requirements/tests.txt", "requirements/testing.txt",
+)  # fmt: skip
 _DEV_FILES = (
-    "requirements-dev.txt",
-    "requirements_dev.txt",
-    "dev-requirements.txt",
-    "dev_requirements.txt",
-    "requirements/dev.txt",
-    "requirements.txt",
-)
+    "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt", "dev_requirements.txt",
+    "requirements/dev.txt", "requirements.txt",
+)  # fmt: skip
 
 #: Tools that tests do not need; some change how pytest runs (coverage, parallel runs).
 _TOOLS = re.compile(
@@ -65,41 +53,61 @@ class Declarations:
     test_requirements: tuple[str, ...] = ()  # probable ones
     scripts: Mapping[str, str] = field(default_factory=dict, hash=False)  # console scripts: name → ``module:function``
     entry_points: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)  # group → name → object
+    python: str = ""  # the versions of Python that it takes, as declared
+    licence: str = ""  # as ``pyproject.toml`` declares it
     read: tuple[str, ...] = ()  # the files that this was read from
+
+
+class _Files:
+    """What the files of a project hold, read once; ``read`` names them."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.read: list[str] = []
+        self.pyproject = _toml(root / "pyproject.toml", self.read)
+        self.config = _ini(root / "setup.cfg", self.read)
+        self.setup = _setup_py(root / "setup.py", self.read)
+        self.info = _pkg_info(root / "PKG-INFO", self.read)
+        self.project = _table(self.pyproject.get("project"))
+        self.tools = _table(self.pyproject.get("tool"))
+        self.poetry = _table(self.tools.get("poetry"))
+
+    def stated(self, name: str) -> Any:
+        """Return a field of the metadata that all formats have, such as the name."""
+        return self.project.get(name) or self.poetry.get(name) or (self.info and self.info.get(name.capitalize()))
 
 
 def declarations(root: Path) -> Declarations:
     """Read the declarations of the project at ``root``; unreadable files are ignored."""
-    read: list[str] = []
-    pyproject = _toml(root / "pyproject.toml", read)
-    config = _ini(root / "setup.cfg", read)
-    setup = _setup_py(root / "setup.py", read)
-    info = _pkg_info(root / "PKG-INFO", read)
-    project = _table(pyproject.get("project"))
-    poetry = _table(_table(pyproject.get("tool")).get("poetry"))
-    requirements, extras = _requirements(root, pyproject, project, poetry, info, config, setup, read)
-    groups = _table(pyproject.get("dependency-groups"))
-    entries = {group: dict(_table(table)) for group, table in _table(project.get("entry-points")).items()}
-    entries |= _setup_entry_points(setup.get("entry_points"), config)
-    scripts = {str(key): str(value) for key, value in _table(project.get("scripts")).items()}
-    scripts |= {str(key): str(value) for key, value in _table(poetry.get("scripts")).items() if isinstance(value, str)}
+    files = _Files(root)
+    requirements, extras = _requirements(files)
+    entries = {group: dict(_table(table)) for group, table in _table(files.project.get("entry-points")).items()}
+    entries |= _setup_entry_points(files.setup.get("entry_points"), files.config)
+    scripts = {str(key): str(value) for key, value in _table(files.project.get("scripts")).items()}
+    poetry = _table(files.poetry.get("scripts"))
+    scripts |= {str(key): str(value) for key, value in poetry.items() if isinstance(value, str)}
     scripts |= entries.pop("console_scripts", {})
+    name = files.stated("name") or _option(files.config, "metadata", "name") or files.setup.get("name")
+    licence = files.project.get("license")
+    of_poetry = _table(files.poetry.get("dependencies")).get("python")
+    python = (
+        files.project.get("requires-python")
+        or (isinstance(of_poetry, str) and re.sub(r"^[\^~]\s*", ">=", of_poetry))
+        or _option(files.config, "options", "python_requires")
+        or files.setup.get("python_requires")
+        or (files.info and files.info.get("Requires-Python"))
+    )
     return Declarations(
-        name=str(
-            project.get("name")
-            or poetry.get("name")
-            or (info and info.get("Name"))
-            or _option(config, "metadata", "name")
-            or setup.get("name")
-            or ""
-        ),
-        version=_version(root, project, poetry, info, config, setup),
+        name=str(name or ""),
+        version=_version(files),
+        python=str(python or ""),
+        licence=str(licence.get("text", "") if isinstance(licence, dict) else licence or ""),
         requirements=requirements,
         extras=extras,
-        test_requirements=_test_requirements(root, extras, groups, poetry, setup, read),
+        test_requirements=_test_requirements(files, extras),
         scripts=scripts,
         entry_points={group: {str(k): str(v) for k, v in table.items()} for group, table in entries.items()},
-        read=tuple(dict.fromkeys(read)),
+        read=tuple(dict.fromkeys(files.read)),
     )
 
 
@@ -120,31 +128,20 @@ def requirements_file(root: Path, name: str, seen: frozenset[str] = frozenset())
     return tuple(found)
 
 
-def _requirements(
-    root: Path,
-    pyproject: Mapping[str, Any],
-    project: Mapping[str, Any],
-    poetry: Mapping[str, Any],
-    info: Any,
-    config: configparser.ConfigParser,
-    setup: Mapping[str, Any],
-    read: list[str],
-) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    dynamic = project.get("dynamic", ())
+def _requirements(files: _Files) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    root, project, poetry, config, setup = files.root, files.project, files.poetry, files.config, files.setup
     extras = {str(name): _strings(value) for name, value in _table(project.get("optional-dependencies")).items()}
-    if project and "dependencies" not in dynamic:
+    if project and "dependencies" not in project.get("dynamic", ()):
         return _strings(project.get("dependencies", ())), extras
     if poetry.get("dependencies"):
-        return _poetry(_table(poetry["dependencies"])), {
-            k: _strings(v) for k, v in _table(poetry.get("extras")).items()
-        }
-    setuptools = _table(_table(_table(pyproject.get("tool")).get("setuptools")).get("dynamic"))
-    files = _table(setuptools.get("dependencies")).get("file", ())
-    if files:
-        names = (files,) if isinstance(files, str) else tuple(files)
+        extras = {name: _strings(value) for name, value in _table(poetry.get("extras")).items()}
+        return _poetry(_table(poetry["dependencies"])), extras
+    dynamic = _table(_table(files.tools.get("setuptools")).get("dynamic"))
+    if stated := _table(dynamic.get("dependencies")).get("file", ()):
+        names = (stated,) if isinstance(stated, str) else tuple(stated)
         return tuple(line for name in names for line in requirements_file(root, str(name))), extras
-    if info is not None and info.get_all("Requires-Dist"):
-        return _requires_dist(info.get_all("Requires-Dist"), extras)
+    if files.info is not None and files.info.get_all("Requires-Dist"):
+        return _requires_dist(files.info.get_all("Requires-Dist"), extras)
     if _option(config, "options", "install_requires"):
         section = dict(config["options.extras_require"]) if config.has_section("options.extras_require") else {}
         extras |= {name: _lines(value) for name, value in section.items()}
@@ -154,19 +151,14 @@ def _requirements(
     if isinstance(setup.get("install_requires"), (list, tuple)):
         return _strings(setup["install_requires"]), extras
     if "install_requires" in setup or not setup:
-        read.append("requirements.txt")
+        files.read.append("requirements.txt")
         return requirements_file(root, "requirements.txt"), extras
     return (), extras
 
 
-def _test_requirements(
-    root: Path,
-    extras: Mapping[str, tuple[str, ...]],
-    groups: Mapping[str, Any],
-    poetry: Mapping[str, Any],
-    setup: Mapping[str, Any],
-    read: list[str],
-) -> tuple[str, ...]:
+def _test_requirements(files: _Files, extras: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    groups, poetry = _table(files.pyproject.get("dependency-groups")), files.poetry
+
     def named(names: Iterable[str]) -> list[str]:
         found: list[str] = []
         for name in names:
@@ -176,21 +168,19 @@ def _test_requirements(
             found += _poetry(_table(group.get("dependencies")))
         return found
 
+    def of_files(names: Iterable[str]) -> list[str]:
+        there = [name for name in names if (files.root / name).is_file()]
+        files.read += there
+        return [line for name in there for line in requirements_file(files.root, name)]
+
     found = named(_TEST_NAMES)
-    found += _strings(setup.get("tests_require", ()) or ())
-    found += _tox(root, read)
-    for name in _TEST_FILES:
-        if (root / name).is_file():
-            read.append(name)
-            found += requirements_file(root, name)
+    found += _strings(files.setup.get("tests_require", ()) or ())
+    found += _tox(files.root, files.read)
+    found += of_files(_TEST_FILES)
     if not found:
         found = named(_DEV_NAMES) + list(_poetry(_table(poetry.get("dev-dependencies"))))
     if not found:
-        for name in _DEV_FILES:
-            if (root / name).is_file():
-                read.append(name)
-                found += requirements_file(root, name)
-                break
+        found = of_files([name for name in _DEV_FILES if (files.root / name).is_file()][:1])
     return tuple(dict.fromkeys(line for line in found if not is_tool(line)))
 
 
@@ -259,15 +249,15 @@ def _poetry(table: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _version(root: Path, project: Any, poetry: Any, info: Any, config: configparser.ConfigParser, setup: Any) -> str:
-    stated = project.get("version") or poetry.get("version") or (info and info.get("Version")) or setup.get("version")
+def _version(files: _Files) -> str:
+    stated = files.stated("version") or files.setup.get("version")
     if isinstance(stated, str) and stated:
         return stated
-    written = _option(config, "metadata", "version") or ""
+    written = _option(files.config, "metadata", "version") or ""
     if re.match(r"\d", written):
         return written
     for pattern in ("*.py", "*/__init__.py", "*/_version.py", "*/version.py", "*/__version__.py", "src/*/*.py"):
-        for path in sorted(root.glob(pattern)):
+        for path in sorted(files.root.glob(pattern)):
             with contextlib.suppress(OSError):
                 if match := re.search(
                     r"""^__version__\s*(?::\s*\w+\s*)?=\s*['"]([^'"]+)""", path.read_text("utf-8", "replace"), re.M
@@ -280,7 +270,7 @@ def _setup_py(path: Path, read: list[str]) -> dict[str, Any]:
     """Return the keyword arguments of ``setup(…)`` that are literals or variables with a literal value, else None."""
     try:
         module = python_syntax.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
+    except (OSError, *python_syntax.UNREADABLE):
         return {}
     read.append("setup.py")
     names: dict[str, Any] = {}

@@ -26,6 +26,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from workbench.base import paths
 from workbench.base.disks import full_folder, is_full, says_full
 from workbench.base.errors import WorkbenchError
@@ -39,7 +41,7 @@ from workbench.regeneration.project_layout import (
     own_modules,
     pytest_options,
 )
-from workbench.repository.problems import reason
+from workbench.repository.sources import reason
 from workbench.sandbox import Workspace
 
 #: Incremented whenever environments are built differently, so that older ones are built again.
@@ -122,14 +124,13 @@ async def _environment(
             try:
                 async with asyncio.timeout(seconds):
                     record = await _build(folder, requirements, declared, root, own, on_progress)
-            except TimeoutError:
+            except BaseException as error:
                 shutil.rmtree(folder, ignore_errors=True)
+                if not isinstance(error, TimeoutError):
+                    raise
                 raise EnvironmentFailed(
                     f"Installing the dependencies of {_title(declared, root)} took more than {seconds:.0f} s."
                 ) from None
-            except BaseException:
-                shutil.rmtree(folder, ignore_errors=True)
-                raise
     python = folder / "bin" / "python"
     missing = await asyncio.to_thread(missing_modules, root, own, record["modules"])
     arguments, test_paths = _test_arguments(root, test)
@@ -192,10 +193,10 @@ def _without_self(requirements: Sequence[str], declared: Declarations) -> tuple[
     found: list[str] = []
     for line in requirements:
         match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
-        if match and declared.name and _plain(match[1]) == _plain(declared.name):
+        if match and declared.name and canonicalize_name(match[1]) == canonicalize_name(declared.name):
             for extra in (match[2] or "").split(","):
                 found += declared.extras.get(extra.strip(), ())
-        elif not (match and is_tool(match[1]) and _plain(match[1]) not in ("setuptools",)):
+        elif not (match and is_tool(match[1]) and canonicalize_name(match[1]) != "setuptools"):
             found.append(line)
     return tuple(found)
 
@@ -208,56 +209,52 @@ async def _build(
     own: Sequence[str],
     on_progress: Callable[[str], None],
 ) -> dict[str, list[str]]:
-    shutil.rmtree(folder, ignore_errors=True)
-    python = folder / "bin" / "python"
+    python, title = folder / "bin" / "python", _title(declared, root)
     base = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
     base = base if os.path.exists(base) else sys.executable  # noqa: ASYNC240, PTH110 - one look at a local file
-    uv = _uv()
-    if uv:
-        await _command([uv, "venv", "--quiet", "--python", base, str(folder)], declared, root)
-        installer = [uv, "pip", "install", "--quiet", "--python", str(python)]
-    else:
-        await _command([base, "-m", "venv", str(folder)], declared, root)
-        installer = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    try:
-        await _command([*installer, *requirements], declared, root)
-    except EnvironmentFailed as failed:
-        if uv is None or isinstance(failed, DiskFull):
-            raise
-        # Fall back to pip, which reads more configuration than uv (indexes, folders with wheels).
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    ways = [([base, "-m", "venv", str(folder)], pip)]
+    if uv := _uv():
+        by_uv = [uv, "pip", "install", "--quiet", "--python", str(python)]
+        ways.insert(0, ([uv, "venv", "--quiet", "--python", base, str(folder)], by_uv))
+    for make, installer in ways:
         shutil.rmtree(folder, ignore_errors=True)
-        await _command([base, "-m", "venv", str(folder)], declared, root)
-        installer = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-        await _command([*installer, *requirements], declared, root)
+        try:
+            await _command(make, title)
+            await _command([*installer, *requirements], title)
+            break
+        except EnvironmentFailed as failed:
+            # Pip reads more configuration than uv (indexes, folders with wheels).
+            if installer is pip or isinstance(failed, DiskFull):
+                raise
     _, modules = _contents(folder)
     wanted = sorted({_WELL_KNOWN[name] for name in missing_modules(root, own, modules) if name in _WELL_KNOWN})
-    wanted = [name for name in wanted if _plain(name) != _plain(declared.name)]
+    wanted = [name for name in wanted if canonicalize_name(name) != canonicalize_name(declared.name)]
     if wanted:
         on_progress(f"installing what the tests import: {', '.join(wanted)}")
         try:
-            await _command([*installer, *wanted], declared, root)
+            await _command([*installer, *wanted], title)
         except DiskFull:
             raise
         except EnvironmentFailed:
             pass  # without them some tests cannot be imported, which is reported later
     if declared.name:
-        if _plain(declared.name) in _beneath_pytest(_site_packages(folder)):
+        if canonicalize_name(declared.name) in _beneath_pytest(_site_packages(folder)):
             raise EnvironmentFailed(
                 f"The functions of {declared.name} cannot be judged by its tests: pytest itself imports it, and a function "
                 "that fails would end pytest before any test."
             )
         _remove_copy(folder, declared.name)
     on_progress("compiling the environment")
-    await _command(
-        [str(python), "-m", "compileall", "-q", "-j", "1", str(_site_packages(folder))], None, root, ignore=True
-    )
+    await _command([str(python), "-m", "compileall", "-q", "-j", "1", str(_site_packages(folder))])
     installed, modules = _contents(folder)
     record = {"installed": installed, "modules": modules, "requirements": list(requirements)}
     (folder / "complete.json").write_text(json.dumps(record))
     return record
 
 
-async def _command(command: Sequence[str], declared: Declarations | None, root: Path, *, ignore: bool = False) -> None:
+async def _command(command: Sequence[str], title: str = "") -> None:
+    """Run an installer's command for the project ``title``; without one its failure does not matter."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("VIRTUAL_ENV", "PYTHON"))}
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -273,9 +270,8 @@ async def _command(command: Sequence[str], declared: Declarations | None, root: 
             process.kill()
         await process.wait()
         raise
-    if process.returncode and not ignore:
+    if process.returncode and title:
         said = output.decode("utf-8", "replace")
-        title = _title(declared, root) if declared else root.name
         silent = "ensurepip" in said  # ensurepip does not print why it failed
         if says_full(said) or (silent and any(is_full(folder) for folder in _written())):
             raise _disk_full(full_folder(_written()))
@@ -316,7 +312,9 @@ def _beneath_pytest(site: Path) -> frozenset[str]:
     found: dict[str, tuple[str, ...]] = {}
     for one in importlib.metadata.distributions(path=[str(site)]):
         needed = (line for line in one.requires or () if "extra ==" not in line)
-        found[_plain(one.name)] = tuple(_plain(match[0]) for line in needed if (match := re.match(r"[\w.-]+", line)))
+        found[canonicalize_name(one.name)] = tuple(
+            canonicalize_name(match[0]) for line in needed if (match := re.match(r"[\w.-]+", line))
+        )
     beneath, todo = set(), ["pytest"]
     while todo:
         name = todo.pop()
@@ -330,7 +328,7 @@ def _remove_copy(folder: Path, name: str) -> None:
     """Remove the project's own distribution, in case a dependency has installed it."""
     site = _site_packages(folder)
     for info in site.glob("*.dist-info"):
-        if _plain(info.name.removesuffix(".dist-info").rpartition("-")[0]) != _plain(name):
+        if canonicalize_name(info.name.removesuffix(".dist-info").rpartition("-")[0]) != canonicalize_name(name):
             continue
         with contextlib.suppress(OSError):
             for line in (info / "RECORD").read_text("utf-8").splitlines():
@@ -412,22 +410,12 @@ def _uv() -> str | None:
     return str(beside) if beside.exists() else shutil.which("uv")
 
 
-@contextlib.contextmanager
-def _held(descriptor: int) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _lock(path: Path) -> contextlib.AbstractContextManager[None]:
+def _lock(path: Path) -> contextlib.ExitStack:
+    held = contextlib.ExitStack()
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    held.callback(os.close, descriptor)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return _held(descriptor)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+    return held
 
 
 def _title(declared: Declarations, root: Path) -> str:

@@ -21,25 +21,10 @@ _INNER_TAG = re.compile(rf"(?:^[ \t]*|(?<=>)){_ANY_TAG}", re.MULTILINE)
 _INLINE = frozenset({"span", "b", "i", "em", "strong", "font", "a", "br"})
 _DEEPEST = 4
 _ONE_LINE = re.compile(r"^(`{1,3})(?P<code>[^`\n]+)\1$")
-PYTHON_TAGS = frozenset(
-    {
-        "",
-        "python",
-        "py",
-        "python3",
-        "py3",
-        "python2",
-        "pycon",
-        "python-repl",
-        "ipython",
-        "ipython3",
-        "code",
-        "text",
-        "txt",
-        "diff",
-        "patch",
-    }
-)
+PYTHON_TAGS = frozenset([
+    "", "code", "diff", "ipython", "ipython3", "patch", "py", "py3", "pycon", "python", "python-repl", "python2",
+    "python3", "text", "txt",
+])  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

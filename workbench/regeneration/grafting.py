@@ -8,15 +8,20 @@ docstrings: changed code is never documented.
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.base import python_syntax
-from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
-from workbench.repository.functions import Function, find_functions
+from workbench.repository.functions import (
+    DefinitionKey,
+    DefinitionKind,
+    find_definitions,
+    find_functions,
+    functions_by_name,
+)
 from workbench.repository.splicing import replace_docstring
+from workbench.sandbox.workbench_runner.patching import definitions
 
 _MAX_BYTES = 5_000_000
 
@@ -36,10 +41,9 @@ class Graft:
 
 def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -> Graft:
     """Return the docstrings of ``pristine``'s functions in ``documented``; ``paths`` are relative to both folders."""
-    docstrings: dict[Key, str] = {}
     missing: list[str] = []
     refused: dict[str, str] = {}
-    definitions: dict[tuple[str, DefinitionKey], str] = {}
+    all_docstrings: dict[tuple[str, DefinitionKey], str] = {}
     edited: dict[tuple[str, DefinitionKey], str] = {}
     for path in sorted(set(paths)):
         try:
@@ -61,19 +65,19 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
             for definition in find_definitions(original, path):
                 if definition.key not in same:
                     edited[path, definition.key] = f"its code was edited; in the file {reason}"
-        for function in find_functions(copy, path):
-            if same is not None and DefinitionKey("function", function.qualified_name, function.occurrence) not in same:
-                continue
-            if function.docstring is None or not function.docstring.strip():
-                missing.append(function.id)
-            else:
-                docstrings[path, function.qualified_name, function.occurrence] = function.docstring
         for definition in find_definitions(copy, path):
             if same is not None and definition.key not in same:
                 continue
             if definition.docstring is not None and definition.docstring.strip():
-                definitions[path, definition.key] = definition.docstring
-    return Graft(docstrings, tuple(missing), refused, definitions, edited)
+                all_docstrings[path, definition.key] = definition.docstring
+            elif definition.key.kind == "function":
+                missing.append(definition.id)
+    docstrings = {
+        (path, key.qualified_name, key.occurrence): text
+        for (path, key), text in all_docstrings.items()
+        if key.kind == "function"
+    }
+    return Graft(docstrings, tuple(missing), refused, all_docstrings, edited)
 
 
 def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> bytes:
@@ -82,7 +86,8 @@ def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> b
     for function in sorted(find_functions(source, path), key=lambda f: f.span.start, reverse=True):
         key = (path, function.qualified_name, function.occurrence)
         if key in docstrings and docstrings[key] != function.docstring:
-            current = _again(source, function)
+            # An inner function's docstring has shifted the spans around it.
+            current = functions_by_name(source, path).get((function.qualified_name, function.occurrence), function)
             source = replace_docstring(source, current, docstrings[key])
     return source
 
@@ -93,14 +98,14 @@ def difference(original: bytes, copy: bytes) -> str | None:
         return None
     if len(copy) > _MAX_BYTES:
         return f"it is larger than {_MAX_BYTES:,} bytes"
-    try:
-        before = _bare_tree(original)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return f"the pristine file does not parse: {_say(error)}"
-    try:
-        after = _bare_tree(copy)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return f"the documented file does not parse: {_say(error)}"
+    trees = []
+    for file, content in (("pristine", original), ("documented", copy)):
+        try:
+            trees.append(_bare_tree(content))
+        except python_syntax.UNREADABLE as error:
+            say = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
+            return f"the {file} file does not parse: {say or type(error).__name__}"
+    before, after = trees
     if ast.dump(before) == ast.dump(after):
         return None
     return f"the code differs apart from docstrings, first at {_first_difference(before, after)}"
@@ -112,7 +117,7 @@ def unedited(original: bytes, copy: bytes) -> frozenset[DefinitionKey]:
         return frozenset()
     try:
         before, after = _bare_tree(original), _bare_tree(copy)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except python_syntax.UNREADABLE:
         return frozenset()
     theirs = _by_key(after)
     return frozenset(key for key, code in _by_key(before).items() if theirs.get(key) == code)
@@ -120,29 +125,10 @@ def unedited(original: bytes, copy: bytes) -> frozenset[DefinitionKey]:
 
 def _by_key(tree: ast.AST) -> dict[DefinitionKey, str]:
     found = {DefinitionKey("module", "", 1): ast.dump(tree)}
-    occurrences: Counter[tuple[DefinitionKind, str]] = Counter()
-
-    def walk(node: ast.AST, prefix: str) -> None:
-        for child in ast.iter_child_nodes(node):
-            inside = prefix
-            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                kind: DefinitionKind = "class" if isinstance(child, ast.ClassDef) else "function"
-                name = prefix + child.name
-                occurrences[kind, name] += 1
-                found[DefinitionKey(kind, name, occurrences[kind, name])] = ast.dump(child)
-                inside = f"{name}." if kind == "class" else f"{name}.<locals>."
-            walk(child, inside)
-
-    walk(tree, "")
+    for node, name, occurrence, _ in definitions(tree):
+        kind: DefinitionKind = "class" if isinstance(node, ast.ClassDef) else "function"
+        found[DefinitionKey(kind, name, occurrence)] = ast.dump(node)
     return found
-
-
-def _again(source: bytes, function: Function) -> Function:
-    """Find the function again in the changed file: an inner function's docstring has shifted spans around it."""
-    identity = (function.qualified_name, function.occurrence)
-    return next(
-        (f for f in find_functions(source, function.path) if (f.qualified_name, f.occurrence) == identity), function
-    )
 
 
 def _read_copy(documented: Path, path: str) -> bytes | None:
@@ -157,12 +143,7 @@ class _WithoutDocstrings(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = node.body[0] if node.body else None
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
+            if ast.get_docstring(node, clean=False) is not None:
                 del node.body[0]
             if not isinstance(node, ast.Module) and all(isinstance(statement, ast.Pass) for statement in node.body):
                 node.body = []
@@ -185,9 +166,3 @@ def _first_difference(before: ast.AST, after: ast.AST, where: str = "the top of 
         if ast.dump(one) != ast.dump(other):
             return _first_difference(one, other, where)
     return where
-
-
-def _say(error: Exception) -> str:
-    if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: {error.msg}"
-    return str(error) or type(error).__name__

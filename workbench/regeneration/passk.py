@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.statistics.clusters import Value
-from workbench.statistics.intervals import LEVEL, Interval, share_interval
+from workbench.statistics.intervals import LEVEL, Interval, Value, share_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +44,6 @@ class Estimate:
         return self.interval.high if self.interval else None
 
 
-@dataclass(frozen=True, slots=True)
-class PassReport:
-    """pass@k at every level, each a mapping k → estimate; ``task_weighted`` is the mean over all tasks."""
-
-    overall: Mapping[int, Estimate]
-    task_weighted: Mapping[int, Estimate]
-    repositories: Mapping[str, Mapping[int, Estimate]]
-    files: Mapping[tuple[str, str], Mapping[int, Estimate]]
-    tasks: Mapping[str, Mapping[int, float | None]]
-
-
 def pass_at_k(samples: int, passed: int, k: int) -> float | None:
     """Return the unbiased pass@k of one task, None if k > samples. ValueError: the numbers contradict each other."""
     if k < 1:
@@ -70,29 +58,20 @@ def pass_at_k(samples: int, passed: int, k: int) -> float | None:
     return 1.0 - math.prod(1.0 - k / i for i in range(samples - passed + 1, samples + 1))
 
 
-def summarise(counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None) -> PassReport:
-    """Return pass@k for every k per task, file and repository, and overall, there with an interval of this level."""
+def summarise(counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None) -> dict[int, Estimate]:
+    """Return the mean of the repositories' pass@k for every k, with an interval of this level if one is asked for."""
     rows = list(counts)
-    per_file: dict[tuple[str, str], list[TaskCount]] = defaultdict(list)
-    per_repository: dict[str, list[TaskCount]] = defaultdict(list)
+    repositories: dict[str, list[TaskCount]] = defaultdict(list)
     for row in rows:
-        per_file[row.repository, row.file].append(row)
-        per_repository[row.repository].append(row)
-    repositories = {name: {k: mean_over_tasks(group, k) for k in ks} for name, group in sorted(per_repository.items())}
+        repositories[row.repository].append(row)
     overall: dict[int, Estimate] = {}
     for k in ks:
-        values = [each[k].value for each in repositories.values()]
-        defined = [value for value in values if value is not None]
-        tasks = sum(each[k].tasks for each in repositories.values())
+        each = [mean_over_tasks(group, k) for _, group in sorted(repositories.items())]
+        defined = [one.value for one in each if one.value is not None]
+        tasks = sum(one.tasks for one in each)
         bounds = None if interval is None else interval_of(rows, k, level=interval)
         overall[k] = Estimate(k, _mean(defined), tasks, len(rows) - tasks, bounds)
-    return PassReport(
-        overall=overall,
-        task_weighted={k: mean_over_tasks(rows, k) for k in ks},
-        repositories=repositories,
-        files={name: {k: mean_over_tasks(group, k) for k in ks} for name, group in sorted(per_file.items())},
-        tasks={row.task: {k: pass_at_k(row.samples, row.passed, k) for k in ks} for row in rows},
-    )
+    return overall
 
 
 def interval_of(counts: Iterable[TaskCount], k: int, *, level: float = LEVEL) -> Interval:

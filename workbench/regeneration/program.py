@@ -27,19 +27,12 @@ from workbench.regeneration.names import (
     star_of,
 )
 from workbench.repository.functions import Function
-from workbench.repository.indentation import dedent, reindent
-from workbench.repository.lines import LineKind, read_lines, split_lines
+from workbench.repository.lines import LineKind, dedent, read_lines, reindent, split_lines
 
 _MAX_TRIES = 40
 _HEADER_DECORATORS = {
-    "property",
-    "staticmethod",
-    "classmethod",
-    "overload",
-    "override",
-    "abstractmethod",
-    "cached_property",
-}
+    "property", "staticmethod", "classmethod", "overload", "override", "abstractmethod", "cached_property",
+}  # fmt: skip
 _ACCESSORS = {"setter", "getter", "deleter"}
 _SHOWS = {"print", "pprint", "display", "input", "exit", "quit"}
 
@@ -74,10 +67,6 @@ def parse_program(text: str) -> ast.Module | None:
     return None
 
 
-def _function_at(tree: ast.Module, line: int) -> FunctionNode | None:
-    return next((node for node in ast.walk(tree) if isinstance(node, FUNCTIONS) and node.lineno == line), None)
-
-
 class Program:
     """The module code of an answer: the code around the target's definition in ``line`` (0: none), and other code."""
 
@@ -107,7 +96,8 @@ class Program:
             parsed = parse_program(bare)
             if parsed is not None and len(parsed.body) == len(tree.body):
                 text, tree = bare, parsed
-        self.node = _function_at(tree, line) if tree else None
+        nodes = (node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)) if tree else ()
+        self.node = next((node for node in nodes if node.lineno == line), None)
         lines = split_lines(text)
         for node in tree.body if tree else ():
             first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])

@@ -9,91 +9,42 @@ import re
 import shlex
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from workbench.base import python_syntax
 
 #: Folders next to the package that only look like packages; a third-party or standard module may have the same name.
-_NOT_PACKAGES = frozenset(
-    {
-        "test",
-        "tests",
-        "testing",
-        "doc",
-        "docs",
-        "example",
-        "examples",
-        "benchmark",
-        "benchmarks",
-        "scripts",
-        "tools",
-        "build",
-        "dist",
-    }
-)
+_NOT_PACKAGES = frozenset([
+    "benchmark", "benchmarks", "build", "dist", "doc", "docs", "example", "examples", "scripts", "test", "testing",
+    "tests", "tools",
+])  # fmt: skip
 _NOT_MODULES = frozenset({"setup", "conftest", "noxfile", "fabfile", "tasks", "dodo"})
 
 #: Options of plugins that measure, parallelise or write reports: they do not change outcomes, and may not be installed.
 _DROPPED_WITH_VALUE = (
-    "-n",
-    "--numprocesses",
-    "--dist",
-    "--junitxml",
-    "--junit-xml",
-    "--html",
-    "--tb",
-    "--durations",
-    "--maxfail",
-)
+    "-n", "--numprocesses", "--dist", "--junitxml", "--junit-xml", "--html", "--tb", "--durations", "--maxfail",
+)  # fmt: skip
 _DROPPED_ALONE = (
-    "-v",
-    "-vv",
-    "-vvv",
-    "-q",
-    "-qq",
-    "-s",
-    "-x",
-    "-ra",
-    "-rA",
-    "--verbose",
-    "--quiet",
-    "--exitfirst",
+    "-v", "-vv", "-vvv", "-q", "-qq", "-s", "-x", "-ra", "-rA", "--verbose", "--quiet", "--exitfirst",
     "--self-contained-html",
-)
+)  # fmt: skip
 _DROPPED_PREFIXES = (
-    "--cov",
-    "--no-cov",
-    "--junit",
-    "--html",
-    "--tb=",
-    "--durations",
-    "--maxfail",
-    "--dist",
-    "--numprocesses",
-    "-n=",
+    "--cov", "--no-cov", "--junit", "--html", "--tb=", "--durations", "--maxfail", "--dist", "--numprocesses", "-n=",
     "-r",
-)
+)  # fmt: skip
 
 #: Files and sections with pytest's options besides ``pyproject.toml``, in order of precedence.
 _SECTIONS = (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 
 #: Modules whose import opens windows, patches other modules or prints.
-_NEVER_PRELOAD = frozenset(
-    {
-        "antigravity",
-        "this",
-        "turtle",
-        "tkinter",
-        "idlelib",
-        "gevent",
-        "eventlet",
-        "sitecustomize",
-        "__main__",
-        "__future__",
-    }
-)
+_NEVER_PRELOAD = frozenset([
+    "__future__", "__main__", "antigravity", "eventlet", "gevent", "idlelib", "sitecustomize", "this", "tkinter",
+    "turtle",
+])  # fmt: skip
 
 
 def import_roots(root: Path) -> tuple[str, ...]:
@@ -102,11 +53,8 @@ def import_roots(root: Path) -> tuple[str, ...]:
     if stated:
         return stated
     source = root / "src"
-    if (
-        source.is_dir()
-        and not (source / "__init__.py").exists()
-        and any(source.glob("*.py")) | any(source.glob("*/*.py"))
-    ):
+    has_modules = any(source.glob("*.py")) or any(source.glob("*/*.py"))
+    if source.is_dir() and not (source / "__init__.py").exists() and has_modules:
         return ("src",)
     if (root / "lib").is_dir() and any((root / "lib").glob("*/__init__.py")) and not any(root.glob("*/__init__.py")):
         return ("lib",)
@@ -122,6 +70,8 @@ def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
     names = set()
     for folder in roots:
         for path in (root / folder).glob("*"):
+            if not path.stem.isidentifier():
+                continue
             if (
                 path.is_dir()
                 and path.name.isidentifier()
@@ -129,12 +79,7 @@ def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
                 and any(path.rglob("*.py"))
             ):
                 names.update(_own_parts(path))
-            elif (
-                path.suffix == ".py"
-                and path.stem.isidentifier()
-                and path.stem not in _NOT_MODULES
-                and not path.stem.startswith("test_")
-            ):
+            elif path.suffix == ".py" and path.stem not in _NOT_MODULES and not path.stem.startswith("test_"):
                 names.add(path.stem)
     return tuple(sorted(names))
 
@@ -200,9 +145,8 @@ def _stated_words(root: Path, option: str) -> list[str]:
         with contextlib.suppress(configparser.Error, UnicodeDecodeError):
             config.read(root / name, encoding="utf-8")
         stated = stated or config.get(section, option, fallback=None)
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        options = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]
-        stated = stated or options[option]
+    with contextlib.suppress(KeyError, TypeError):
+        stated = stated or _tools(root)["pytest"]["ini_options"][option]
     if isinstance(stated, list):
         return [str(word) for word in stated]
     with contextlib.suppress(ValueError):
@@ -231,34 +175,25 @@ def filtered_options(words: Sequence[str]) -> list[str]:
             word in ("--cov", "--cov-report", "--cov-config") and not following.startswith("-")
         ):
             skip = True
-        elif (
-            word not in _DROPPED_ALONE
-            and not word.startswith(_DROPPED_PREFIXES)
-            and not re.fullmatch(r"-n\d+|-nauto", word)
-        ):
-            kept.append(word)
+        elif word not in _DROPPED_ALONE and not re.match(r"-n(?:\d+|auto)\Z", word):
+            kept += [word] if not word.startswith(_DROPPED_PREFIXES) else []
     return kept
 
 
 def imported_modules(root: Path, own: Sequence[str]) -> tuple[str, ...]:
     """Return the third-party modules that the project's files, including tests, import at their top level."""
-    found: dict[str, int] = {}
+    found: Counter[str] = Counter()
     for path in sorted(root.rglob("*.py")):
         if {"build", "dist", "docs", "examples", ".venv", "venv"}.intersection(path.relative_to(root).parts):
             continue
         try:
             module = python_syntax.parse(path.read_bytes())
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        except (OSError, *python_syntax.UNREADABLE):
             continue
         for name in _imports(module.body):
             top = name.split(".")[0]
-            if (
-                not belongs(name, own)
-                and top not in _NOT_PACKAGES
-                and top not in _NOT_MODULES
-                and top not in _NEVER_PRELOAD
-            ):
-                found[name] = found.get(name, 0) + 1
+            if not belongs(name, own) and top not in _NOT_PACKAGES | _NOT_MODULES | _NEVER_PRELOAD:
+                found[name] += 1
     return tuple(sorted(found, key=lambda name: (-found[name], name)))[:200]
 
 
@@ -279,14 +214,17 @@ def _imports(body: Sequence[ast.stmt]) -> Iterator[str]:
             yield from _imports(node.body)
 
 
+def _tools(root: Path) -> Any:
+    with contextlib.suppress(OSError, ValueError):
+        return tomllib.loads((root / "pyproject.toml").read_text("utf-8")).get("tool", {})
+    return {}
+
+
 def _stated_roots(root: Path) -> tuple[str, ...]:
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        setuptools = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
-        where = (
-            setuptools.get("packages", {}).get("find", {}).get("where")
-            if isinstance(setuptools.get("packages"), dict)
-            else None
-        )
+    with contextlib.suppress(KeyError, TypeError, AttributeError):
+        setuptools = _tools(root)["setuptools"]
+        packages = setuptools.get("packages", {})
+        where = packages.get("find", {}).get("where") if isinstance(packages, dict) else None
         where = where or ([setuptools["package-dir"][""]] if "" in setuptools.get("package-dir", {}) else None)
         if where:
             return tuple(str(entry) for entry in where if (root / str(entry)).is_dir())

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workbench.base import python_syntax
-from workbench.regeneration.methods import lift_siblings
-from workbench.regeneration.names import FUNCTIONS
+from workbench.regeneration.names import FUNCTIONS, lift_siblings
 from workbench.regeneration.program import Program, own_nodes, parse_program
 from workbench.repository.functions import Function, find_functions
-from workbench.repository.indentation import dedent
-from workbench.repository.lines import Line, LineKind, read_lines, syntax_problem
+from workbench.repository.lines import Line, LineKind, dedent, read_lines, syntax_problem
 from workbench.repository.splicing import body_text
 
 _HEADER = re.compile(r"(?:async[ \t]+)?def[ \t]+(?P<name>\w+)")

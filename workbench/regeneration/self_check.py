@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.base.glyphs import VERDICTS
-from workbench.base.text import one_line
+from workbench.base.text import one_line, plural
 from workbench.session.groups import CONTROLS, Group
+from workbench.session.json_forms import picked
 from workbench.session.sample_counts import CheckRow, SampleCount
 
 _MUST_PASS = {"reference": 1.0, "stub": 0.0}  # share of tasks on which each control must pass
@@ -80,8 +81,29 @@ class SelfCheck:
         return bool(self.rechecks.disagreeing) or any(control.wrong or control.errors for control in self.controls)
 
     def banner(self, *, live: bool, named: bool = True) -> str:
-        """Return a line for each self-check that failed; while ``live``, what was not tested yet may still be."""
-        return banner(self.controls, self.rechecks, self.problems if named else (), live=live)
+        """Return a line for each self-check that failed; while ``live``, what was not tested yet may still be.
+
+        ``named``: with the tasks.
+        """
+        found = self.problems if named else ()
+        failed, untested = [], []
+        for control in self.controls:
+            if control.wrong:
+                verb = "does not pass" if control.expected else "passes"
+                failed.append(f"{control.name} {verb} on {plural(control.wrong, 'task')}{_named(found, control.name)}")
+            elif control.errors and not live:
+                untested.append(f"{control.name} on {plural(control.errors, 'task')}{_named(found, control.name)}")
+        said = []
+        if failed:
+            said.append(f"{_SIGN} SELF-CHECK FAILED: {'; '.join(failed)}: taken out of pass@k")
+        if untested:
+            said.append(f"{_SIGN} SELF-CHECK INCOMPLETE: could not test {'; '.join(untested)}: taken out of pass@k")
+        if self.rechecks.disagreeing:
+            said.append(
+                f"{_SIGN} VERDICTS DISAGREE: {self.rechecks.disagreeing:,} of {plural(self.rechecks.done, 'cold re-check')}"
+                f" came out otherwise{_named(found, 'recheck')}" + (": the cold verdict counts" if found else "")
+            )
+        return "\n".join(said)
 
     def to_json(self) -> dict[str, Any]:
         """Return the self-check as JSON values; ``failed`` has a sentence for each failure."""
@@ -95,13 +117,7 @@ class SelfCheck:
             "disagreements": self.rechecks.disagreeing,
             "failed": failed.split("\n") if failed else [],
             "tasks": [
-                {
-                    "id": one.task,
-                    "function": one.name,
-                    "check": one.check,
-                    "evaluator": one.evaluator,
-                    "sample": one.sample,
-                }
+                {"id": one.task, "function": one.name, **picked(one, "check", "evaluator", "sample")}
                 for one in self.problems
             ],
         }
@@ -119,10 +135,6 @@ def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[Check
             decided = sum(row.count for row in mine) - by[""] - by["error"]
             controls.append(Control(name, _MUST_PASS[name], decided, by["passed"], tasks, by["error"]))
     rechecks = Rechecks(sum(row.rechecked for row in rows), sum(row.disagreeing for row in rows))
-    return SelfCheck(tuple(controls), rechecks, problems(failed))
-
-
-def problems(failed: Iterable[CheckRow]) -> tuple[Problem, ...]:
     found = []
     for row in failed:
         name = row.group.evaluator
@@ -132,34 +144,7 @@ def problems(failed: Iterable[CheckRow]) -> tuple[Problem, ...]:
         if row.disagrees:
             sample = None if row.control else row.sample
             found.append(Problem(row.task, row.name, "recheck", name, sample, group=row.group))
-    return tuple(found)
-
-
-def banner(controls: Sequence[Control], rechecks: Rechecks, named: Sequence[Problem], *, live: bool) -> str:
-    """Return a line for each self-check that failed, with the tasks in ``named``; see :meth:`SelfCheck.banner`."""
-    failed, untested = [], []
-    for control in controls:
-        if control.wrong:
-            verb = "does not pass" if control.expected else "passes"
-            failed.append(f"{control.name} {verb} on {_tasks(control.wrong)}{_named(named, control.name)}")
-        elif control.errors and not live:
-            untested.append(f"{control.name} on {_tasks(control.errors)}{_named(named, control.name)}")
-    said = []
-    if failed:
-        said.append(f"{_SIGN} SELF-CHECK FAILED: {'; '.join(failed)}: taken out of pass@k")
-    if untested:
-        said.append(f"{_SIGN} SELF-CHECK INCOMPLETE: could not test {'; '.join(untested)}: taken out of pass@k")
-    if rechecks.disagreeing:
-        of = f"{rechecks.done:,} cold re-check{'' if rechecks.done == 1 else 's'}"
-        said.append(
-            f"{_SIGN} VERDICTS DISAGREE: {rechecks.disagreeing:,} of {of} came out otherwise"
-            f"{_named(named, 'recheck')}" + (": the cold verdict counts" if named else "")
-        )
-    return "\n".join(said)
-
-
-def _tasks(count: int) -> str:
-    return f"{count:,} task{'' if count == 1 else 's'}"
+    return SelfCheck(tuple(controls), rechecks, tuple(found))
 
 
 def _named(named: Sequence[Problem], check: str) -> str:

@@ -1,18 +1,104 @@
 """Tasks: functions whose tests fail with a stub and pass with the original body.
 
-For every dropped function the stage and the reason are recorded; the stages refine those of the paper's Table 2.
+For every dropped function the stage and the reason are recorded; the stages refine those of the paper's Table 2. The
+selection ``published`` reproduces that table: functions with at least one test that passes with the original and reaches
+them, files below a folder ``tests/`` left out, no docstring needed, and no stub filter, although the text describes
+one. Test functions elsewhere are among them. The paper's collector misses functions within ``if``, ``for``, ``try`` or
+``with``, asynchronous ones, and those that only parametrised tests reach.
 """
 
 from __future__ import annotations
 
+import ast
+import functools
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 
-from workbench.regeneration.stubs import STUB_VERSION
+from workbench.base import python_syntax
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.repository.functions import Function, functions_by_name
 from workbench.sandbox import Limits, Workspace
+
+STUB_VERSION = "stub-1"
+
+_DEFAULTS = {
+    "None": "None", "int": "0", "float": "0.0", "complex": "0j", "str": '""', "bytes": 'b""', "bool": "False",
+    "bytearray": "bytearray()", "list": "[]", "dict": "{}", "set": "set()", "frozenset": "frozenset()", "tuple": "()",
+    "object": "None", "Any": "None", "List": "[]", "Dict": "{}", "Set": "set()", "FrozenSet": "frozenset()", "Tuple": "()",
+    "Text": '""', "AnyStr": '""', "Sequence": "()", "Iterable": "()", "Collection": "()", "MutableSequence": "[]",
+    "Mapping": "{}", "MutableMapping": "{}", "DefaultDict": "{}", "defaultdict": "{}", "OrderedDict": "{}",
+    "Iterator": "iter(())", "Generator": "iter(())", "Counter": "{}",
+}  # fmt: skip
+
+
+def minimal_stub(function: Function) -> str:
+    """Return the smallest body: ``pass`` or, for a generator, a body that yields nothing."""
+    return "return\nyield" if function.is_generator else "pass"
+
+
+def typed_stub(function: Function) -> str:
+    """Return a body that returns the empty value of the return annotation; ``minimal_stub`` if there is none.
+
+    ``Optional[T]`` and unions with ``None`` give ``None``; other unions give the empty value of their first member.
+    """
+    if function.is_generator:
+        return minimal_stub(function)
+    value = default_value(function.returns)
+    return f"return {value}" if value is not None else minimal_stub(function)
+
+
+def stubs(function: Function) -> tuple[str, ...]:
+    """Return the distinct stubs of the function, ``minimal_stub`` first; a task's tests must fail with each of them."""
+    return tuple(dict.fromkeys((minimal_stub(function), typed_stub(function))))
+
+
+def default_value(annotation: str | None) -> str | None:
+    if annotation is None:
+        return None
+    text = annotation.strip().strip("\"'").strip()
+    members = _split(text, "|")
+    wrapper = re.match(
+        r"(?:typing\.)?(Union|Optional|Annotated|Final|ClassVar|Awaitable|Coroutine)\[(.*)\]\Z", text, re.S
+    )
+    if wrapper:
+        inside = _split(wrapper[2], ",")
+        if wrapper[1] == "Optional":
+            return "None"
+        if wrapper[1] == "Coroutine":
+            return default_value(inside[-1])
+        members = inside if wrapper[1] == "Union" else inside[:1]
+    if len(members) > 1 or wrapper:
+        if any(member in ("None", "NoneType") for member in members):
+            return "None"
+        return next((value for member in members if (value := default_value(member)) is not None), None)
+    literal = re.match(r"(?:typing\.)?Literal\[(.*)\]\Z", text, re.S)
+    if literal:
+        return _split(literal[1], ",")[0]
+    name = re.match(r"[\w.]+", text)
+    return _DEFAULTS.get(name[0].rpartition(".")[2]) if name else None
+
+
+def _split(text: str, separator: str) -> list[str]:
+    parts, depth, quoted, start = [], 0, "", 0
+    for position, character in enumerate(text):
+        if quoted:
+            quoted = "" if character == quoted else quoted
+        elif character in "\"'":
+            quoted = character
+        elif character in "[({":
+            depth += 1
+        elif character in "])}":
+            depth -= 1
+        elif character == separator and depth == 0:
+            parts.append(text[start:position].strip())
+            start = position + 1
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]
+
 
 _NETWORK = re.compile(
     r"gaierror|Name or service not known|Temporary failure in name resolution|Network is unreachable|No route to host"
@@ -60,15 +146,6 @@ class Task:
     def limits(self, base: Limits) -> Limits:
         """Return a candidate's limits: ten times the original's time plus five seconds, at most ``base.seconds``."""
         return replace(base, seconds=min(base.seconds, 10 * self.seconds + 5.0))
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "tests": list(self.tests), "unstable": list(self.unstable)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Task:
-        """Return the task encoded by :meth:`to_json`; unknown names are ignored."""
-        values = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-        return cls(**{**values, "tests": tuple(data["tests"]), "unstable": tuple(data.get("unstable", ()))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,22 +222,21 @@ class TaskSet:
     def workspace(self, workspace: Workspace) -> Workspace:
         return usable(workspace, self.not_collected, self.test_paths)
 
-    def to_json(self) -> dict[str, Any]:
-        data = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        data["tasks"] = [task.to_json() for task in self.tasks]
-        data["dropped"] = [asdict(entry) for entry in self.dropped]
-        data["unstable"] = {test: list(outcomes) for test, outcomes in self.unstable.items()}
-        data |= {name: dict(data[name]) for name in ("stages", "failing", "taken_out", "not_collected")}
-        return {**data, "suite_seconds": list(self.suite_seconds), "test_paths": list(self.test_paths)}
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> TaskSet:
-        values = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-        values["tasks"] = tuple(Task.from_json(task) for task in data["tasks"])
-        values["dropped"] = tuple(Dropped(**entry) for entry in data["dropped"])
-        values["unstable"] = {test: tuple(outcomes) for test, outcomes in data["unstable"].items()}
-        values["test_paths"] = tuple(data.get("test_paths", ()))
-        return cls(**{**values, "suite_seconds": tuple(data["suite_seconds"])})
+def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
+    """Return each task with its function and its file. Raises WorkbenchError: the tasks were built from other files."""
+    files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
+    found = []
+    for task in tasks:
+        if task.path not in files:
+            source = (root / task.path).read_bytes()
+            files[task.path] = source, functions_by_name(source, task.path)
+        source, functions = files[task.path]
+        function = functions.get((task.qualified_name, task.occurrence))
+        if function is None or hashlib.sha256(source).hexdigest() != task.source_sha256:
+            raise WorkbenchError(f"{task.path} has changed since its tasks were built; run again with --rebuild.")
+        found.append((task, function, source))
+    return found
 
 
 def is_skipped(why: str) -> bool:
@@ -193,3 +269,53 @@ def usable(workspace: Workspace, not_collected: Iterable[str], test_paths: tuple
     return replace(
         workspace, pytest_args=(*workspace.pytest_args, *ignored), test_paths=test_paths or workspace.test_paths
     )
+
+
+SELECTIONS = ("filtered", "published")
+
+
+def parse_selection(text: str) -> str:
+    """Return the selection with this name, ``filtered`` for "". UsageError: there is none."""
+    selection = text.strip() or SELECTIONS[0]
+    if selection not in SELECTIONS:
+        raise UsageError(f"There is no selection {text!r}; choose {' or '.join(SELECTIONS)}.")
+    return selection
+
+
+def is_published_file(path: PurePosixPath) -> bool:
+    """Return whether a file lies below no folder called ``tests``."""
+    return "tests" not in path.parts[:-1]
+
+
+@functools.lru_cache(maxsize=1)  # functions come file by file
+def missed_lines(source: bytes) -> frozenset[int]:
+    """Return the lines of ``def`` of functions within a compound statement; none of a file that does not parse."""
+    try:
+        tree = python_syntax.parse(source)
+    except python_syntax.UNREADABLE:
+        return frozenset()
+    found: set[int] = set()
+    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while waiting:
+        node, within = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            is_definition = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            if within and isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                found.add(child.lineno)
+            compound = isinstance(
+                child, ast.If | ast.For | ast.While | ast.Try | ast.With | ast.AsyncFor | ast.AsyncWith
+            )
+            # Within a definition the count begins anew.
+            waiting.append((child, compound or (within and not is_definition)))
+    return frozenset(found)
+
+
+def why_not_published(function: Function, tests: Sequence[str], missed: frozenset[int]) -> str:
+    """Return why the published counts lack a function that tests reach, "" if they have it."""
+    if function.is_async:
+        return "It is asynchronous, which the published counts leave out."
+    if function.start_line in missed:
+        return "It is defined within a compound statement, which the published counts leave out."
+    if all("[" in test for test in tests):
+        return "Only parametrised tests reach it, which the published counts leave out."
+    return ""

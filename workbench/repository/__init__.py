@@ -9,10 +9,17 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "entries": ["FileEntry"],
+        "tree": ["FileEntry"],
         "fetching": ["cached", "fetch", "forget"],
-        "problems": ["BadSource", "ChecksumMismatch", "FetchError", "SourceUnavailable", "UnsafeArchive"],
-        "sources": ["Source", "parse_source"],
+        "sources": [
+            "BadSource",
+            "ChecksumMismatch",
+            "FetchError",
+            "Source",
+            "SourceUnavailable",
+            "UnsafeArchive",
+            "parse_source",
+        ],
         "store": ["Snapshot"],
         "view": [
             "DEFAULT_HIDDEN",

@@ -20,8 +20,15 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from workbench.base.files import Unreadable, require_ordinary
-from workbench.repository.problems import ChecksumMismatch, FetchError, SourceUnavailable, UnsafeArchive, reason, shown
-from workbench.repository.sources import Source
+from workbench.repository.sources import (
+    ChecksumMismatch,
+    FetchError,
+    Source,
+    SourceUnavailable,
+    UnsafeArchive,
+    reason,
+    shown,
+)
 from workbench.repository.store import Known, Snapshot, Store
 from workbench.repository.tree import Limits, Tree, TreeBuilder
 

@@ -16,8 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from workbench.base.disks import is_full, says_full
-from workbench.repository.problems import FetchError, SourceUnavailable, no_room, shown
-from workbench.repository.sources import Source
+from workbench.repository.sources import FetchError, Source, SourceUnavailable, no_room, shown
 from workbench.repository.store import Known, Snapshot, Store, require_digest
 from workbench.repository.tree import Limits, Tree, TreeBuilder
 
@@ -36,6 +35,16 @@ _ENVIRONMENT = {
     "GIT_LFS_SKIP_SMUDGE": "1",
     "GIT_OPTIONAL_LOCKS": "0",
 }
+#: What git says, and what that means for a source.
+_PROBLEMS = (
+    (r"does not appear to be a git repository|not a git repository", "is not a git repository; check the address"),
+    (
+        r"Authentication failed|could not read (Username|Password)|Permission denied|terminal prompts",
+        "does not exist or asks for credentials; check the address, or set up git's credential helper",
+    ),
+    ("dubious ownership", "belongs to another user; add it to git's safe.directory to trust it"),
+    (r"(?is)\A(?!.*(?-i:resolve)).*(?:not found|404)", "was not found; check the address"),
+)
 _SETTINGS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false", "maintenance.auto=false")
 
 
@@ -160,23 +169,11 @@ class _Git:
         if re.search(r"couldn't find remote ref|Needed a single revision|not our ref|unknown revision", stderr):
             what = f"branch, tag or commit '{shown(self.source.revision)}'" if self.source.revision else "commit yet"
             return SourceUnavailable(f"{where} has no {what}; check the name after the @.")
-        if re.search(r"does not appear to be a git repository|not a git repository", stderr):
-            return SourceUnavailable(f"{where} is not a git repository; check the address.")
-        if re.search(
-            r"Authentication failed|could not read (Username|Password)|Permission denied|terminal prompts", stderr
-        ):
-            return SourceUnavailable(
-                f"{where} does not exist or asks for credentials; check the address, or set up git's credential helper."
-            )
-        if "dubious ownership" in stderr:
-            return SourceUnavailable(f"{where} belongs to another user; add it to git's safe.directory to trust it.")
-        if re.search(r"not found|404", stderr, re.IGNORECASE) and "resolve" not in stderr:
-            return SourceUnavailable(f"{where} was not found; check the address.")
-        lines = [
-            line
-            for line in re.sub(r"^\s*stderr:\s*'?", "", stderr).splitlines()
-            if "fatal:" in line or "error:" in line
-        ]
+        for pattern, sentence in _PROBLEMS:
+            if re.search(pattern, stderr):
+                return SourceUnavailable(f"{where} {sentence}.")
+        said = re.sub(r"^\s*stderr:\s*'?", "", stderr).splitlines()
+        lines = [line for line in said if "fatal:" in line or "error:" in line]
         detail = shown(lines[-1].split("fatal:")[-1].strip(" '"), 160) if lines else "no reason given"
         return SourceUnavailable(f"{where} cannot be reached ({detail}); check the network, or use a folder.")
 

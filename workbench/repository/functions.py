@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from workbench.base import python_syntax
-from workbench.repository.encoding import ascii_shadow, decode, source_encoding
+from workbench.repository.lines import ascii_shadow, decode, source_encoding
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query
+
 
 Kind = Literal["function", "method", "nested"]
 
@@ -48,10 +49,26 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
-    """One function definition; lines are 1-based, spans are bytes of the file."""
+class Documented:
+    """What can have a docstring."""
 
+    span: Span
+    header: Span  # from ``async``/``def``/``class`` to the colon, with a comment on its line; empty of a module
+    docstring_span: Span | None
+    body: Span  # from the end of the docstring or header, with a comment on its line
+    docstring: str | None
+    needs_something: bool  # without a docstring the body is empty, or the next string becomes one
     path: str
+
+    @property
+    def id(self) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Documented):
+    """One function definition; lines are 1-based."""
+
     qualified_name: str
     occurrence: int
     kind: Kind
@@ -63,11 +80,6 @@ class Function:
     first_line: int  # of the first decorator
     start_line: int  # of ``def``
     end_line: int
-    span: Span
-    header: Span  # from ``async``/``def`` to the colon, with a comment on its line
-    docstring_span: Span | None
-    body: Span  # from the end of the docstring or header, with a comment on its line
-    docstring: str | None
     signature: str
     has_syntax_error: bool
 
@@ -78,6 +90,34 @@ class Function:
     @property
     def name(self) -> str:
         return self.qualified_name.rpartition(".")[2]
+
+
+DefinitionKind = Literal["module", "class", "function"]
+
+
+class DefinitionKey(NamedTuple):
+    """A definition of a file: kind, qualified name, and which of that name, from 1; ``("module", "", 1)``."""
+
+    kind: DefinitionKind
+    qualified_name: str
+    occurrence: int
+
+    @property
+    def text(self) -> str:
+        """The name for people: ``Class.method``, ``name#2``, ``the module``."""
+        name = self.qualified_name or "the module"
+        return f"{name}#{self.occurrence}" if self.occurrence > 1 else name
+
+
+@dataclass(frozen=True, slots=True)
+class Definition(Documented):
+    """A module, class or function."""
+
+    key: DefinitionKey
+
+    @property
+    def id(self) -> str:
+        return f"{self.path}::{self.key.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +151,6 @@ class _Found:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """What of a module, class or function concerns its docstring; spans as those of :class:`Function`."""
-
-    span: Span
-    header: Span
-    docstring_span: Span | None
-    body: Span
-    docstring: str | None
-    needs_something: bool
-
-
 class _Text:
     def __init__(self, source: bytes) -> None:
         self.source = source
@@ -152,80 +180,77 @@ def find_functions(source: bytes, path: str) -> tuple[Function, ...]:
     text = _Text(source)
     occurrences: Counter[str] = Counter()
     functions: list[Function] = []
-    for found in _walk(text):
-        if found.scope.kind != "function":
-            continue
-        occurrences[found.scope.qualified_name] += 1
-        functions.append(_function(text, found, path, occurrences[found.scope.qualified_name]))
+    for found in _walk(text, _parsed(text)):
+        if found.scope.kind == "function":
+            occurrences[found.scope.qualified_name] += 1
+            functions.append(_function(text, found, path, occurrences[found.scope.qualified_name]))
     return tuple(functions)
+
+
+def functions_by_name(source: bytes, path: str) -> dict[tuple[str, int], Function]:
+    """Return the functions of a file by qualified name and occurrence."""
+    return {(one.qualified_name, one.occurrence): one for one in find_functions(source, path)}
+
+
+def find_definitions(source: bytes, path: str) -> tuple[Definition, ...]:
+    """Return the module and its classes and functions in source order; never raises on invalid syntax."""
+    text = _Text(source)
+    root = _parsed(text)
+    first = next((child for child in root.children if child.type != "comment"), None)
+    # The module's empty header stands where a docstring has to, before the first statement.
+    start = first.start_byte if first is not None else len(source)
+    parts = _documented(text, root, Span(start, start), Span(start, len(source)))
+    found = [Definition(*parts, path, DefinitionKey("module", "", 1))]
+    occurrences: Counter[tuple[str, str]] = Counter()
+    for one in _walk(text, root):
+        kind: DefinitionKind = "class" if one.scope.kind == "class" else "function"
+        occurrences[kind, one.scope.qualified_name] += 1
+        key = DefinitionKey(kind, one.scope.qualified_name, occurrences[kind, one.scope.qualified_name])
+        found.append(Definition(*_parts(text, one.node), path, key))
+    return tuple(found)
 
 
 def outline(source: bytes, path: str = "") -> tuple[OutlineItem, ...]:
     text = _Text(source)
     items: list[OutlineItem] = []
-    for found in _walk(text):
-        header = _header_span(text, found.node)
-        kind = "class" if found.scope.kind == "class" else _kind(found.parent)
-        signature = " ".join(decode(source[header.start : _colon_end(found.node)], text.encoding).split())
+    for found in _walk(text, _parsed(text)):
+        node, scope = found.node, found.scope
+        kind = "class" if scope.kind == "class" else _kind(found.parent)
+        lines = node.start_point[0] + 1, _last_line(text.shadow, node)
+        signature = " ".join(decode(source[node.start_byte : _colon_end(node)], text.encoding).split())
         items.append(
-            OutlineItem(
-                kind=kind,
-                name=found.name,
-                qualified_name=found.scope.qualified_name,
-                depth=found.scope.depth,
-                start_line=found.node.start_point[0] + 1,
-                end_line=_last_line(text.shadow, found.node),
-                signature=signature.removesuffix(":"),
-            )
+            OutlineItem(kind, found.name, scope.qualified_name, scope.depth, *lines, signature.removesuffix(":"))
         )
     return tuple(items)
 
 
-class Reading:
-    """A file parsed once, for who needs more than its functions."""
-
-    def __init__(self, source: bytes) -> None:
-        self._text = _Text(source)
-        self._root = _parsed(self._text)
-
-    @property
-    def root(self) -> Node:
-        return self._root
-
-    def module(self) -> Block:
-        """Return the module; its empty header stands where a docstring has to, before the first statement."""
-        first = next((child for child in self._root.children if child.type != "comment"), None)
-        start = first.start_byte if first is not None else len(self._text.source)
-        return _block_of(self._text, self._root, Span(start, start), Span(start, len(self._text.source)))
-
-    def blocks(self) -> list[tuple[Literal["class", "function"], str, Block]]:
-        found: list[tuple[Literal["class", "function"], str, Block]] = []
-        for one in _walk(self._text, self._root):
-            header = _header_span(self._text, one.node)
-            block = one.node.child_by_field_name("body")
-            end = max(header.end, _trimmed_end(self._text.shadow, block)) if block is not None else header.end
-            kind: Literal["class", "function"] = "class" if one.scope.kind == "class" else "function"
-            parts = _block_of(self._text, block, header, Span(one.node.start_byte, end))
-            found.append((kind, one.scope.qualified_name, parts))
-        return found
+def syntax_tree(source: bytes) -> Node:
+    return _parsed(_Text(source))
 
 
-def _block_of(text: _Text, block: Node | None, header: Span, span: Span) -> Block:
+_Parts = tuple[Span, Span, Span | None, Span, str | None, bool]
+
+
+def _parts(text: _Text, node: Node) -> _Parts:
+    """Return the fields of :class:`Documented` but for the path, of a class or function."""
+    header, block = _header_span(text, node), node.child_by_field_name("body")
+    end = max(header.end, _trimmed_end(text.shadow, block)) if block is not None else header.end
+    return _documented(text, block, header, Span(node.start_byte, end))
+
+
+def _documented(text: _Text, block: Node | None, header: Span, span: Span) -> _Parts:
     node, docstring = _docstring(text, block)
     if node is None or block is None:
-        return Block(span, header, None, Span(header.end, span.end), None, False)
+        return span, header, None, Span(header.end, span.end), None, False
     start = _after_comment(text, block.children, node)
-    statements = [
-        child for child in block.named_children if child.type != "comment" and child.start_byte >= node.end_byte
-    ]
-    following = statements[0] if statements else None
+    later = (child for child in block.named_children if child.type != "comment" and child.start_byte >= node.end_byte)
+    following = next(later, None)
     literal = following.child(0) if following is not None and following.type == "expression_statement" else None
     again = literal is not None and literal.type in ("string", "concatenated_string", "parenthesized_expression")
     # A module may be empty.
     needs = again or (following is None and block.type != "module")
-    return Block(
-        span, header, Span(node.start_byte, node.end_byte), Span(start, max(start, span.end)), docstring, needs
-    )
+    body = Span(start, max(start, span.end))
+    return Span(span.start, body.end), header, Span(node.start_byte, node.end_byte), body, docstring, needs
 
 
 def _parsed(text: _Text) -> Node:
@@ -233,12 +258,12 @@ def _parsed(text: _Text) -> Node:
     return parser.parse(text.shadow).root_node
 
 
-def _walk(text: _Text, root: Node | None = None) -> list[_Found]:
+def _walk(text: _Text, root: Node) -> list[_Found]:
     """Return all definitions in source order, in one pass with a scope stack: looking up parents would be quadratic."""
     import tree_sitter
 
     _, query = _tools()
-    captures = tree_sitter.QueryCursor(query).captures(root if root is not None else _parsed(text))
+    captures = tree_sitter.QueryCursor(query).captures(root)
     nodes = [(node.start_byte, -node.end_byte, what, node) for what, group in captures.items() for node in group]
     # A decorated definition must come before the definition itself; it is longer, so sorting by span is enough.
     nodes.sort(key=lambda item: (item[0], item[1]))
@@ -286,39 +311,24 @@ def _kind(parent: _Scope | None) -> Kind:
 
 def _function(text: _Text, found: _Found, path: str, occurrence: int) -> Function:
     node = found.node
-    header = _header_span(text, node)
-    block = node.child_by_field_name("body")
-    docstring_node, docstring = _docstring(text, block)
-    body_start = header.end
-    body_end = max(header.end, _trimmed_end(text.shadow, block)) if block is not None else header.end
-    docstring_span = None
-    if docstring_node is not None and block is not None:
-        docstring_span = Span(docstring_node.start_byte, docstring_node.end_byte)
-        body_start = _after_comment(text, block.children, docstring_node)
-        body_end = max(body_end, body_start)
-    returns = node.child_by_field_name("return_type")
-    parameters = node.child_by_field_name("parameters")
+    parts = _parts(text, node)
+    decorators = (child for child in found.outer.children if child.type == "decorator")
+    returns, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
     return Function(
-        path=path,
+        *parts,
+        path,
         qualified_name=found.scope.qualified_name,
         occurrence=occurrence,
         kind=_kind(found.parent),
         is_async=node.child_count > 0 and node.child(0).type == "async",
         is_generator=found.scope.generator,
-        decorators=tuple(text.at(child) for child in found.outer.children if child.type == "decorator")
-        if found.outer is not node
-        else (),
+        decorators=tuple(map(text.at, decorators)) if found.outer is not node else (),
         parameters=_parameters(text, parameters) if parameters is not None else (),
         returns=text.at(returns) if returns is not None else None,
         first_line=found.outer.start_point[0] + 1,
         start_line=node.start_point[0] + 1,
         end_line=_last_line(text.shadow, node),
-        span=Span(node.start_byte, max(body_end, header.end)),
-        header=header,
-        docstring_span=docstring_span,
-        body=Span(body_start, body_end),
-        docstring=docstring,
-        signature=decode(text.source[header.start : _colon_end(node)], text.encoding),
+        signature=decode(text.source[node.start_byte : _colon_end(node)], text.encoding),
         has_syntax_error=node.has_error,
     )
 
@@ -397,16 +407,18 @@ def literal_text(literal: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
+_BARE = frozenset(
+    ["identifier", "list_splat_pattern", "dictionary_splat_pattern", "positional_separator", "keyword_separator"]
+)
+
+
 def _parameters(text: _Text, node: Node) -> tuple[Parameter, ...]:
     found: list[Parameter] = []
     for child in node.named_children:
         kind = child.type
         if kind == "comment" or child.is_error:
             continue
-        if kind in ("identifier", "list_splat_pattern", "dictionary_splat_pattern") or kind in (
-            "positional_separator",
-            "keyword_separator",
-        ):
+        if kind in _BARE:
             found.append(Parameter(text.at(child)))
         elif kind in ("default_parameter", "typed_default_parameter", "typed_parameter"):
             name = child.child_by_field_name("name") or child.named_child(0)

@@ -1,12 +1,81 @@
-"""Classify the physical lines of Python text, even if it does not parse."""
+"""Python sources as text: encodings, the kinds of physical lines even where it does not parse, and indentation."""
 
 from __future__ import annotations
 
+import codecs
+import itertools
 import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from workbench.base import python_syntax
+
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+
+
+def source_encoding(source: bytes) -> str:
+    """Return the codec of ``source`` according to PEP 263; UTF-8 where the cookie is missing or unknown."""
+    if source.startswith(codecs.BOM_UTF8):
+        return "utf-8"
+    for line in re.split(rb"\r\n|\r|\n", source[:4096], maxsplit=2)[:2]:
+        match = _COOKIE.match(line)
+        if match:
+            try:
+                found = codecs.lookup(match[1].decode("ascii", "replace")).name
+                "".encode(found)
+            except (LookupError, TypeError):
+                return "utf-8"
+            return found
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            break
+    return "utf-8"
+
+
+def line_start(source: bytes, position: int) -> int:
+    return max(source.rfind(b"\n", 0, position), source.rfind(b"\r", 0, position)) + 1
+
+
+def decode(source: bytes, encoding: str) -> str:
+    """Decode without loss: undecodable bytes become lone surrogates, as in file names."""
+    try:
+        return source.decode(encoding, "surrogateescape")
+    except (UnicodeError, LookupError):
+        return source.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str, encoding: str) -> bytes:
+    """Encode text as the inverse of ``decode``. UnicodeEncodeError: the file's encoding lacks a character."""
+    return text.encode(encoding, "surrogateescape")
+
+
+def ascii_shadow(source: bytes, encoding: str) -> bytes:
+    r"""Return bytes of the same length for tree-sitter, which reads UTF-8 and ends lines at ``\n`` and ``\r\n`` only.
+
+    In other encodings each byte of a letter beyond ASCII becomes an ``x``, so that every offset stays true.
+    """
+    if b"\r" in source:
+        source = re.sub(rb"\r(?!\n)", b"\n", source)
+    if source.isascii():
+        return source
+    try:
+        source.decode("utf-8")
+        if encoding == "utf-8":
+            return source
+    except UnicodeDecodeError:
+        pass
+    pieces: list[bytes] = []
+    for character in decode(source, encoding):
+        if character.isascii():
+            pieces.append(character.encode())
+        else:
+            try:
+                pieces.append(b"x" * len(encode(character, encoding)))
+            except UnicodeError:
+                pieces.append(b"x")
+    shadow = b"".join(pieces)
+    # With a stateful codec the lengths may not add up; masking byte by byte is always safe.
+    return shadow if len(shadow) == len(source) else re.sub(rb"[\x80-\xff]", b"x", source)
+
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 _INDENT = re.compile(r"[ \t\f]*")
@@ -98,3 +167,86 @@ def syntax_problem(source: bytes | str) -> str | None:
     except (ValueError, RecursionError, MemoryError, LookupError) as error:
         return f"Python cannot read it: {error or type(error).__name__}"
     return None
+
+
+def base_indent(lines: list[Line]) -> str:
+    """Return the indentation of the first logical line, or of the first comment if there is no code."""
+    for kind in (LineKind.CODE, LineKind.COMMENT):
+        for line in lines:
+            if line.kind is kind:
+                return line.indent
+    return ""
+
+
+def reindent(text: str, target: str, unit: str) -> str:
+    """Return ``text`` re-indented so that its first logical line is at ``target``, keeping relative indentation.
+
+    Multi-line strings are preserved byte for byte. If the block is indented with other characters than ``unit`` (spaces
+    in a file that uses tabs, or the reverse), each level is rewritten with ``unit``. A text that already is at
+    ``target`` is unchanged.
+    """
+    lines = read_lines(text)
+    base = base_indent(lines)
+    inner = {line.indent.removeprefix(base) for line in lines if line.kind is LineKind.CODE}
+    foreign = any(set(indent) - set(unit) for indent in inner)
+    if base == target and (not foreign or _consistent(lines)):
+        return text
+    return _by_levels(lines, target, unit) if foreign else _by_prefix(lines, base, target)
+
+
+def _consistent(lines: list[Line]) -> bool:
+    """Whether of each two adjacent logical lines, one's indentation is a prefix of the other's, as Python demands."""
+    indents = [line.indent for line in lines if line.kind is LineKind.CODE]
+    return all(a.startswith(b) or b.startswith(a) for a, b in itertools.pairwise(indents))
+
+
+def _by_prefix(lines: list[Line], base: str, target: str) -> str:
+    moved: list[str] = []
+    for line in lines:
+        if line.kind is LineKind.STRING:
+            moved.append(line.text)
+        elif line.kind is LineKind.BLANK:
+            moved.append(line.text.lstrip(" \t\f"))
+        elif line.indent.startswith(base):
+            moved.append(target + line.text[len(base) :])
+        else:
+            # Continuations and comments may be left of the block; a logical line there is invalid in any case.
+            shared = _shared(line.indent, base)
+            moved.append(target[: max(0, len(target) - len(base) + len(shared))] + line.text[len(shared) :])
+    return "".join(moved)
+
+
+def _by_levels(lines: list[Line], target: str, unit: str) -> str:
+    stack: list[int] = []
+    before = after = ""
+    moved: list[str] = []
+    for line in lines:
+        if line.kind is LineKind.STRING:
+            moved.append(line.text)
+            continue
+        if line.kind is LineKind.BLANK:
+            moved.append(line.text.lstrip(" \t\f"))
+            continue
+        if line.kind is LineKind.CODE:
+            column = len(line.indent.expandtabs(8))
+            while stack and stack[-1] > column:
+                stack.pop()
+            if not stack or stack[-1] < column:
+                stack.append(column)
+            before, after = line.indent, target + unit * (len(stack) - 1)
+            moved.append(after + line.text[len(line.indent) :])
+        else:
+            rest = line.indent.removeprefix(before) if line.indent.startswith(before) else ""
+            moved.append((after or target) + rest + line.text[len(line.indent) :])
+    return "".join(moved)
+
+
+def _shared(one: str, other: str) -> str:
+    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return one[: sum(1 for _ in same)]
+
+
+def dedent(text: str) -> str:
+    """Return ``text`` with its first logical line at column 0 and the rest moved with it, strings unchanged."""
+    lines = read_lines(text)
+    return _by_prefix(lines, base_indent(lines), "")

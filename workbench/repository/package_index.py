@@ -28,7 +28,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from workbench.base.disks import says_full
-from workbench.repository.problems import ChecksumMismatch, SourceUnavailable, UnsafeArchive, reason, shown
+from workbench.repository.sources import ChecksumMismatch, SourceUnavailable, UnsafeArchive, reason, shown
 
 _ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 _ENDINGS = (".tar.gz", ".tgz", ".zip", ".tar.bz2")

@@ -1,4 +1,4 @@
-"""Parse what a user may name as a repository: a folder, an archive, a git URL, a pinned source distribution.
+"""Parse what a user may name as a repository: a folder, an archive, a git URL, a pinned source distribution; and its errors.
 
 Parsing rejects everything dangerous (transports that run programs, disguised command-line options, credentials that
 would end up in a session file), so that fetching can trust a `Source`.
@@ -12,7 +12,45 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote, unquote, urlsplit
 
-from workbench.repository.problems import BadSource, shown
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.text import one_line
+
+
+class BadSource(UsageError):
+    """The text is not a folder, git URL or pinned source distribution, or is of a form that is refused."""
+
+
+class FetchError(WorkbenchError):
+    """A source could not be turned into a snapshot."""
+
+
+class SourceUnavailable(FetchError):
+    """The source cannot be reached: no such folder or revision, no network, no such release."""
+
+
+class ChecksumMismatch(FetchError):
+    """The content does not have the pinned checksum."""
+
+
+class UnsafeArchive(FetchError):
+    """An archive (or tree) would write outside its folder, contains devices, or is too large."""
+
+
+def no_room(folder: Path) -> FetchError:
+    return FetchError(
+        f"The disk is full: there is no room in the cache folder {folder}; free some space or set WORKBENCH_CACHE_DIR to "
+        "another folder."
+    )
+
+
+def shown(text: str, width: int = 120) -> str:
+    """Return untrusted ``text`` made safe for one line of a message: no control sequences, no lone surrogates."""
+    return one_line(text.encode("utf-8", "backslashreplace").decode("utf-8"), width)
+
+
+def reason(error: OSError) -> str:
+    return (error.strerror or str(error) or type(error).__name__).lower()
+
 
 Kind = Literal["folder", "archive", "git", "sdist"]
 

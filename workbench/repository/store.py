@@ -16,11 +16,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from workbench.base import typed_json
 from workbench.base.disks import says_full
-from workbench.repository.entries import FileEntry
-from workbench.repository.problems import ChecksumMismatch, FetchError, no_room, reason
+from workbench.base.files import replaced
+from workbench.repository.sources import ChecksumMismatch, FetchError, no_room, reason
+from workbench.repository.tree import FileEntry
 
 if TYPE_CHECKING:
     from workbench.repository.tree import Tree
@@ -55,6 +57,7 @@ class Store:
     """The cache in one folder; it is created on first use."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self._snapshots = folder / "snapshots"
         self._sources = folder / "sources"
 
@@ -110,8 +113,8 @@ class Store:
 
     def recall(self, source: str) -> Known | None:
         try:
-            return Known(**json.loads(self._index_file(source).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+            return typed_json.decode(Known, self._index_file(source).read_bytes())
+        except (OSError, ValueError):
             return None
 
     def load(self, known: Known) -> Snapshot | None:
@@ -130,29 +133,22 @@ class Store:
         return self._sources / f"{key[:40]}.json"
 
     def _remember(self, known: Known) -> None:
-        import tempfile
-
-        self._sources.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".part-", dir=self._sources)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(asdict(known), file)
-            os.replace(name, self._index_file(known.source))  # noqa: PTH105  atomic, also over an existing note
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with replaced(self._index_file(known.source)) as part:
+            part.write_text(json.dumps(asdict(known)), encoding="utf-8")
 
     def _intact(self, digest: str) -> tuple[FileEntry, ...] | None:
-        folder = self._snapshots / digest
         try:
-            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            manifest = self._manifest(digest)
             if manifest["version"] != _VERSION or manifest["digest"] != digest:
                 return None
             files = tuple(FileEntry(path, size) for path, size, _ in manifest["files"])
             expected = {path: -1 if mode == "l" else size for path, size, mode in manifest["files"]}
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return files if expected == dict(_sizes(str(folder / "tree"))) else None
+        return files if expected == dict(_sizes(str(self._snapshots / digest / "tree"))) else None
+
+    def _manifest(self, digest: str) -> Any:
+        return json.loads((self._snapshots / digest / "manifest.json").read_text(encoding="utf-8"))
 
     def text(self, digest: str, path: str) -> str:
         """Return the text of a regular file of a tree, "" if there is none; both names may be anything."""
@@ -162,11 +158,12 @@ class Store:
         """Return the texts of regular files of a tree by path, None if the tree or one of them is gone."""
         if not re.fullmatch(r"[0-9a-f]{64}", digest):
             return None
-        folder = self._snapshots / digest
+        tree = self._snapshots / digest / "tree"
         try:
-            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-            regular = [str(name) for name, _, mode in manifest["files"] if mode != "l" and wanted(str(name))]
-            return {name: (folder / "tree" / name).read_text(encoding="utf-8", errors="replace") for name in regular}
+            regular = [
+                str(name) for name, _, mode in self._manifest(digest)["files"] if mode != "l" and wanted(str(name))
+            ]
+            return {name: (tree / name).read_text(encoding="utf-8", errors="replace") for name in regular}
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

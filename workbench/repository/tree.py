@@ -1,8 +1,4 @@
-"""Write a snapshot's file tree: within limits, never outside its folder, computing its digest along the way.
-
-Folders, git trees and archives all go through `TreeBuilder`, so that one place decides which paths are safe. Links are
-created last, once the whole tree is known: no file is ever written through a link.
-"""
+"""Entries of a repository's file list, without their content; cheap to import."""
 
 from __future__ import annotations
 
@@ -10,9 +6,20 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
-from workbench.repository.entries import FileEntry, Mode
-from workbench.repository.problems import UnsafeArchive, shown
+from workbench.repository.sources import UnsafeArchive, shown
+
+Mode = Literal["-", "x", "l"]
+"""How an entry is stored: plain, executable, link."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a repository."""
+
+    path: str  # POSIX, relative to the repository's root
+    size: int  # bytes; for a link: of its target
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from workbench.base.errors import WorkbenchError
-from workbench.repository.entries import FileEntry
-from workbench.repository.problems import reason, shown
+from workbench.repository.sources import reason, shown
+from workbench.repository.tree import FileEntry
 
 DEFAULT_HIDDEN: tuple[str, ...] = (
     "README*",

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.regeneration.breakdown import Unsolved, VerdictSequence, unsolved
 from workbench.regeneration.failure_groups import (
     WRONG_VERDICTS,
     FailedCandidate,
@@ -20,8 +19,9 @@ from workbench.regeneration.failure_groups import (
     lead_of,
     place_of,
 )
+from workbench.regeneration.outcome import Unsolved, VerdictSequence, unsolved
 from workbench.session.groups import OF_GROUP, Group
-from workbench.session.verdict_counts import is_counted
+from workbench.session.sample_counts import is_counted
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import TaskResult

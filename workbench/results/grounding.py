@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import TrialRow
 
-RULES = 1
+RULES = 2
 """Goes up with every change of what is an item or where it is looked for."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.text import one_line
+from workbench.base.text import one_line, plural
 from workbench.session.groups import planned_docs
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _check(plan: Mapping[str, Any]) -> list[str]:
     count, block = len(_texts(plan.get("trials"))), plan.get("check_again")
     again = "one block once more" if isinstance(block, int) and block >= 0 else ""
     only = "claims only" if plan.get("check") == "claims" else ""
-    return [f"check {count:,} README{'' if count == 1 else 's'}", again, only]
+    return [f"check {plural(count, 'README')}", again, only]
 
 
 def _score(plan: Mapping[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.base.text import plural
 from workbench.session.groups import OF_GROUP, Group
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Reason:
     count: int
 
     def __str__(self) -> str:
-        return f"{self.count:,} error{'' if self.count == 1 else 's'}: {self.sentence}"
+        return f"{plural(self.count, 'error')}: {self.sentence}"
 
     def to_json(self) -> dict[str, object]:
         return {"sentence": self.sentence, "count": self.count}

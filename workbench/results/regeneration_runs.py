@@ -233,7 +233,7 @@ def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[
 
     What a plug-in back end does not isolate was declared when the run used it.
     """
-    from workbench.sandbox.names import weaknesses_of
+    from workbench.sandbox.choose import weaknesses_of
 
     used = {name for row in counts for name in row.backends} or {str(plan.get("sandbox") or "")}
     names = tuple(sorted(filter(None, (one_line(name, 40) for name in used))))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.base.glyphs import STATES, counted
+from workbench.base.text import plural
 from workbench.results.costs import spend_of
 from workbench.results.plan_title import plan_title
 from workbench.results.trials import RunTrials, trials_by_run
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 RESUMABLE = frozenset({"interrupted", "unscored", "failed", "cancelled"})
 """States of a run in which something is missing and no engine is at work on it."""
 _OVER = ("done", "failed")
+_SAMPLES = """
+SELECT coalesce(sum(samples - waiting), 0), coalesce(sum(samples), 0) FROM tasks JOIN verdict_counts ON task_id = tasks.id
+WHERE run_id = ? AND state != 'excluded' AND control = 0
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +118,7 @@ def _line(reader: SessionReader, run: RunRow, trials: RunTrials | None, now: flo
 
 def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple[int, int, str]:
     if run.kind == "regenerate":
-        from workbench.regeneration.outcome import totals
-        from workbench.session.sample_counts import sample_counts
-
-        sums = totals(count for count in sample_counts(reader, run.id) if not count.control)
-        return sums.decided, sums.samples, "samples"
+        return (*reader.query(_SAMPLES, (run.id,))[0], "samples")
     if is_check(run):
         checks = Counter(row.state for row in reader.checks(run_id=run.id))
         return sum(checks[state] for state in _OVER), sum(checks.values()), "READMEs"
@@ -131,8 +132,8 @@ def sentence(lines: Sequence[RunLine]) -> str:
     kept = [line for line in lines if not line.put_away]
     counts = Counter(line.state for line in kept)
     parts = [counted(state, counts[state]) for state in STATES if counts[state]]
-    total = f"{len(kept):,} run" + ("" if len(kept) == 1 else "s")
+    total = plural(len(kept), "run")
     failed = sum(line.failed for line in kept)
-    parts += [f"{failed:,} failed trial{'' if failed == 1 else 's'}"] if failed else []
+    parts += [plural(failed, "failed trial")] if failed else []
     priced = [line.spend_usd for line in kept if line.spend_usd is not None]
     return " · ".join([total, *parts, *([f"${sum(priced):.3f}"] if priced else [])])

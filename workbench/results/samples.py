@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.session.groups import OF_GROUP, Group
 from workbench.session.rows import UNDER_WAY, CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
-from workbench.session.sample_counts import SampleCount, failed_checks, sample_counts
-from workbench.session.verdict_counts import COUNTS
+from workbench.session.sample_counts import COUNTS, SampleCount, failed_checks, sample_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

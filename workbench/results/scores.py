@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from workbench.rubric.scorecard import Scorecard
-from workbench.rubric.spread import NO_FACTS_POINTS, Total
+from workbench.results.spread import Total
+from workbench.rubric.scorecard import NO_FACTS_POINTS, Criterion, Scorecard
 from workbench.session.rows import ScoreRow
 from workbench.session.schema import PUT_AWAY_RUNS
 
 if TYPE_CHECKING:
-    from workbench.rubric.spread import Agreement, PointSpread
+    from workbench.results.spread import Agreement, PointSpread
     from workbench.session.reader import SessionReader
     from workbench.session.rows import TrialRow
 
@@ -88,7 +89,7 @@ def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]])
             several.append(cards_of(reader, mine))
     if not several:
         return ()
-    from workbench.rubric.spread import agreements
+    from workbench.results.spread import agreements
 
     return tuple(agreements(several))
 
@@ -108,7 +109,7 @@ def repeat_spreads(reader: SessionReader, trial: TrialRow) -> Mapping[tuple[str,
     repeats = _repeats(reader, trial)
     if len(repeats) < 2:
         return {}
-    from workbench.rubric.spread import point_spreads
+    from workbench.results.spread import point_spreads
 
     cards: dict[tuple[str, str], list[Scorecard]] = {}
     for card in cards_of(reader, (score for repeat in repeats for score in reader.scores(repeat))):
@@ -173,3 +174,60 @@ def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, t
         if before is None or score.total.points is not None or before.total.points is None:
             by_agent[trial.agent] = score
     return {case: tuple(scores.values()) for case, scores in newest.items()}
+
+
+# -- what a scorecard lacks
+
+Standing = Literal["good", "middling", "poor"]
+
+GOOD, MIDDLING = 0.7, 0.4
+"""Shares of the points from which on a score is good, and middling; below it is poor."""
+
+
+def standing(share: float) -> Standing:
+    return "good" if share >= GOOD else "middling" if share >= MIDDLING else "poor"
+
+
+Lost = tuple[tuple[str, float], ...]
+"""The criteria of a scorecard that lost points, by their titles, each with how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The cost of a criterion among scorecards: the mean over all, and in how many ``trials`` it lost any."""
+
+    title: str
+    mean: float
+    trials: int
+
+
+def lost_points(card: Scorecard | None) -> Lost:
+    """Return the lost points of a scorecard's criteria, without unscored and complete ones."""
+    criteria = card.criteria if card is not None else ()
+    return tuple((one.title, one.missing) for one in criteria if one.points is not None and one.missing > 0)
+
+
+def losses_among(cards: Sequence[Lost]) -> list[Loss]:
+    points: dict[str, float] = {}
+    trials: dict[str, int] = {}
+    for lost in cards:
+        for title, many in lost:
+            points[title] = points.get(title, 0.0) + many
+            trials[title] = trials.get(title, 0) + 1
+    losses = [Loss(title, points[title] / len(cards), trials[title]) for title in points]
+    return sorted(losses, key=lambda loss: (-loss.mean, loss.title))
+
+
+def missing_points(card: Scorecard) -> tuple[tuple[Criterion, float], ...]:
+    """Return the criteria that gave fewer points than they can, the largest loss first, unscored ones last.
+
+    Each has the total of the card if it and all larger losses were gained, without unscored ones.
+    """
+    criteria = [one for one in card.criteria if one.maximum]
+    lacking = [one for one in criteria if one.points is not None and one.missing]
+    total = math.fsum(one.points for one in criteria if one.points is not None)
+    found = []
+    for one in sorted(lacking, key=lambda one: (-one.missing, one.tier, one.title)):
+        total += one.missing
+        found.append((one, round(total, 6)))
+    return (*found, *((one, round(total, 6)) for one in criteria if one.points is None))

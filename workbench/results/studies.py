@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.session.groups import OF_GROUP, Group
-from workbench.session.verdict_counts import COUNTS, COUNTS_OF_CANDIDATES
+from workbench.session.sample_counts import COUNTS
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -27,7 +27,7 @@ SELECT tasks.run_id, counts.evaluator, counts.prompt, counts.context, counts.set
        json_group_array(json_array(tasks.rowid, counts.samples, counts.waiting, counts.counted, counts.passed, counts.doubtful,
                                    counts.repaired, 0, 0)),
        sum(counts.tokens), sum(counts.priced), sum(counts.cost_usd), sum(counts.seconds)
-FROM tasks JOIN {{}} AS counts ON counts.task_id = tasks.id
+FROM tasks JOIN verdict_counts AS counts ON counts.task_id = tasks.id
 WHERE tasks.run_id {_THESE} AND tasks.state = 'ready' AND counts.control = 0 AND counts.samples > 0
 GROUP BY 1, 2, 3, 4, 5
 """
@@ -68,19 +68,13 @@ class GroupCounts(NamedTuple):
         return sum(one[1] for one in self.counts)
 
 
-def group_counts(
-    reader: SessionReader, runs: Iterable[str], *, kept: bool = True
-) -> dict[tuple[str, ...], list[GroupCounts]]:
-    """Return the groups of runs by run, evaluator, prompt and context, one for each sampling settings.
-
-    ``kept``: whether the session's version keeps the counts; those of others are counted anew.
-    """
-    counts = "verdict_counts" if kept else COUNTS_OF_CANDIDATES
+def group_counts(reader: SessionReader, runs: Iterable[str]) -> dict[tuple[str, ...], list[GroupCounts]]:
+    """Return the groups of runs by run, evaluator, prompt and context, one for each sampling settings."""
     named = json.dumps(sorted(runs))
     infos = {row[0]: TaskInfo._make(row[1:]) for row in reader.query(_INFO, (named,))}
     cut = {tuple(key): (count, int(passed)) for *key, count, passed in reader.query(_CUT, (named,))}
     found: dict[tuple[str, ...], list[GroupCounts]] = {}
-    for *key, settings, listed, tokens, priced, cost, seconds in reader.query(_TALLIES.format(counts), (named,)):
+    for *key, settings, listed, tokens, priced, cost, seconds in reader.query(_TALLIES, (named,)):
         # A task may have come between the two looks: it is there the next time.
         tasks = tuple((infos[row], *numbers) for row, *numbers in json.loads(listed) if row in infos)
         if cut:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,9 +15,8 @@ from workbench.results.kinds import Kind, kind_of
 from workbench.results.samples import ROUTES, SAMPLE_STATE, SampleState, development, sample_states
 from workbench.session.groups import OF_GROUP
 from workbench.session.labels import in_words, labels_by_item
-from workbench.session.sample_counts import CUT, DOUBTFUL
+from workbench.session.sample_counts import COUNTS, CUT, DOUBTFUL
 from workbench.session.schema import PUT_AWAY_RUNS
-from workbench.session.verdict_counts import COUNTS
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import PassFigures, TaskResult
@@ -185,33 +184,28 @@ def load_lines(
     controls = _disagreeing_controls(reader, where, arguments)
     tests = _failing(reader, where, arguments, group) if failing else {}
     pass_at, labels = _pass_at(), labels_by_item(reader.labels())
-    lines = [
-        _line(row, samples.get(row[0], _Samples()), tests.get(row[0], ("", 0)), controls.get(row[0], 0), ks, pass_at)
-        for row in rows
-    ]
-    return [replace(line, labels=in_words(labels[line.id])) if line.id in labels else line for line in lines]
+    lines = []
+    for row in rows:
+        of: dict[str, Any] = {"counted": 0, "passed": 0, "disagreeing": 0, **samples.get(row[0], {})}
+        of["disagreeing"] += controls.get(row[0], 0)
+        test, count = tests.get(row[0], ("", 0))
+        lines.append(
+            TaskLine(
+                row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]), bool(row[8]), row[9], branches=row[10],
+                branches_covered=row[11], unstable=row[12], documented=bool(row[13]), failing=test, failing_count=count,
+                at=tuple(pass_at(of["counted"], of["passed"], k) for k in ks), labels=in_words(labels.get(row[0], ())), **of,
+            )
+        )  # fmt: skip
+    return lines
 
 
-@dataclass(frozen=True, slots=True)
-class _Samples:
-    """The samples of a task in one group, with fields as in :class:`TaskLine`."""
-
-    samples: tuple[SampleState, ...] = ()
-    sandboxes: tuple[str, ...] = ()
-    counted: int = 0
-    passed: int = 0
-    rechecked: int = 0
-    disagreeing: int = 0
-    newest: float = 0.0
-    doubtful: int = 0
-    repaired: int = 0
-    cut: int = 0
-
-
-def _samples(reader: SessionReader, where: str, arguments: Sequence[object], group: Group) -> dict[str, _Samples]:
+def _samples(
+    reader: SessionReader, where: str, arguments: Sequence[object], group: Group
+) -> dict[str, dict[str, object]]:
+    """Return fields of :class:`TaskLine` by task, as its samples in one group have them."""
     rows = reader.query(
         "SELECT task_id, group_concat(sample_state), group_concat(DISTINCT backend), sum(counted), sum(passed), count(recheck), "
-        "sum(disagrees), max(at), sum(passed AND doubts), sum(passed AND repaired), sum(counted AND was_cut) FROM "
+        "sum(disagrees), coalesce(max(at), 0.0), sum(passed AND doubts), sum(passed AND repaired), sum(counted AND was_cut) FROM "
         f"(SELECT task_id, {SAMPLE_STATE} AS sample_state, backend, recheck, at, coalesce(agrees = 0, 0) AS disagrees, "
         f"{COUNTS.format('')} AS counted, coalesce(verdict = 'passed', 0) AS passed, {DOUBTFUL} AS doubts, "
         f"coalesce(repairs > 0, 0) AS repaired, {CUT} AS was_cut FROM candidates "
@@ -219,13 +213,15 @@ def _samples(reader: SessionReader, where: str, arguments: Sequence[object], gro
         "ORDER BY task_id, evaluator, sample) GROUP BY task_id",
         [*arguments, *group.arguments],
     )
+    names = ("counted", "passed", "rechecked", "disagreeing", "newest", "doubtful", "repaired", "cut")
     return {
-        task: _Samples(
-            sample_states(states), tuple(sorted(backends.split(","))) if backends else (), counted, passed, rechecked,
-            disagreeing, newest or 0.0, doubtful, repaired, cut,
-        )
-        for task, states, backends, counted, passed, rechecked, disagreeing, newest, doubtful, repaired, cut in rows
-    }  # fmt: skip
+        task: {
+            "samples": sample_states(states),
+            "sandboxes": tuple(sorted(backends.split(","))) if backends else (),
+            **dict(zip(names, sums, strict=True)),
+        }
+        for task, states, backends, *sums in rows
+    }
 
 
 def _disagreeing_controls(reader: SessionReader, where: str, arguments: Sequence[object]) -> dict[str, int]:
@@ -235,23 +231,6 @@ def _disagreeing_controls(reader: SessionReader, where: str, arguments: Sequence
         arguments,
     )
     return dict(rows)
-
-
-def _line(
-    row: Sequence[Any],
-    of: _Samples,
-    failing: tuple[str, int],
-    disagreeing_controls: int,
-    ks: Sequence[int],
-    pass_at: _PassAt,
-) -> TaskLine:
-    return TaskLine(
-        row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]), bool(row[8]), row[9], of.samples, of.counted,
-        of.passed, at=tuple(pass_at(of.counted, of.passed, k) for k in ks), failing=failing[0], failing_count=failing[1],
-        sandboxes=of.sandboxes, branches=row[10], branches_covered=row[11], unstable=row[12], rechecked=of.rechecked,
-        disagreeing=of.disagreeing + disagreeing_controls, newest=of.newest, doubtful=of.doubtful, repaired=of.repaired,
-        documented=bool(row[13]), cut=of.cut,
-    )  # fmt: skip
 
 
 def _failing(

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.base.glyphs import STATES, counted
+from workbench.base.text import plural
 from workbench.results.costs import total_spend
-from workbench.results.scores import card_of, totals_of
-from workbench.rubric.scorecard import Lost, lost_points
-from workbench.rubric.spread import Spread, Total, comparable, spread_of
+from workbench.results.scores import Lost, card_of, lost_points, totals_of
+from workbench.results.spread import Spread, Total, comparable, spread_of
 from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"
-# Of files of older schemas `problem` is empty: the card itself then says whether its judge failed.
-_DOUBTFUL = (
-    "SELECT DISTINCT trial_id FROM scorecards WHERE problem != '' OR "
-    "(problem IS NULL AND (total IS NULL OR tier3 IS NULL OR tier4 IS NULL))"
-)
+_DOUBTFUL = "SELECT DISTINCT trial_id FROM scorecards WHERE problem != ''"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +107,7 @@ class Trials:
 
     def sentence(self) -> str:
         counts = Counter(line.state for line in self.lines)
-        total = f"{len(self.lines):,} trial" + ("" if len(self.lines) == 1 else "s")
+        total = plural(len(self.lines), "trial")
         parts = [counted(state, counts[state]) for state in STATES if counts[state]]
         spend = [f"${self.spend_usd:.2f}"] if self.spend_usd is not None else []
         return " · ".join([total, *parts, *spend])
@@ -271,7 +267,7 @@ def share_of(spread: Spread) -> float:
 def spread_among(lines: Sequence[TrialLine]) -> Spread:
     """Return the spread of scores; forks are left out, for a person took part in them."""
     own = [line for line in lines if not line.parent]
-    return spread_of([line.total for line in own], trials=len(own))
+    return spread_of([line.total for line in own], len(own))
 
 
 # -- cases against agents

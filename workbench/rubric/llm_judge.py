@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import statistics
 from collections.abc import Mapping
@@ -10,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.json_answers import no_constant, objects_in
 from workbench.base.task_groups import task_group
-from workbench.models.reasoning import split_reasoning
+from workbench.base.text import sound
+from workbench.models.questions import ask, fenced, object_schema
 from workbench.models.types import Asker, Message, Request, Sampling
 from workbench.rubric import spans
 from workbench.rubric.judging import FAILED, Brief, Question, unscored
@@ -32,20 +31,6 @@ SYSTEM = (
 )
 
 
-def mark_for(*contents: str) -> str:
-    """Return a mark that none of the contents holds.
-
-    It is derived from the contents, so that the same question is the same request (replay, resume), and cannot be
-    forged: a text that holds the hash of itself would have to be found first, and is refused here even then.
-    """
-    salt = 0
-    while True:
-        digest = hashlib.sha256(f"{salt}\0".encode() + "\0".join(contents).encode("utf-8", "replace")).hexdigest()[:32]
-        if not any(digest in content for content in contents):
-            return digest
-        salt += 1
-
-
 def question_text(tier: int, brief: Brief) -> tuple[str, list[str]]:
     """Return the user message for one tier, and what was cut from its parts, in plain words."""
     cuts: list[str] = []
@@ -55,36 +40,22 @@ def question_text(tier: int, brief: Brief) -> tuple[str, list[str]]:
         parts.append(("METADATA", _cut(_json(brief.metadata), METADATA_LIMIT, "metadata", cuts)))
     elif brief.reference_readme:
         parts.append(("REFERENCE", _cut(brief.reference_readme, brief.reference_limit, "reference README", cuts)))
-    mark = mark_for(*(content for _, content in parts))
     lines = ["Score the README below." if tier == 4 else "Score how far the README below agrees with the facts."]
     if tier == 3 and brief.facts is not None:
         lines += ["", "Facts, established by people:", *_facts(brief.facts)]
-    for name, content in parts:
-        lines += ["", f"=== BEGIN {name} {mark} ===", content, f"=== END {name} {mark} ==="]
+    lines += fenced(parts)
     if tier == 4 and brief.reference_readme:
         lines += ["", "REFERENCE was written by people for the same project: compare with it, do not score it."]
     lines += ["", "Criteria:"]
     lines += [f"- {q.key}: a number from 0 to {q.maximum:g}. {q.guidance}" for q in brief.questions]
     keys = ", ".join(f'"{q.key}": <0-{q.maximum:g}>' for q in brief.questions)
     lines += ["", f'Answer as JSON: {{{keys}, "reasoning": "<one or two sentences>"}}']
-    return spans.sound("\n".join(lines)), cuts
+    return sound("\n".join(lines)), cuts
 
 
 def schema(brief: Brief) -> dict[str, Any]:
     numbers = {q.key: {"type": "number", "minimum": 0, "maximum": q.maximum} for q in brief.questions}
-    return {
-        "type": "object",
-        "properties": {**numbers, "reasoning": {"type": "string"}},
-        "required": [*numbers, "reasoning"],
-        "additionalProperties": False,
-    }
-
-
-def again(problem: str) -> str:
-    return (
-        f"That answer cannot be used: {problem}. Answer again with one JSON object of the shape asked for: "
-        "numbers as numbers and within their bounds, no other text."
-    )
+    return object_schema({**numbers, "reasoning": {"type": "string"}})
 
 
 def _facts(facts: Facts) -> list[str]:
@@ -109,10 +80,6 @@ def _json(value: object) -> str:
         return json.dumps(value, indent=2, default=str)
     except (TypeError, ValueError, RecursionError):
         return '"(the metadata cannot be written as JSON)"'
-
-
-TRIES = 3
-"""How often one repeat is asked before it stays unscored; each time with what was wrong with the answer before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,32 +134,25 @@ class LLMJudge:
         return verdict
 
     async def _conversation(self, text: str, brief: Brief, sample: int) -> tuple[_Verdict, str]:
-        messages = [Message("system", SYSTEM), Message("user", text)]
         shape = schema(brief)
-        problem, source = "", ""
-        for _ in range(TRIES):
-            request = Request(
-                model=self.name,
-                messages=tuple(messages),
-                purpose="judge",
-                sampling=self._sampling,
-                sample=sample,
-                scope=self._scope,
-                json_schema=shape,
-            )
-            try:
-                answer = await self._gateway.complete(request)
-            except WorkbenchError as error:
-                # The gateway has retried already what is worth retrying.
-                return _Verdict(None, str(error), answered=False), ""
-            source = answer.source
-            value, problem = read_answer(answer.text, shape)
-            if value is not None:
-                points = {question.key: float(value[question.key]) for question in brief.questions}
-                return _Verdict(points, str(value["reasoning"])), source
-            shown = spans.sound(answer.text[:2_000]) or "(empty)"
-            messages += [Message("assistant", shown), Message("user", again(problem))]
-        return _Verdict(None, f"no usable answer in {TRIES} tries, the last one: {problem}"), source
+        request = Request(
+            model=self.name,
+            messages=(Message("system", SYSTEM), Message("user", text)),
+            purpose="judge",
+            sampling=self._sampling,
+            sample=sample,
+            scope=self._scope,
+            json_schema=shape,
+        )
+        try:
+            value, problem, source = await ask(self._gateway, request, shape)
+        except WorkbenchError as error:
+            # The gateway has retried already what is worth retrying.
+            return _Verdict(None, str(error), answered=False), ""
+        if value is None:
+            return _Verdict(None, problem), source
+        points = {question.key: float(value[question.key]) for question in brief.questions}
+        return _Verdict(points, str(value["reasoning"])), source
 
     def _criterion(self, tier: int, question: Question, usable: list[_Verdict], notes: list[str]) -> Criterion:
         samples = tuple(verdict.points[question.key] for verdict in usable if verdict.points is not None)
@@ -211,32 +171,3 @@ class LLMJudge:
         return Criterion(
             tier, question.key, question.title, mean, question.maximum, reason, evidence, self.name, samples
         )
-
-
-def read_answer(text: str, shape: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Return the last object in an answer (or inside such an object) that fits the schema, or what is wrong."""
-    import jsonschema
-
-    text = split_reasoning(text).answer
-    problem = ""
-    whole = [found.value for found in reversed(objects_in(text))]
-    for value in [*whole, *(part for one in whole for part in one.values() if isinstance(part, dict))]:
-        try:
-            jsonschema.validate(value, dict(shape))
-        except jsonschema.ValidationError as error:
-            where = "".join(f"{part}: " for part in error.absolute_path)
-            problem = problem or spans.quote(f"{where}{error.message}", 200)
-        else:
-            return value, ""
-    return None, problem or _why_none(text)
-
-
-def _why_none(text: str) -> str:
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        return "there is no JSON object in it"
-    try:
-        json.loads(text[start : end + 1], parse_constant=no_constant)
-    except (ValueError, RecursionError) as error:
-        return f"it is not valid JSON ({spans.quote(str(error), 80)})"
-    return "it is not valid JSON"

@@ -12,11 +12,12 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from workbench.base import python_syntax
-from workbench.rubric import commands, spans, terms, word_order
+from workbench.claims import known, shell, terms
+from workbench.claims.page import PYTHON
+from workbench.claims.python import example_of, imports_of, python_of
+from workbench.rubric import spans, word_order
 from workbench.rubric.judging import Question
-from workbench.rubric.markdown import PYTHON
-from workbench.rubric.offline_reading import Reading, verdict
+from workbench.rubric.reading import Reading, verdict
 from workbench.rubric.scorecard import Criterion, Evidence
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def purpose(question: Question, facts: Facts, reading: Reading) -> Criterion:
     )
     evidence = [spans.fact(facts.main_purpose)]
     if found.end > found.start:
-        evidence.insert(0, spans.at(reading.readme, found.start, found.end))
+        evidence.insert(0, reading.mark(found))
         factor, said, place = _as_sentence(wanted, found, reading)
         points *= factor
         reason += said
@@ -54,16 +55,16 @@ def purpose(question: Question, facts: Facts, reading: Reading) -> Criterion:
 def _as_sentence(
     wanted: dict[str, float], found: terms.Coverage, reading: Reading
 ) -> tuple[float, str, Evidence | None]:
-    """Return the value of the purpose's words as they are used: in sentences, and not denied."""
-    blocks = [block for block in reading.outline.blocks if block.start < found.end and found.start < block.end]
+    """The value of the purpose's words as they are used: in sentences, and not denied."""
+    blocks = [block for block in reading.page.blocks if block.start < found.end and found.start < block.end]
     order = word_order.order([block.text for block in blocks])
     written = 0.25 + 0.75 * min(1.0, order.share / 0.6) if order.words else 0.6
     said = "" if written > 0.99 else f"; × {written:.2f}, since they hardly stand in sentences"
     for block in blocks:
-        for sentence in re.finditer(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?", reading.outline.text[block.start : block.end]):
+        for sentence in re.finditer(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?", reading.page.text[block.start : block.end]):
             share = terms.coverage(wanted, terms.tokens(sentence.group())).share
             start = block.start + sentence.start()
-            denied = reading.grounding.negated(start, start + len(sentence.group())) if share >= 0.3 else None
+            denied = reading.negated(start, start + len(sentence.group())) if share >= 0.3 else None
             if denied is not None and not re.search(r"\bnot\b|\bwithout\b|n't", " ".join(wanted)):
                 return 0.25 * written, f"{said}; × 0.25, since it says {denied.text!r}", denied
     return written, said, None
@@ -76,27 +77,27 @@ def ramp(share: float) -> float:
 
 def run_command(question: Question, facts: Facts, reading: Reading) -> Criterion:
     """Score the run command: the same (all), the same program with other arguments, the right file, or a mention."""
-    wanted = commands.normal(commands.split(facts.run_command))
+    wanted = shell.normal(shell.words_in(facts.run_command))
     if not wanted:
         return verdict(question, None, "the facts state no run command")
-    start_of = commands.head(wanted)
+    start_of = shell.head(wanted)
     share, said, place = 0.0, f"no command starts {' '.join(start_of)}", None
     for command in reading.commands:
         value, what = _alike(command, wanted, start_of, facts.main_file)
-        if value and reading.guess < 0.99 and reading.grounding.guessable(command.words, wanted):
+        if value and reading.guess < 0.99 and reading.guessable(command.words, wanted):
             value *= reading.guess
             what += f"; × {reading.guess:.2f}, since its name is enough to guess that"
         if value > share:
-            share, said, place = value, what, spans.at(reading.readme, command.start, command.end)
+            share, said, place = value, what, reading.mark(command)
     if share < 0.9 and (code := _in_code(facts.run_command, reading)) is not None:
         share, said, place = max(share, reading.guess), "shows the same code", code
         said += f"; × {share:.2f}, since its name is enough to guess that" if share < 0.99 else ""
     if not share:
         name = facts.main_file.rsplit("/", 1)[-1]
-        found = reading.outline.text.find(name) if name else -1
+        found = reading.page.text.find(name) if name else -1
         if found >= 0:
             share, said = 0.2, f"names {name} but no command that runs it"
-            place = spans.at(reading.readme, found, found + len(name))
+            place = reading.at(found, found + len(name))
     wrong = _missing_files(reading)
     if wrong is not None:
         share, said = max(0.0, share - 0.25), f"{said}; {wrong.text!r} runs a file that is not there"
@@ -107,12 +108,12 @@ def run_command(question: Question, facts: Facts, reading: Reading) -> Criterion
 
 
 def _alike(
-    command: commands.Command, wanted: tuple[str, ...], start: tuple[str, ...], main_file: str
+    command: shell.Started, wanted: tuple[str, ...], start: tuple[str, ...], main_file: str
 ) -> tuple[float, str]:
     words = command.words
     if words == wanted or (words[: len(wanted)] == wanted and len(start) > 1):
         return 1.0, "gives the run command"
-    if commands.head(words) == start:
+    if shell.head(words) == start:
         options = [word for word in wanted[len(start) :] if word.startswith("-")]
         if all(option in words for option in options):
             return 1.0, "gives the run command, with other arguments"
@@ -131,18 +132,16 @@ def _alike(
 def _in_code(code: str, reading: Reading) -> Evidence | None:
     imported = re.fullmatch(r"\s*import ([\w.]+)\s*", code)
     flat = re.sub(r"\s+", "", code).replace("'", '"')
-    try:
-        if len(flat) < 4 or not any(
-            isinstance(n, ast.Import | ast.ImportFrom | ast.Call) for n in ast.walk(python_syntax.parse(code))
-        ):
-            return None
-    except python_syntax.UNREADABLE:
+    tree = python_of(code)
+    if len(flat) < 4 or tree is None:
         return None
-    for fence in reading.outline.fences:
+    if not any(isinstance(node, ast.Import | ast.ImportFrom | ast.Call) for node in ast.walk(tree)):
+        return None
+    for fence in reading.page.codes:
         if imported and re.search(rf"\b(?:from|import) {re.escape(imported.group(1))}\b", fence.code):
-            return spans.at(reading.readme, fence.start, fence.end)
+            return reading.mark(fence)
         if flat in re.sub(r"\s+", "", fence.code).replace("'", '"'):
-            return spans.at(reading.readme, fence.start, fence.end)
+            return reading.mark(fence)
     return None
 
 
@@ -151,7 +150,7 @@ def _missing_files(reading: Reading) -> Evidence | None:
         if command.words[:1] == ("python",) and len(command.words) > 1:
             name = command.words[1]
             if name.endswith(".py") and reading.project.lacks(name):
-                return spans.at(reading.readme, command.start, command.end)
+                return reading.mark(command)
     return None
 
 
@@ -162,14 +161,14 @@ def key_features(question: Question, facts: Facts, reading: Reading) -> Criterio
     evidence: list[Evidence] = []
     missing: list[str] = []
     apart: list[str] = []
-    blocks = [terms.tokens(reading.outline.text[block.start : block.end]) for block in reading.outline.blocks]
+    blocks = [terms.tokens(reading.page.text[block.start : block.end]) for block in reading.page.blocks]
     for feature in facts.key_features:
         wanted = terms.weights(feature)
         found = terms.coverage(wanted, reading.words)
         if found.together < 0.6:
             missing.append(spans.quote(feature, 50))
             continue
-        evidence.append(spans.at(reading.readme, found.start, found.end))
+        evidence.append(reading.mark(found))
         if not any(terms.coverage(wanted, block).share >= 0.6 for block in blocks):
             apart.append(spans.quote(feature, 50))
     have = len(facts.key_features) - len(missing) - 0.5 * len(apart)
@@ -204,7 +203,7 @@ _NOT_NAMES = frozenset(_OTHER_WORDS.split())
 
 def dependencies(question: Question, facts: Facts, reading: Reading) -> Criterion:
     inventions = _inventions(facts, reading)
-    wanted = [name for name in dict.fromkeys(map(commands.package_name, facts.dependencies)) if name]
+    wanted = [name for name in dict.fromkeys(map(shell.package_name, facts.dependencies)) if name]
     if wanted:
         share, said, evidence = _named(wanted, reading)
     else:
@@ -218,9 +217,9 @@ def dependencies(question: Question, facts: Facts, reading: Reading) -> Criterio
 
 
 def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Evidence]]:
-    outline = reading.outline
+    outline = reading.page
     installing = [outline.section(h) for h in outline.headings if _INSTALL_HEADING.search(h.text)]
-    installing += [(c.start, c.end) for c in reading.commands if commands.installs(c)[0]]
+    installing += [(c.start, c.end) for c in reading.commands if c.packages]
     full: list[str] = []
     half: list[str] = []
     evidence: list[Evidence] = []
@@ -235,7 +234,7 @@ def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Eviden
         elif places:
             half.append(name)
         if inside or places:
-            evidence.append(spans.at(reading.readme, *(inside or places)[0]))
+            evidence.append(reading.at(*(inside or places)[0]))
     missing = [name for name in wanted if name not in full and name not in half]
     # An installer brings along what the project declares: who installs the project has its dependencies, unnamed.
     brought = _brings(reading) if missing or half else None
@@ -256,18 +255,17 @@ def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Eviden
 
 
 def _brings(reading: Reading) -> Evidence | None:
-    """Return the command that installs the project itself or an existing file of requirements."""
+    """The command that installs the project itself or an existing file of requirements."""
     for command in reading.commands:
-        packages, files = commands.installs(command)
-        words = {word.split("[")[0] for word in command.words[2:]}
-        itself = any(reading.project.owns(name) for name in packages) or (commands.is_install(command) and "." in words)
-        if itself or (files and reading.project.files is not None and not any(map(reading.project.lacks, files))):
-            return spans.at(reading.readme, command.start, command.end)
+        itself = any(one.text.split("[")[0] == "." or reading.project.owns(one.package) for one in command.installed)
+        has_files = reading.project.files is not None and not any(map(reading.project.lacks, command.files))
+        if itself or (command.files and has_files):
+            return reading.mark(command)
     return None
 
 
 def _none_needed(reading: Reading) -> tuple[float, str, list[Evidence]]:
-    """Return the value of saying that nothing is needed: less if the README does not know its project."""
+    """The value of saying that nothing is needed: less if the README does not know its project."""
     share, said, evidence = _said_that_none(reading)
     if reading.guess < 0.99:
         said += f"; × {reading.guess:.2f}, since anybody could have guessed that"
@@ -275,63 +273,56 @@ def _none_needed(reading: Reading) -> tuple[float, str, list[Evidence]]:
 
 
 def _said_that_none(reading: Reading) -> tuple[float, str, list[Evidence]]:
-    outline = reading.outline
+    outline = reading.page
     match = _NONE_NEEDED.search(outline.text)
     if match:
-        return 1.0, "says that it needs no other packages, which is true", [spans.at(reading.readme, *match.span())]
+        return 1.0, "says that it needs no other packages, which is true", [reading.at(*match.span())]
     for command in reading.commands:
-        packages, _ = commands.installs(command)
-        if packages and all(reading.project.owns(name) for name in packages):
-            place = spans.at(reading.readme, command.start, command.end)
+        if command.packages and all(map(reading.project.owns, command.packages)):
+            place = reading.mark(command)
             return 0.9, "its installation names the project and no other package, which is true", [place]
     for heading in outline.headings:
         if _INSTALL_HEADING.search(heading.text):
-            place = spans.at(reading.readme, heading.start, heading.end)
+            place = reading.mark(heading)
             return 0.6, "has an installation section but does not say that no packages are needed", [place]
     return 0.2, "says nothing about what has to be installed (no packages are needed)", []
 
 
 def _inventions(facts: Facts, reading: Reading) -> list[tuple[str, Evidence]]:
-    allowed = {commands.package_name(name) for name in facts.dependencies} | commands.TOOLING
+    allowed = {shell.package_name(name) for name in facts.dependencies} | known.TOOLING
     found: dict[str, tuple[str, Evidence]] = {}
-    outline = reading.outline
+    outline = reading.page
     developing = [outline.section(h) for h in outline.headings[1:] if _DEVELOPING.search(h.text)]
     for command in reading.commands:
         # What one needs to work on the project is more than what it needs to run; the facts list only the latter.
         if any(start <= command.start < end for start, end in developing):
             continue
-        packages, files = commands.installs(command)
-        for name in packages:
+        for name in command.packages:
             if name not in allowed and not reading.project.owns(name):
-                place = spans.at(reading.readme, command.start, command.end)
+                place = reading.mark(command)
                 found.setdefault(name, (f"installs {spans.quote(name, 40)}, which the project does not need", place))
-        for name in files:
+        for name in command.files:
             if reading.project.lacks(name):
-                place = spans.at(reading.readme, command.start, command.end)
+                place = reading.mark(command)
                 found.setdefault(name, (f"installs from {spans.quote(name, 40)}, which is not there", place))
     for name, place in _imports(reading):
         if name not in sys.stdlib_module_names and not reading.project.has_module(name, allowed):
             found.setdefault(name.lower(), (f"imports {spans.quote(name, 40)}, which is not the project's", place))
-    for match in islice(_USES.finditer(reading.outline.text), 50):
+    for match in islice(_USES.finditer(reading.page.text), 50):
         name = match.group(1)
-        known = name in sys.stdlib_module_names or name.lower() in sys.stdlib_module_names | _NOT_NAMES
-        if not known and not reading.project.has_module(name, allowed):
-            place = spans.at(reading.readme, *match.span())
+        usual = name in sys.stdlib_module_names or name.lower() in sys.stdlib_module_names | _NOT_NAMES
+        if not usual and not reading.project.has_module(name, allowed):
+            place = reading.at(*match.span())
             found.setdefault(name.lower(), (f"says that it uses {spans.quote(name, 40)}, which it does not", place))
     return list(found.values())
 
 
 def _imports(reading: Reading) -> list[tuple[str, Evidence]]:
     found: list[tuple[str, Evidence]] = []
-    for fence in reading.outline.fences:
-        if fence.language not in PYTHON:
-            continue
-        code = re.sub(r"^(>>>|\.\.\.) ?", "", fence.code, flags=re.M)
-        for match in re.finditer(
-            r"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import|import[ \t]+([A-Za-z_]\w*))", code, re.M
-        ):
-            name = match.group(1) or match.group(2)
-            start = reading.outline.text.find(name, fence.start, fence.end)
+    for code in reading.page.codes:
+        tree = example_of(code.code) if code.language in PYTHON else None
+        for one in imports_of(tree) if tree is not None else ():
+            start = reading.page.text.find(one.top, code.start, code.end)
             if start >= 0:
-                found.append((name, spans.at(reading.readme, start, start + len(name))))
+                found.append((one.top, reading.at(start, start + len(one.top))))
     return found

@@ -1,7 +1,7 @@
 """The deterministic judge without a model, named wherever its points are shown; and tier 4, which it measures.
 
 Clarity, completeness and formatting are sums of small measures. The sum is multiplied by how far the README's
-statements rest on the repository (`workbench.rubric.grounding`), and a README that repeats itself (small models loop)
+statements rest on the repository (`workbench.rubric.reading`), and a README that repeats itself (small models loop)
 or says almost nothing cannot earn the rest either.
 """
 
@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbench.base.text import plural
-from workbench.rubric import offline_accuracy, spans, terms, word_order
+from workbench.claims import terms
+from workbench.claims.page import SHELL
+from workbench.rubric import offline_accuracy, word_order
 from workbench.rubric.judging import Brief, Question, unscored
-from workbench.rubric.markdown import SHELL, Heading, outline
-from workbench.rubric.offline_reading import JUDGE, Reading, read, verdict
+from workbench.rubric.reading import JUDGE, Reading, verdict
 from workbench.rubric.scorecard import Criterion, Evidence
 
 _PLACEHOLDER = re.compile(
@@ -62,14 +63,14 @@ def clarity(question: Question, reading: Reading) -> Criterion:
     return _sum(question, measures, reading, min(substance(reading), max(0.1, 1 - 1.6 * repeated)))
 
 
-def completeness(question: Question, reading: Reading, reference: str | None) -> Criterion:
+def completeness(question: Question, reading: Reading) -> Criterion:
     """Score what a new user needs: installation, usage, examples, coverage of the project, the reference."""
     measures = [
         _covered(reading, _INSTALL, "installation", 1.5, needs_code=False),
         _covered(reading, _USAGE, "usage", 1.5, needs_code=True),
         _examples(reading),
         _extent(reading),
-        _reference(reading, reference),
+        _reference(reading),
     ]
     repeated, _ = repetition(reading)
     return _sum(question, measures, reading, min(substance(reading), max(0.1, 1 - 1.2 * repeated)))
@@ -87,15 +88,15 @@ def substance(reading: Reading) -> float:
 
 
 def repetition(reading: Reading) -> tuple[float, Evidence | None]:
-    """Return the share of repeated eight-word sequences of the prose, and the first place."""
+    """The share of repeated eight-word sequences of the prose, and the first place."""
     seen: set[tuple[str, ...]] = set()
     total = again = 0
     first: Evidence | None = None
     lines: Counter[str] = Counter()
     doubled = long_lines = 0
     # A change log says "fixed" and "added" again and again; that is no fault of the text.
-    spoken = {start for _, start, _ in reading.grounding.statements}
-    for block in reading.outline.blocks:
+    spoken = {start for _, start, _ in reading.statements}
+    for block in reading.page.blocks:
         if block.start not in spoken:
             continue
         words = block.text.lower().split()
@@ -104,7 +105,7 @@ def repetition(reading: Reading) -> tuple[float, Evidence | None]:
             total += 1
             if shingle in seen:
                 again += 1
-                first = first or spans.at(reading.readme, block.start, block.end)
+                first = first or reading.mark(block)
             seen.add(shingle)
         if len(words) >= 3 and block.kind == "prose":
             long_lines += 1
@@ -112,8 +113,8 @@ def repetition(reading: Reading) -> tuple[float, Evidence | None]:
             doubled += lines[line] > 0
             lines[line] += 1
             if lines[line] > 1:
-                first = first or spans.at(reading.readme, block.start, block.end)
-    titles = Counter(heading.text.lower() for heading in reading.outline.headings)
+                first = first or reading.mark(block)
+    titles = Counter(heading.text.lower() for heading in reading.page.headings)
     heads = sum(count - 1 for count in titles.values()) / max(4, titles.total())
     shares = (again / total if total >= 10 else 0.0, doubled / long_lines if long_lines >= 3 else 0.0, heads)
     return max(shares), first
@@ -121,38 +122,34 @@ def repetition(reading: Reading) -> tuple[float, Evidence | None]:
 
 def _sum(question: Question, measures: list[_Measure], reading: Reading, factor: float) -> Criterion:
     scale = question.maximum / sum(measure.maximum for measure in measures)
-    trust = SHAPE + (1 - SHAPE) * reading.grounding.trust
+    trust = SHAPE + (1 - SHAPE) * reading.trust
     untrue, what, places = reading.untrue(question.key)
     points = sum(measure.share * measure.maximum for measure in measures) * scale * factor * trust * untrue
     said = "; ".join(f"{m.said} {m.share * m.maximum * scale:.1f}/{m.maximum * scale:.1f}" for m in measures)
     if factor < 0.995:
         said += f"; all × {factor:.2f} for little substance or repetition"
     if trust < 0.995:
-        said += f"; all × {trust:.2f} for what it shows of the project: {reading.grounding.why()}"
+        said += f"; all × {trust:.2f} for what it shows of the project: {reading.why()}"
     said += what
     evidence = [*(measure.evidence for measure in measures if measure.evidence is not None), *places]
     if trust < 0.995:
-        evidence += [place for _, place in reading.grounding.examples[1][:2]]
-        evidence += [spans.at(reading.readme, use.start, use.end) for use in reading.grounding.uses[1][:3]]
+        evidence += [place for _, place in reading.examples[1][:2]]
+        evidence += [reading.mark(use) for use in reading.uses[1][:3]]
     return verdict(question, points, said, evidence)
 
 
-def _mark(reading: Reading, heading: Heading) -> Evidence:
-    return spans.at(reading.readme, heading.start, heading.end)
-
-
 def _title(reading: Reading) -> _Measure:
-    heads = reading.outline.headings
+    heads = reading.page.headings
     if heads and heads[0].level == 1 and heads[0].text:
-        return _Measure(1.0, 1, "has a title", _mark(reading, heads[0]))
+        return _Measure(1.0, 1, "has a title", reading.mark(heads[0]))
     return _Measure(0.0, 1, "no title")
 
 
 def _lead(reading: Reading) -> tuple[int, int] | None:
-    """Return the span of the first paragraph of at least five words before the third section; badges are no words."""
-    heads = [heading for heading in reading.outline.headings if heading.level <= 2]
-    stop = heads[2].start if len(heads) > 2 else len(reading.outline.text)
-    for block in reading.outline.prose:
+    """The span of the first paragraph of at least five words before the third section; badges are no words."""
+    heads = [heading for heading in reading.page.headings if heading.level <= 2]
+    stop = heads[2].start if len(heads) > 2 else len(reading.page.text)
+    for block in reading.page.paragraphs:
         words = re.sub(r"!\[[^\]]*\]|\|[^|\n]+\|", "", word_order.plain(_BADGE.sub("", block.text))).split()
         if block.start < stop and len(words) >= 5:
             return block.start, block.end
@@ -164,14 +161,14 @@ def _opening(reading: Reading) -> _Measure:
     lead = _lead(reading)
     if lead is None:
         return _Measure(0.0, 3, "no opening paragraph")
-    place = spans.at(reading.readme, *lead)
-    denied = reading.grounding.negated(*lead)
+    place = reading.at(*lead)
+    denied = reading.negated(*lead)
     if denied is not None:
         return _Measure(0.0, 3, f"opens with what it is not ({denied.text!r})", denied)
-    sources = reading.grounding.sources
-    stems = {token.stem for token in terms.tokens(reading.outline.text[slice(*lead)])}
-    own = (stems & sources.salient.keys()) - reading.grounding.title_stems
-    described = (stems & sources.described) - reading.grounding.title_stems
+    sources = reading.sources
+    stems = {token.stem for token in terms.tokens(reading.page.text[slice(*lead)])}
+    own = (stems & sources.salient.keys()) - reading.title_stems
+    described = (stems & sources.described) - reading.title_stems
     if len(own) >= 2 or len(described) >= 3 or not sources.names:
         return _Measure(1.0, 3, "opens with a paragraph on the project", place)
     if own or len(described) == 2:
@@ -180,20 +177,20 @@ def _opening(reading: Reading) -> _Measure:
 
 
 def _order(reading: Reading) -> _Measure:
-    order = reading.grounding.order
+    order = reading.order
     return _Measure(order.share, 2.5, f"{order.share:.0%} of it in the order of sentences")
 
 
 def _informed(reading: Reading) -> _Measure:
-    share, place = reading.grounding.informed
+    share, place = reading.informed
     said = f"{share:.0%} of the statements name something of the project's"
     return _Measure(min(1.0, share / 0.4), 2, said, place if share < 0.4 else None)
 
 
 def _extent(reading: Reading) -> _Measure:
     """Measure how much of the project is mentioned; there is always more, so that the first names count most."""
-    amount = reading.grounding.amount
-    own, topics = len(reading.grounding.uses[0]), len(reading.grounding.topics)
+    amount = reading.amount
+    own, topics = len(reading.uses[0]), len(reading.topics)
     said = f"speaks of {plural(own, 'name')} and {plural(topics, 'word')} of the project's own"
     return _Measure(amount / (amount + EXTENT), 4, said)
 
@@ -201,7 +198,7 @@ def _extent(reading: Reading) -> _Measure:
 def _sentences(reading: Reading) -> _Measure:
     lengths = [
         len(match.group().split())
-        for block in reading.outline.prose
+        for block in reading.page.paragraphs
         for match in _SENTENCE.finditer(block.text)
         if len(match.group().split()) >= 3
     ]
@@ -213,10 +210,10 @@ def _sentences(reading: Reading) -> _Measure:
 
 
 def _placeholders(reading: Reading) -> _Measure:
-    places = list(_PLACEHOLDER.finditer(reading.outline.text))
+    places = list(_PLACEHOLDER.finditer(reading.page.text))
     if not places:
         return _Measure(1.0, 1, "no placeholder text")
-    first = spans.at(reading.readme, *places[0].span())
+    first = reading.at(*places[0].span())
     return _Measure(
         max(0.0, 1 - 0.5 * len(places)), 1, f"{plural(len(places), 'placeholder')} such as {first.text!r}", first
     )
@@ -224,23 +221,23 @@ def _placeholders(reading: Reading) -> _Measure:
 
 def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: float, *, needs_code: bool) -> _Measure:
     best = _Measure(0.0, maximum, f"no section on {name}")
-    for heading in reading.outline.headings[1:]:
+    for heading in reading.page.headings[1:]:
         if not pattern.search(heading.text):
             continue
-        start, end = reading.outline.section(heading)
-        code = any(start <= fence.start < end for fence in reading.outline.fences)
-        words = len(reading.outline.text[start:end].split())
+        start, end = reading.page.section(heading)
+        code = any(start <= fence.start < end for fence in reading.page.codes)
+        words = len(reading.page.text[start:end].split())
         share = 1.0 if words >= 5 and (code or not needs_code) else 0.5 if words >= 3 else 0.1
         if share > best.share:
             thin = "" if share == 1.0 else ", thin"
-            best = _Measure(share, maximum, f"section on {name}{thin}", _mark(reading, heading))
+            best = _Measure(share, maximum, f"section on {name}{thin}", reading.mark(heading))
     return best
 
 
 def _examples(reading: Reading) -> _Measure:
-    good, _ = reading.grounding.examples
-    fences = [fence for fence in reading.outline.fences if fence.code.strip()]
-    if not reading.grounding.sources.names:
+    good, _ = reading.examples
+    fences = [fence for fence in reading.page.codes if fence.code.strip()]
+    if not reading.sources.names:
         good = tuple(fences)
     if not good:
         said = (
@@ -249,13 +246,13 @@ def _examples(reading: Reading) -> _Measure:
             else "no code examples"
         )
         return _Measure(0.0, 2, said)
-    evidence = spans.at(reading.readme, good[0].start, good[0].end)
+    evidence = reading.mark(good[0])
     share = len(good) / (len(good) + 1.0)
     return _Measure(share, 2, f"{plural(len(good), 'example')} with the project's own names", evidence)
 
 
-def _reference(reading: Reading, reference: str | None) -> _Measure:
-    if not reference:
+def _reference(reading: Reading) -> _Measure:
+    if not (reference := reading.reference):
         return _Measure(substance(reading), 1, "length (there is no reference README)")
     counts = Counter(token.stem for token in terms.tokens(reference[:100_000]))
     wanted = {stem: 1.0 for stem, count in counts.most_common(60) if count > 1} or dict.fromkeys(counts, 1.0)
@@ -264,7 +261,7 @@ def _reference(reading: Reading, reference: str | None) -> _Measure:
 
 
 def _headings(reading: Reading) -> _Measure:
-    heads = reading.outline.headings
+    heads = reading.page.headings
     if len(heads) < 2:
         return _Measure(0.3 if heads else 0.0, 3, "hardly any headings")
     jumps = [b for a, b in pairwise(heads) if b.level > a.level + 1]
@@ -273,33 +270,31 @@ def _headings(reading: Reading) -> _Measure:
     share = min(1.0, len(heads) / 4) - 0.2 * min(2, len(jumps)) - (0.2 if tops != 1 else 0) - 0.2 * min(2, empty)
     said = plural(len(heads), "heading") + (f", {plural(len(jumps), 'level jump')}" if jumps else "")
     said += "" if tops == 1 else f", {plural(tops, 'title')}"
-    return _Measure(max(0.0, share), 3, said, _mark(reading, jumps[0]) if jumps else None)
+    return _Measure(max(0.0, share), 3, said, reading.mark(jumps[0]) if jumps else None)
 
 
 def _fences(reading: Reading) -> _Measure:
-    fences = reading.outline.fences
+    fences = reading.page.codes
     if not fences:
         return _Measure(0.0, 2.5, "no code blocks")
     opened = [fence for fence in fences if not fence.closed]
     if opened:
-        place = spans.at(reading.readme, opened[0].start, opened[0].start + 80)
+        place = reading.at(opened[0].start, opened[0].start + 80)
         return _Measure(0.2, 2.5, "a code fence is never closed", place)
     named = sum(bool(fence.language) for fence in fences) / len(fences)
     return _Measure(0.6 + 0.4 * named, 2.5, f"{plural(len(fences), 'closed code block')}, {named:.0%} with a language")
 
 
 def _lists(reading: Reading) -> _Measure:
-    outline = reading.outline
+    outline = reading.page
     if outline.lists or outline.tables:
         return _Measure(1.0, 1.25, f"{plural(outline.lists, 'list item')}, {plural(outline.tables, 'table')}")
-    shells = sum(fence.language in SHELL for fence in outline.fences)
+    shells = sum(fence.language in SHELL for fence in outline.codes)
     return _Measure(0.3 if shells else 0.0, 1.25, "no lists or tables")
 
 
 def _links(reading: Reading) -> _Measure:
-    targets = [
-        (match, match.group(1).strip()) for block in reading.outline.blocks for match in _LINK.finditer(block.text)
-    ]
+    targets = [(match, match.group(1).strip()) for block in reading.page.blocks for match in _LINK.finditer(block.text)]
     bad = [
         target for _, target in targets if not target or " " in target.split(' "')[0] or target in {"#", "url", "link"}
     ]
@@ -321,26 +316,23 @@ class OfflineJudge:
         return await asyncio.to_thread(self._answers, tier, brief)
 
     def _answers(self, tier: int, brief: Brief) -> list[Criterion]:
-        reading = read(brief, outline(brief.readme))
+        reading = Reading(brief)
         return [self._answer(tier, question, brief, reading) for question in brief.questions]
 
     def _answer(self, tier: int, question: Question, brief: Brief, reading: Reading) -> Criterion:
-        match question.key:
-            case "clarity":
-                return clarity(question, reading)
-            case "completeness":
-                return completeness(question, reading, brief.reference_readme)
-            case "formatting":
-                return formatting(question, reading)
+        if of_readme := _OF_THE_README.get(question.key):
+            return of_readme(question, reading)
         if brief.facts is None:
             return unscored(tier, (question,), "offline judge: there are no facts to compare with", self.name)[0]
-        match question.key:
-            case "purpose":
-                return offline_accuracy.purpose(question, brief.facts, reading)
-            case "dependencies":
-                return offline_accuracy.dependencies(question, brief.facts, reading)
-            case "run_command":
-                return offline_accuracy.run_command(question, brief.facts, reading)
-            case "key_features":
-                return offline_accuracy.key_features(question, brief.facts, reading)
+        if of_facts := _OF_FACTS.get(question.key):
+            return of_facts(question, brief.facts, reading)
         return unscored(tier, (question,), f"the offline judge has no rule for {question.key}", self.name)[0]
+
+
+_OF_THE_README = {"clarity": clarity, "completeness": completeness, "formatting": formatting}
+_OF_FACTS = {
+    "purpose": offline_accuracy.purpose,
+    "dependencies": offline_accuracy.dependencies,
+    "run_command": offline_accuracy.run_command,
+    "key_features": offline_accuracy.key_features,
+}

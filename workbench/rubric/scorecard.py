@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from workbench.base import typed_json
 
 EvidenceKind = Literal["readme", "metadata", "fact", "file", "judge"]
 
 PASS_MARK = 60.0
 """A case passes at this many points of 100 (the original's mark)."""
+NO_FACTS_POINTS = 15.0
+"""What the original gives tier 3 of a case that has no facts (``without_facts`` of ``workbench.rubric.score``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,11 @@ class Criterion:
     judged_by: str = "rule"  # ``rule``, ``offline-3`` or the judge model's name
     samples: tuple[float, ...] = ()  # points of each repeat of a judge; ``points`` is their mean
     given: float | None = None  # points that the format itself earned (see `.scoring`), None: a free answer or unknown
+
+    @property
+    def missing(self) -> float:
+        """Missing points; all of an unscored criterion."""
+        return round(self.maximum - (self.points or 0.0), 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,6 @@ class Scorecard:
     rubric: str
     judge: str
     criteria: tuple[Criterion, ...]
-    spread: tuple[Spread, ...] = ()
 
     @property
     def tiers(self) -> dict[int, TierScore]:
@@ -111,18 +120,21 @@ class Scorecard:
         return sum(tier.maximum for tier in self.tiers.values() if tier.points is not None)
 
     @property
-    def passed(self) -> bool | None:
-        """Whether the document passes at 60 of 100; None while a missing tier could still decide it."""
-        total = self.total or 0.0
-        missing = sum(tier.maximum for tier in self.tiers.values() if tier.points is None)
-        if total >= PASS_MARK:
-            return True
-        return None if total + missing >= PASS_MARK else False
-
-    @property
-    def remarks(self) -> tuple[Criterion, ...]:
-        """The criteria without points, such as the metadata remarks of ``aeo-bench``."""
-        return tuple(criterion for criterion in self.criteria if criterion.maximum == 0)
+    def spread(self) -> tuple[Spread, ...]:
+        """How the repeats of a judge lie, by criterion, tier and in all; () where it was asked once."""
+        judged = [one for one in self.criteria if len(one.samples) > 1]
+        repeats = min((len(one.samples) for one in judged), default=0)
+        values = {f"{one.tier}.{one.key}": one.samples for one in judged}
+        sums = {f"tier {number}": {number} for number in sorted({one.tier for one in judged})}
+        for name, numbers in {**sums, "total": set(self.tiers)}.items() if judged else ():
+            mine = [one for one in self.criteria if one.tier in numbers]
+            if all(one.points is not None for one in mine):
+                several = [one.samples if len(one.samples) > 1 else (one.points or 0.0,) * repeats for one in mine]
+                values[name] = tuple(sum(each) for each in zip(*several))  # noqa: B905 - some repeats may have failed
+        return tuple(
+            Spread(name, len(each), statistics.fmean(each), min(each), max(each), statistics.stdev(each))
+            for name, each in values.items()
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON data, with the sums beside the criteria for readers that are not this program."""
@@ -133,103 +145,10 @@ class Scorecard:
             "out_of": self.out_of,
             "given": self.given,
             "tiers": {str(number): asdict(tier) for number, tier in self.tiers.items()},
-            "criteria": [_criterion_json(criterion) for criterion in self.criteria],
+            "criteria": [asdict(criterion) for criterion in self.criteria],
             "spread": [asdict(one) for one in self.spread],
         }
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Scorecard:
-        return Scorecard(
-            rubric=data["rubric"],
-            judge=data["judge"],
-            criteria=tuple(_criterion_from(item) for item in data["criteria"]),
-            spread=tuple(Spread(**{name: item[name] for name in Spread.__slots__}) for item in data.get("spread", ())),
-        )
-
-
-def _criterion_json(criterion: Criterion) -> dict[str, Any]:
-    values = asdict(criterion)
-    evidence = list(values.pop("evidence"))
-    return {**values, "samples": list(criterion.samples), "evidence": evidence}
-
-
-def _criterion_from(item: Mapping[str, Any]) -> Criterion:
-    values = {name: item[name] for name in Criterion.__slots__ if name in item}
-    evidence = tuple(Evidence(**one) for one in values.pop("evidence", ()))
-    return Criterion(**{**values, "evidence": evidence, "samples": tuple(values.get("samples", ()))})
-
-
-Standing = Literal["good", "middling", "poor"]
-
-GOOD, MIDDLING = 0.7, 0.4
-"""Shares of the points from which on a score is good, and middling; below it is poor."""
-
-
-def standing(share: float) -> Standing:
-    return "good" if share >= GOOD else "middling" if share >= MIDDLING else "poor"
-
-
-Lost = tuple[tuple[str, float], ...]
-"""The criteria of a scorecard that lost points, by their titles, each with how many."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """The cost of a criterion among scorecards: the mean over all, and in how many ``trials`` it lost any."""
-
-    title: str
-    mean: float
-    trials: int
-
-
-def lost_points(card: Scorecard | None) -> Lost:
-    """Return the lost points of a scorecard's criteria, without unscored and complete ones."""
-    return tuple(
-        (one.title, float(one.maximum - one.points))
-        for one in (card.criteria if card is not None else ())
-        if one.points is not None and one.points < one.maximum
-    )
-
-
-def losses_among(cards: Sequence[Lost]) -> list[Loss]:
-    points: dict[str, float] = {}
-    trials: dict[str, int] = {}
-    for lost in cards:
-        for title, many in lost:
-            points[title] = points.get(title, 0.0) + many
-            trials[title] = trials.get(title, 0) + 1
-    losses = [Loss(title, points[title] / len(cards), trials[title]) for title in points]
-    return sorted(losses, key=lambda loss: (-loss.mean, loss.title))
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Points that a criterion did not give, None if it could not be scored."""
-
-    tier: int
-    key: str
-    title: str
-    points: float | None
-    maximum: float
-    reason: str
-    total: float  # of the card if this and all larger losses were gained, without unscored ones
-
-    @property
-    def missing(self) -> float:
-        """Missing points; all of an unscored criterion."""
-        return round(self.maximum - (self.points or 0.0), 6)
-
-
-def missing_points(card: Scorecard) -> tuple[Missing, ...]:
-    """Return the criteria that gave fewer points than they can, the largest loss first, unscored ones last."""
-    criteria = [one for one in card.criteria if one.maximum]
-    lacking = sorted(
-        ((one.maximum - one.points, one) for one in criteria if one.points is not None and one.points < one.maximum),
-        key=lambda gap: (-gap[0], gap[1].tier, gap[1].title),
-    )
-    total = math.fsum(one.points for one in criteria if one.points is not None)
-    found = []
-    for gap, one in [*lacking, *((0.0, one) for one in criteria if one.points is None)]:
-        total += gap
-        found.append(Missing(one.tier, one.key, one.title, one.points, one.maximum, one.reason, round(total, 6)))
-    return tuple(found)
+        return typed_json.convert(Scorecard, data)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import UsageError
 from workbench.rubric import aeo_bench, strict
 from workbench.rubric.judging import Brief, Document, Judge, Question, Rubric, UntrueClaim, unscored
 from workbench.rubric.offline_judge import OfflineJudge
-from workbench.rubric.scorecard import Criterion, Scorecard, Spread
+from workbench.rubric.scorecard import Criterion, Scorecard
 
 if TYPE_CHECKING:
     from workbench.catalog import Facts
@@ -31,16 +30,8 @@ _LONGEST = 100_000
 class _Unreadable(Exception): ...
 
 
-@dataclass(frozen=True, slots=True)
-class Skeleton:
-    """What the grammar writes by itself."""
-
-    readme: str
-    metadata: object
-
-
-def skeleton(shape: str) -> Skeleton | None:
-    """Return the shortest submission that a GBNF grammar with rules ``readme`` and ``metadata`` allows."""
+def skeleton(shape: str) -> tuple[str, object] | None:
+    """Return the README and metadata of the shortest submission that a GBNF grammar with rules of these names allows."""
     rules: dict[str, str] = {}
     for line in shape.splitlines():
         name, found, body = line.partition("::=")
@@ -53,76 +44,50 @@ def skeleton(shape: str) -> Skeleton | None:
         metadata = json.loads(_shortest("metadata", rules, 0), strict=False) if "metadata" in rules else None
     except (_Unreadable, ValueError, RecursionError):
         return None
-    return Skeleton(str(readme), metadata)
+    return str(readme), metadata
 
 
 def _shortest(name: str, rules: dict[str, str], depth: int) -> str:
     """Return the text of a rule with the first of its alternatives, no free characters and the fewest repeats."""
     if name not in rules or depth > _DEEPEST:
         raise _Unreadable
-    tokens = _tokens(rules[name])
-    text, rest = _alternatives(tokens, 0, rules, depth)
-    if rest != len(tokens) or len(text) > _LONGEST:
+    tokens = list(_TOKEN.finditer(rules[name]))
+    if "".join(token[0] for token in tokens) != rules[name]:
+        raise _Unreadable
+    left = [token for token in reversed(tokens) if token[0].strip()]
+    text = _first(left, rules, depth)
+    if left:
         raise _Unreadable
     return text
 
 
-def _tokens(body: str) -> list[re.Match[str]]:
-    found: list[re.Match[str]] = []
-    at = 0
-    while at < len(body):
-        match = _TOKEN.match(body, at)
-        if match is None:
-            raise _Unreadable
-        if match.group().strip():
-            found.append(match)
-        at = match.end()
-    return found
-
-
-def _alternatives(tokens: list[re.Match[str]], at: int, rules: dict[str, str], depth: int) -> tuple[str, int]:
-    first, at = _sequence(tokens, at, rules, depth)
-    while at < len(tokens) and tokens[at]["sign"] == "|":
-        at = _past(tokens, at + 1)
-    return first, at
-
-
-def _past(tokens: list[re.Match[str]], at: int) -> int:
-    open_groups = 0
-    while at < len(tokens) and (open_groups or tokens[at]["sign"] not in ("|", ")")):
-        open_groups += {"(": 1, ")": -1}.get(tokens[at]["sign"] or "", 0)
-        at += 1
-    return at
-
-
-def _sequence(tokens: list[re.Match[str]], at: int, rules: dict[str, str], depth: int) -> tuple[str, int]:
-    parts: list[str] = []
-    while at < len(tokens) and tokens[at]["sign"] not in ("|", ")"):
-        token = tokens[at]
-        at += 1
+def _first(left: list[re.Match[str]], rules: dict[str, str], depth: int, *, read: bool = True) -> str:
+    """Take the alternatives up to the end of their group, and return the text of the first; nothing is looked up unless ``read``."""
+    text = ""
+    while left and left[-1]["sign"] != ")":
+        token = left.pop()
+        item = ""
+        if token["sign"] == "|":
+            read = False
+            continue
         if token["sign"] == "(":
-            item, at = _alternatives(tokens, at, rules, depth)
-            if at >= len(tokens) or tokens[at]["sign"] != ")":
+            item = _first(left, rules, depth, read=read)
+            if not left:
                 raise _Unreadable
-            at += 1
+            left.pop()
         elif token["name"]:
-            item = _shortest(token["name"], rules, depth + 1)
+            item = _shortest(token["name"], rules, depth + 1) if read else ""
         elif token["text"] is not None:
-            item = re.sub(
-                r"\\(.)", lambda match: _ESCAPES.get(match.group(1), match.group(1)), token["text"], flags=re.S
-            )
-        elif token["one"]:
-            item = ""
-        else:
+            item = re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), token["text"], flags=re.S)
+        elif token["times"] and read:
             raise _Unreadable
-        if at < len(tokens) and tokens[at]["times"]:
-            times = tokens[at]
+        if left and left[-1]["times"]:
+            times = left.pop()
             item *= min(int(times["least"]), 1_000) if times["least"] else 1 if times["times"] == "+" else 0
-            at += 1
-        parts.append(item)
-        if sum(map(len, parts)) > _LONGEST:
+        text += item if read else ""
+        if len(text) > _LONGEST:
             raise _Unreadable
-    return "".join(parts), at
+    return text
 
 
 #: Every rubric, the comparable one first.
@@ -178,37 +143,30 @@ async def score(
     criteria = [rule.apply(document) for rule in chosen.rules]
     accuracy, quality = chosen.questions(3), chosen.questions(4)
     without_facts = without_facts if chosen.credits_missing_facts else None
-    absent = (
-        None if parsed and readme.strip() else ("the answer does not parse" if not parsed else "the README is empty")
-    )
-    if absent is not None:
-        no_third = (
-            parsed and facts is None and without_facts is None
-        )  # with nothing to compare with, even silence is no mistake
-        criteria += _no_facts(accuracy, None, judge.name) if no_third else _zero(3, accuracy, absent)
+    absent = "the answer does not parse" if not parsed else "" if readme.strip() else "the README is empty"
+    # With nothing to compare with, even silence is no mistake.
+    if absent and not (parsed and facts is None and without_facts is None):
+        criteria += _zero(3, accuracy, absent)
+    elif facts is None:
+        criteria += _no_facts(accuracy, without_facts, judge.name)
+    else:
+        third = replace(brief, questions=accuracy, readme_limit=chosen.accuracy_limit)
+        criteria += await judge.judge_tier(3, third)
+    if absent:
         criteria += _zero(4, quality, absent)
     else:
-        if facts is None:
-            criteria += _no_facts(accuracy, without_facts, judge.name)
-        else:
-            third = replace(brief, questions=accuracy, readme_limit=chosen.accuracy_limit)
-            criteria += await judge.judge_tier(3, third)
         fourth = replace(brief, questions=quality, readme_limit=chosen.quality_limit)
         criteria += await judge.judge_tier(4, fourth)
     bare = skeleton(shape) if shape and parsed else None
     if bare is not None:
-        asked = judge if isinstance(judge, OfflineJudge) else _NotAsked()
-        known: dict[str, Any] = {
-            "facts": facts,
-            "reference_readme": reference_readme,
-            "view": view,
-            "without_facts": without_facts,
-        }
-        alone = await score(bare.readme, bare.metadata, parsed=True, rubric=rubric, judge=asked, **known)
+        alone = await score(
+            *bare, parsed=True, rubric=rubric, facts=facts, reference_readme=reference_readme, view=view,
+            without_facts=without_facts, judge=judge if isinstance(judge, OfflineJudge) else _NotAsked(),
+        )  # fmt: skip
         criteria = [_with_given(criterion, alone) for criterion in criteria]
     places = {(entry.tier, entry.key): place for place, entry in enumerate(chosen.criteria)}
     criteria.sort(key=lambda criterion: (criterion.tier, places[criterion.tier, criterion.key]))
-    return Scorecard(rubric, judge.name, tuple(criteria), _spread(criteria))
+    return Scorecard(rubric, judge.name, tuple(criteria))
 
 
 class _NotAsked:
@@ -235,26 +193,3 @@ def _no_facts(questions: Sequence[Question], points: float | None, judge: str) -
     whole = sum(question.maximum for question in questions)
     reason = f"the case has no facts: {points:g} of {whole:g} for the tier, as in the original"
     return [Criterion(3, q.key, q.title, points * q.maximum / whole, q.maximum, reason) for q in questions]
-
-
-def _spread(criteria: Sequence[Criterion]) -> tuple[Spread, ...]:
-    judged = [criterion for criterion in criteria if len(criterion.samples) > 1]
-    repeats = min((len(criterion.samples) for criterion in judged), default=0)
-    if repeats < 2:
-        return ()
-    found = [_spread_of(f"{c.tier}.{c.key}", c.samples) for c in judged]
-    for tier in sorted({criterion.tier for criterion in judged}):
-        mine = [criterion for criterion in criteria if criterion.tier == tier]
-        if all(criterion.points is not None for criterion in mine):
-            found.append(_spread_of(f"tier {tier}", _summed(mine, repeats)))
-    if all(criterion.points is not None for criterion in criteria):
-        found.append(_spread_of("total", _summed(criteria, repeats)))
-    return tuple(found)
-
-
-def _summed(criteria: Sequence[Criterion], repeats: int) -> tuple[float, ...]:
-    return tuple(sum(c.samples[i] if len(c.samples) > 1 else c.points or 0.0 for c in criteria) for i in range(repeats))
-
-
-def _spread_of(name: str, values: Sequence[float]) -> Spread:
-    return Spread(name, len(values), statistics.fmean(values), min(values), max(values), statistics.stdev(values))

@@ -11,7 +11,7 @@ import builtins
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -19,7 +19,8 @@ from weakref import WeakKeyDictionary
 
 from workbench.base import python_syntax
 from workbench.base.errors import WorkbenchError
-from workbench.rubric import terms
+from workbench.claims import known, terms
+from workbench.claims.shell import head, normal, package_name, words_in
 from workbench.rubric.word_order import common_stems
 
 if TYPE_CHECKING:
@@ -53,21 +54,14 @@ COMMON = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What a function may be called with; ``positional`` and ``keywords`` are None for any number."""
-
-    positional: int | None
-    keywords: frozenset[str] | None
-
-
 @dataclass(slots=True)
 class Sources:
     """What is known of a project from its own text."""
 
     names: dict[str, str] = field(default_factory=dict)
     identifiers: set[str] = field(default_factory=set)
-    signatures: dict[str, list[Signature]] = field(default_factory=lambda: defaultdict(list))
+    # By function or class the keywords that it takes, None for any.
+    signatures: dict[str, list[frozenset[str] | None]] = field(default_factory=lambda: defaultdict(list))
     salient: Mapping[str, float] = field(default_factory=dict)
     described: set[str] = field(default_factory=set)  # stems of module docstrings, manifest and purpose
     complete: bool = False  # the whole repository was read: a name that is missing does not exist
@@ -170,47 +164,26 @@ def _add_tree(found: Sources, words: Counter[str], tree: ast.Module) -> None:
         if isinstance(documented, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             docstring = ast.get_docstring(documented) or ""
             words.update(_stems([docstring, documented.name]))
-            if isinstance(documented, ast.FunctionDef | ast.AsyncFunctionDef):
-                owner = documented.name if documented.name != "__init__" else ""
-                if owner:
-                    found.signatures[owner].append(_signature(documented.args))
-            else:
-                _add_class(found, documented)
+            if isinstance(documented, ast.ClassDef):
+                own = (one for one in documented.body if isinstance(one, ast.FunctionDef) and one.name == "__init__")
+                maker = next(own, None)
+                found.signatures[documented.name].append(_keywords(maker.args) if maker is not None else None)
+            elif documented.name != "__init__":
+                found.signatures[documented.name].append(_keywords(documented.args))
         elif isinstance(documented, ast.Call):
-            strings: list[object] = [
-                getattr(node, "value", "")
-                for node in (*documented.args, *(k.value for k in documented.keywords))
-                if _is_text(node)
-            ]
-            for option in strings:
-                if isinstance(option, str) and _OPTION.fullmatch(option.split("/")[0]):
-                    words.update(_stems(str(text) for text in strings))
+            values = (*documented.args, *(one.value for one in documented.keywords))
+            strings = [one.value for one in values if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            for _ in (one for one in strings if _OPTION.fullmatch(one.split("/")[0])):
+                words.update(_stems(strings))
         elif isinstance(documented, ast.Assign):
             for target in documented.targets:
                 if isinstance(target, ast.Name) and len(target.id) > 2:
                     _add_name(found, target.id)
 
 
-def _add_class(found: Sources, node: ast.ClassDef) -> None:
-    own = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
-    if own:
-        found.signatures[node.name].append(_signature(own[0].args, bound=True))
-    else:
-        found.signatures[node.name].append(Signature(None, None))
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _signature(arguments: ast.arguments, *, bound: bool = False) -> Signature:
-    named = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
-    method = bool(named) and named[0] in {"self", "cls"}
-    count = len(named) - (1 if bound or method else 0)
-    return Signature(
-        None if arguments.vararg else count,
-        None if arguments.kwarg else frozenset((*named, *(arg.arg for arg in arguments.kwonlyargs))),
-    )
+def _keywords(arguments: ast.arguments) -> frozenset[str] | None:
+    named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return None if arguments.kwarg else frozenset(one.arg for one in named)
 
 
 def _stems(texts: Iterable[str]) -> set[str]:
@@ -251,3 +224,56 @@ def _salient(words: Counter[str]) -> Mapping[str, float]:
     best = own.most_common(_SALIENT)
     top = best[0][1] if best else 1
     return {stem: min(1.0, 0.3 + 0.7 * count / top) for stem, count in best}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnNames:
+    """Names that belong to a project; ``files`` are visible file names without folders, None without the repository."""
+
+    modules: frozenset[str]
+    packages: frozenset[str]
+    files: frozenset[str] | None
+
+    @staticmethod
+    def of(facts: Facts | None, view: View | None) -> OwnNames:
+        modules: set[str] = set()
+        packages: set[str] = set()
+        if facts is not None:
+            modules.update(_module_names([facts.main_file]))
+            start = head(normal(words_in(facts.run_command)))
+            packages.update(package_name(word) for word in start if word not in {"python", "-m", "-c"})
+            modules.update(word.split(".")[0] for word in start[2:3])
+            said = (*facts.must_mention, facts.main_purpose)
+            packages.update(package_name(word) for item in said for word in item.split() if re.search(r"\w-\w", word))
+        files = None
+        if view is not None:
+            paths = [entry.path for entry in view.files]
+            files = frozenset(path.rsplit("/", 1)[-1] for path in paths)
+            modules.update(_module_names(paths))
+        packages.update(package_name(name) for name in modules)
+        packages.discard("")
+        return OwnNames(frozenset(modules), frozenset(packages), files)
+
+    def owns(self, package: str) -> bool:
+        """Whether a (normal) package name is plausibly the project's, as ``python-dotenv`` is ``dotenv``'s."""
+        bare = re.sub(r"^(python|py)-|-(python|py|cli|tool)$", "", package)
+        return package in self.packages or bare in self.packages
+
+    def has_module(self, name: str, dependencies: Iterable[str]) -> bool:
+        if name in self.modules:
+            return True
+        plain = package_name(name)
+        # A package's module often has another name (beautifulsoup4 → bs4): only a hint of likeness is asked.
+        return any(plain in other or other in plain for other in dependencies if len(other) > 2)
+
+    def lacks(self, path: str) -> bool:
+        """Whether a file named in a command is certainly not in the repository."""
+        if self.files is None or re.search(r"[<>{}$*\[\]]|^(your|my|path|example|docs?/|/|~)", path):
+            return False
+        name = path.rsplit("/", 1)[-1]
+        return name not in self.files
+
+
+def _module_names(paths: Sequence[str]) -> frozenset[str]:
+    stems = {PurePosixPath(path).stem for path in paths if path.endswith((".py", ".pyi", ".pyx"))}
+    return known.modules_of(paths) | (stems - known.NOT_MODULES - {"__init__", "__main__"})

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.base.text import one_line
+from workbench.base.text import one_line, sound
 from workbench.rubric.scorecard import Evidence
 
 _SHOWN = 120
-
-
-def sound(text: str) -> str:
-    """Return ``text`` with lone surrogates replaced, so that it can be stored and sent as UTF-8."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def quote(text: str, width: int = _SHOWN) -> str:

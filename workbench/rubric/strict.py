@@ -11,14 +11,15 @@ import re
 from collections.abc import Mapping
 from functools import partial
 
-from workbench.base import python_syntax
 from workbench.base.text import plural
-from workbench.rubric import aeo_bench, commands, spans
-from workbench.rubric.commands import Project
+from workbench.claims import shell
+from workbench.claims.page import PYTHON, SHELL, Code, Heading, Page, outline
+from workbench.claims.python import example_of
+from workbench.rubric import aeo_bench, spans
 from workbench.rubric.judging import QUALITY, STRICT_ACCURACY, Document, Found, Rubric, Rule
-from workbench.rubric.markdown import PYTHON, SHELL, Fence, Heading, Outline, outline
 from workbench.rubric.metadata import metadata_findings, right_context, software_types
 from workbench.rubric.scorecard import Evidence
+from workbench.rubric.sources import OwnNames
 
 NAME = "strict"
 
@@ -60,7 +61,7 @@ def _must_mention(document: Document) -> Found:
 def _readme(document: Document) -> Found:
     page = outline(document.readme)
     heading = next((h for h in page.headings if h.level == 1 and h.text), None)
-    words = sum(len(block.text.split()) for block in page.prose)
+    words = sum(len(block.text.split()) for block in page.paragraphs)
     enough = len(document.readme) > aeo_bench.MINIMUM_LENGTH and words >= 15
     points = (2.0 if heading else 0.0) + (3.0 if enough else 0.0)
     said = "a title" if heading else "no title (a heading of level 1)"
@@ -112,10 +113,10 @@ def _section(document: Document, name: str, maximum: float, pattern: re.Pattern[
     return Found(round(maximum * share, 1), reason, (place,))
 
 
-def _content(page: Outline, heading: Heading) -> tuple[float, str]:
+def _content(page: Page, heading: Heading) -> tuple[float, str]:
     start, end = page.section(heading)
     words = sum(len(block.text.split()) for block in page.blocks if start <= block.start < end)
-    fences = [fence for fence in page.fences if start <= fence.start < end and fence.code.strip()]
+    fences = [fence for fence in page.codes if start <= fence.start < end and fence.code.strip()]
     if fences and words >= _LEAST_WORDS:
         return 1.0, "has text and code"
     if fences:
@@ -130,11 +131,11 @@ def _content(page: Outline, heading: Heading) -> tuple[float, str]:
 def _examples(document: Document) -> Found:
     maximum = 8.0
     page = outline(document.readme)
-    project = Project.known_from(document.facts, document.view)
+    project = OwnNames.of(document.facts, document.view)
     runnable: list[Evidence] = []
     rejected: list[tuple[str, Evidence]] = []
-    found = commands.commands(page)
-    for fence in page.fences:
+    found = shell.started_by(page)
+    for fence in page.codes:
         if fence.indented or not fence.code.strip():
             continue
         problem = _problem(fence, found, project)
@@ -155,7 +156,7 @@ def _examples(document: Document) -> Found:
     return Found(round(maximum * share, 1), reason, evidence)
 
 
-def _problem(fence: Fence, found: tuple[commands.Command, ...], project: Project) -> str | None:
+def _problem(fence: Code, found: list[shell.Started], project: OwnNames) -> str | None:
     if not fence.closed:
         return "the fence is never closed"
     if fence.language in PYTHON:
@@ -165,7 +166,7 @@ def _problem(fence: Fence, found: tuple[commands.Command, ...], project: Project
     inside = [c for c in found if fence.start <= c.start < fence.end]
     if not inside:
         return "no command in it"
-    if all(any(commands.installs(command)) for command in inside):
+    if all(command.packages or command.files for command in inside):
         return "it only installs"
     known = project.modules | project.packages
     if known and not any(_names(" ".join(command.words), known) for command in inside):
@@ -173,13 +174,9 @@ def _problem(fence: Fence, found: tuple[commands.Command, ...], project: Project
     return None
 
 
-def _python_problem(code: str, project: Project) -> str | None:
-    lines = code.splitlines()
-    if any(line.startswith(">>>") for line in lines):
-        code = "\n".join(line[4:] for line in lines if line.startswith((">>>", "...")))
-    try:
-        tree = python_syntax.parse(code)
-    except python_syntax.UNREADABLE:
+def _python_problem(code: str, project: OwnNames) -> str | None:
+    tree = example_of(code)
+    if tree is None:
         return "it is not valid Python"
     if not any(isinstance(node, ast.Call | ast.Import | ast.ImportFrom) for node in ast.walk(tree)):
         return "it calls nothing"

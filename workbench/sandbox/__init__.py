@@ -12,8 +12,19 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "backend": ["Backend", "Guarantees"],
         "choose": ["BackendStatus", "available_backends", "choose_backend"],
-        "errors": ["NoIsolation", "SandboxError", "SandboxUnavailable"],
-        "types": ["Job", "Limits", "Reason", "Report", "Route", "TestOutcome", "Verdict", "Workspace"],
+        "types": [
+            "Job",
+            "Limits",
+            "NoIsolation",
+            "Reason",
+            "Report",
+            "Route",
+            "SandboxError",
+            "SandboxUnavailable",
+            "TestOutcome",
+            "Verdict",
+            "Workspace",
+        ],
         "worker": ["Pool", "Worker", "pool"],
     },
 )

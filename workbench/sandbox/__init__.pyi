@@ -3,14 +3,14 @@ from workbench.sandbox.backend import Guarantees as Guarantees
 from workbench.sandbox.choose import BackendStatus as BackendStatus
 from workbench.sandbox.choose import available_backends as available_backends
 from workbench.sandbox.choose import choose_backend as choose_backend
-from workbench.sandbox.errors import NoIsolation as NoIsolation
-from workbench.sandbox.errors import SandboxError as SandboxError
-from workbench.sandbox.errors import SandboxUnavailable as SandboxUnavailable
 from workbench.sandbox.types import Job as Job
 from workbench.sandbox.types import Limits as Limits
+from workbench.sandbox.types import NoIsolation as NoIsolation
 from workbench.sandbox.types import Reason as Reason
 from workbench.sandbox.types import Report as Report
 from workbench.sandbox.types import Route as Route
+from workbench.sandbox.types import SandboxError as SandboxError
+from workbench.sandbox.types import SandboxUnavailable as SandboxUnavailable
 from workbench.sandbox.types import TestOutcome as TestOutcome
 from workbench.sandbox.types import Verdict as Verdict
 from workbench.sandbox.types import Workspace as Workspace

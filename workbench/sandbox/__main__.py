@@ -9,7 +9,7 @@ import json
 import sys
 
 from workbench.sandbox.choose import choose_backend
-from workbench.sandbox.errors import NoIsolation, SandboxUnavailable
+from workbench.sandbox.types import NoIsolation, SandboxUnavailable
 
 
 def main() -> int:

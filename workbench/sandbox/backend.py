@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from workbench.sandbox.names import NOT_ISOLATED
-from workbench.sandbox.types import Limits
+from workbench.sandbox.types import NOT_ISOLATED, Limits
 
 #: The runner's folder on this machine; a back end mounts it read-only as ``<Layout.runner>/workbench_runner``.
 RUNNER = Path(__file__).resolve().parent / "workbench_runner"
@@ -20,16 +19,8 @@ RUNNER = Path(__file__).resolve().parent / "workbench_runner"
 #: Parts of the system visible in a sandbox without its own image, besides ``/usr``: folders of ``/``, names in ``/etc``.
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 SYSTEM_FILES = (
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "localtime",
-    "mime.types",
-    "ssl",
-    "alternatives",
-    "services",
-    "protocols",
-)
+    "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types", "ssl", "alternatives", "services", "protocols",
+)  # fmt: skip
 
 #: Maximum length of a line: a report with the trace of a large suite is a single line.
 _LINE_BYTES = 256 * 2**20
@@ -59,21 +50,14 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Guarantees:
-    """What a back end promises on this machine; rules, reports and screens go by it, never by the back end's name.
+    """What a back end promises on this machine; rules, reports and screens go by it, never by the back end's name."""
 
-    Attributes:
-        isolated: Whether this machine's files, processes and ports, and those of other sandboxes, are out of reach.
-            Only such a back end is chosen by default, and only in such a one the suite runs several times at once.
-        network: Whether a candidate can reach a network.
-        bounded_disk: Whether writes go to memory of a fixed size; else they go to a folder of this machine, whose disk
-            may be full through no fault of the candidate.
-        sentences: All of it for a person, one sentence each, weaknesses included.
-    """
-
+    #: This machine's files, processes and ports, and those of other sandboxes, are out of reach. Only such a back end is
+    #: chosen by default, and only in such a one the suite runs several times at once.
     isolated: bool
-    network: bool
-    bounded_disk: bool
-    sentences: tuple[str, ...]
+    network: bool  # a candidate can reach one
+    bounded_disk: bool  # writes go to memory of a fixed size, not to a disk that others fill
+    sentences: tuple[str, ...]  # all of it for a person, one sentence each, weaknesses included
 
     @property
     def weaknesses(self) -> tuple[str, ...]:
@@ -82,31 +66,44 @@ class Guarantees:
         return tuple(word for is_so, word in weak if is_so)
 
 
-class Channel(Protocol):
+class Channel:
     """A running sandbox: lines in, lines out.
 
     ``address_space_mb`` and ``process_limit`` are ``RLIMIT_AS`` and ``RLIMIT_NPROC`` for candidates where nothing
     better bounds memory and processes, else None.
     """
 
-    layout: Layout
-    address_space_mb: int | None
-    process_limit: int | None
+    def __init__(self, layout: Layout, address_space_mb: int | None = None, process_limit: int | None = None) -> None:
+        self.layout = layout
+        self.address_space_mb, self.process_limit = address_space_mb, process_limit
+        self._errors = bytearray()  # the end of the runner's error output
+
+    def _hear(self, errors: bytes) -> None:
+        self._errors += errors
+        del self._errors[:-4096]
+
+    def _heard(self) -> str:
+        return self._errors.decode("utf-8", "replace").strip()
 
     async def send(self, line: bytes) -> None:
         """Write one line; raises ``ConnectionError`` if the runner has exited."""
+        raise NotImplementedError
 
     async def receive(self) -> bytes:
         """Return the next line, or ``b""`` if the runner has exited."""
+        raise NotImplementedError
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
         """Return whether the kernel killed a process for memory, waiting ``patience`` seconds for a yes."""
+        raise NotImplementedError
 
     def disk_exceeded(self) -> bool:
         """Return whether the sandbox was stopped for writing too much; False where a tmpfs limits that."""
+        return False
 
     async def close(self) -> str:
         """Stop the sandbox and everything in it; return the end of the runner's error output."""
+        raise NotImplementedError
 
 
 class Backend(Protocol):
@@ -129,7 +126,7 @@ def runner_command(python: Path | str, runner: str, first: str = "") -> list[str
     return [str(python), "-I", "-B", "-c", code]
 
 
-class PipeChannel:
+class PipeChannel(Channel):
     """A channel to a local process over its standard input and output."""
 
     def __init__(
@@ -143,14 +140,9 @@ class PipeChannel:
         end: Callable[[int], None] = lambda pid: None,
         cleanup: Callable[[], None] = lambda: None,
     ) -> None:
-        self.layout = layout
-        self.address_space_mb = address_space_mb
-        self.process_limit = process_limit
+        super().__init__(layout, address_space_mb, process_limit)
         self._process = process
-        self._memory_killed = memory_killed
-        self._end = end
-        self._cleanup = cleanup
-        self._errors = bytearray()
+        self._memory_killed, self._end, self._cleanup = memory_killed, end, cleanup
         self._listener = asyncio.create_task(self._listen())
 
     @classmethod
@@ -171,8 +163,7 @@ class PipeChannel:
     async def _listen(self) -> None:
         assert self._process.stderr is not None
         while chunk := await self._process.stderr.read(4096):
-            self._errors += chunk
-            del self._errors[:-4096]
+            self._hear(chunk)
 
     async def send(self, line: bytes) -> None:
         assert self._process.stdin is not None
@@ -189,10 +180,6 @@ class PipeChannel:
     async def memory_killed(self, patience: float = 0.0) -> bool:
         return self._memory_killed()
 
-    def disk_exceeded(self) -> bool:
-        """False: all writes go to a tmpfs of limited size."""
-        return False
-
     async def close(self) -> str:
         """Kill the process and wait for it; its descendants end with the PID namespace, or were killed by ``end``."""
         if self._process.returncode is None:
@@ -206,4 +193,4 @@ class PipeChannel:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._listener, 2.0)
         await asyncio.to_thread(self._cleanup)
-        return self._errors.decode("utf-8", "replace").strip()
+        return self._heard()

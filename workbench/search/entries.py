@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.regeneration.failure_groups import FailedTest
-from workbench.results.scores import card_of
-from workbench.rubric.scorecard import lost_points
+from workbench.results.scores import card_of, lost_points
 from workbench.session.labels import SESSION, criterion_part, star_first
 
 if TYPE_CHECKING:

@@ -49,17 +49,14 @@ def get(connection: sqlite3.Connection, digest: str, limit: int | None = None) -
         content = data if limit is None else data[:limit]
     else:
         try:
-            content = _front(data, min(size, MOST) + 1 if limit is None else min(limit, MOST))
+            most = min(size, MOST) + 1 if limit is None else min(limit, MOST)
+            content = zlib.decompressobj().decompress(data, max(1, most))
         except (zlib.error, MemoryError):
             raise BlobDamaged("it cannot be unpacked") from None
     # Only the whole can be compared with its name.
     if (limit is None or limit > size) and (len(content) != size or digest_of(content) != digest):
         raise BlobDamaged("it is not what was recorded")
     return content
-
-
-def _front(data: bytes, limit: int) -> bytes:
-    return zlib.decompressobj().decompress(data, max(1, limit))
 
 
 def _row(connection: sqlite3.Connection, columns: str, digest: str) -> tuple[Any, ...] | None:

@@ -17,6 +17,7 @@ from workbench.base.disks import is_full
 from workbench.base.errors import WorkbenchError
 from workbench.base.files import building_beside, put_in_place
 from workbench.base.read_only import must_write
+from workbench.base.text import one_line
 from workbench.session import log, schema
 
 SUFFIX = ".session"
@@ -228,11 +229,9 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
             if application != schema.APPLICATION_ID:
                 raise _no_session(path)
             if version != schema.SCHEMA_VERSION:
-                newer = version > schema.SCHEMA_VERSION
                 raise SessionOfOtherVersion(
-                    f"{path.name} was written by {'a newer' if newer else 'an older'} version of the workbench (schema {version}, "
-                    f"this one knows {schema.SCHEMA_VERSION}); "
-                    f"{'upgrade the workbench' if newer else 'take that version'} to open it. The file was not changed."
+                    f"{path.name} was made by {_release(connection)} (schema {version}), and only that reads it: this is workbench "
+                    f"{__version__}, for schema {schema.SCHEMA_VERSION}. The file was not changed."
                 )
             if part := schema.foreign_part(connection):
                 raise SessionCorrupt(
@@ -242,6 +241,13 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+def _release(connection: sqlite3.Connection) -> str:
+    with contextlib.suppress(sqlite3.Error, TypeError):
+        (made,) = connection.execute("SELECT value FROM meta WHERE key = 'created_by'").fetchone()
+        return one_line(str(made), 60) or "an unknown release"
+    return "an unknown release"
 
 
 def _no_session(path: Path) -> SessionCorrupt:

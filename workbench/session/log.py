@@ -15,6 +15,7 @@ one before: SQLite copies pages into the file while another program's transactio
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import secrets
 import sqlite3
@@ -66,10 +67,7 @@ def touch(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def belongs(path: Path) -> bool:
-    """Return whether the log beside a session file is the file's own, without writing anything.
-
-    A log beside a file of a schema without names belongs to it, unless the log alone has names.
-    """
+    """Return whether the log beside a session file is the file's own, without writing anything."""
     pause = threading.Event()
     before, same = None, 0
     for _ in range(_MOST_LOOKS):
@@ -79,9 +77,7 @@ def belongs(path: Path) -> bool:
             # With the log it cannot be read. Without it, it can: then the log is at fault.
             return own is None
         if own is None:
-            return not said or _is_sound(path)
-        if not said or not own:
-            return said == own
+            return _is_sound(path)
         if own[1] in said:
             return True
         # What goes on changing is a session at work; names that differ and stay are of two files.
@@ -108,14 +104,9 @@ def age(path: Path) -> tuple[str, int] | None:
 
 
 def _names(path: Path, how: str) -> tuple[str, ...] | None:
-    """Return (base, generation) as seen with or without the log, () if the schema has no names, None if unreadable."""
+    """Return (base, generation) as seen with or without the log, None if unreadable."""
     with contextlib.suppress(sqlite3.Error, OSError), _opened(path, how) as connection:
-        try:
-            row = connection.execute(_NAMES).fetchone()
-        except sqlite3.OperationalError as error:
-            if "no such table" in str(error):
-                return ()
-            raise
+        row = connection.execute(_NAMES).fetchone()
         return tuple(map(str, row)) if row else None
     return None
 
@@ -157,12 +148,8 @@ def set_aside(path: Path) -> Path | None:
 def logs_set_aside(path: Path) -> list[Path]:
     real = path.resolve()
     with contextlib.suppress(OSError):
-        return sorted(real.parent.glob(f"{_literal(real.name)}.foreign-log-*"))
+        return sorted(real.parent.glob(f"{glob.escape(real.name)}.foreign-log-*"))
     return []
-
-
-def _literal(name: str) -> str:
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
 def _sync(log: Path) -> None:
@@ -224,7 +211,5 @@ def tidy(path: Path) -> None:
     with contextlib.suppress(sqlite3.Error, OSError), _opened(path, "mode=rw") as connection:
         if log_size(path) and lease.engine_lives(connection):
             return  # the engine does it, a moment from now
-        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'log_identity'").fetchone():
-            checkpoint(connection, path, 2000)
-        else:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute(_NAMES).fetchone()  # one that asked nothing leaves an empty log behind
+        checkpoint(connection, path, 2000)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbench.session.judges import is_offline, recorded_as
+from workbench.session.judges import recorded_as
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import RunRow, ScoreRow, TrialRow
+    from workbench.session.rows import RunRow, TrialRow
 
 #: How a card says that a criterion has no points because its judge gave no usable answer; all else is unscored by design.
 JUDGE_FAILED = "judge failed: "
@@ -21,10 +20,6 @@ SELECT 1 FROM candidates JOIN tasks ON tasks.id = candidates.task_id WHERE candi
     candidates.verdict = 'error'
     OR (candidates.state != 'done' AND (tasks.state = 'ready' OR candidates.verdict IS NOT NULL)))
 UNION ALL SELECT 1 FROM dropped WHERE run_id = ? AND stage = 'documentation' LIMIT 1
-"""
-_CARDS = """
-SELECT trial_id, rubric FROM scorecards JOIN trials ON trials.id = trial_id
-WHERE run_id = ? AND trials.state = 'done' AND problem IS NULL AND judge != 'offline' AND judge NOT GLOB 'offline-[0-9]*' AND (tier3 IS NULL OR tier4 IS NULL)
 """
 
 
@@ -41,19 +36,6 @@ def judge_problem(judge: str, criteria: Iterable[Mapping[str, Any]]) -> str:
     which = f"Tiers {' and '.join(numbers)} are" if len(numbers) > 1 else f"Tier {numbers[0]} is"
     why = failed[min(failed)] or "it gave no reason"
     return f"{which} unscored, because the judge {judge} failed: {why}"
-
-
-def problem_of(reader: SessionReader, score: ScoreRow) -> str:
-    """Return why tiers of a scorecard are unscored, "" if no judge failed; of an older file the card itself says it."""
-    if score.problem is not None:
-        return score.problem
-    if is_offline(score.judge) or None not in (score.tier1, score.tier2, score.tier3, score.tier4):
-        return ""
-    try:
-        card = json.loads(reader.text(score.card_blob))
-        return judge_problem(score.judge, [one for one in card["criteria"] if isinstance(one, dict)])
-    except (KeyError, TypeError, ValueError):
-        return ""
 
 
 def judges_of(run: RunRow | None) -> tuple[str, ...]:
@@ -115,7 +97,7 @@ def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
         for rubric in plan.get("rubrics") or ():
             for judge in judges_of(run):
                 card = cards.get((rubric, judge))
-                if card is None or card.at < since or problem_of(reader, card):
+                if card is None or card.at < since or card.problem:
                     found.append((row.id, rubric, judge))
     return found
 
@@ -126,9 +108,9 @@ def trial_problem(reader: SessionReader, trial: TrialRow) -> str:
         return ""
     meant = judges_of(reader.run(trial.run_id))
     every = reader.scores(trial.id)
-    # A trial that none of them scored was judged under another name than its plan says.
+    # A trial that was imported was judged by whom no plan names.
     scores = [score for score in every if score.judge in meant] or every
-    return next(filter(None, (problem_of(reader, score) for score in scores)), "")
+    return next((score.problem for score in scores if score.problem), "")
 
 
 def trial_state(reader: SessionReader, trial: TrialRow) -> str:
@@ -145,15 +127,7 @@ def has_unscored(reader: SessionReader, run_id: str) -> bool:
     )
     if any(row is not None and trial_problem(reader, row) for row in (reader.trial(trial) for (trial,) in known)):
         return True
-    if run is not None and lacking(reader, run):
-        return True
-    older = {(trial, rubric) for trial, rubric in reader.query(_CARDS, (run_id,))}
-    return any(
-        problem_of(reader, score)
-        for trial in dict.fromkeys(trial for trial, _ in older)
-        for score in reader.scores(trial)
-        if (trial, score.rubric) in older
-    )
+    return run is not None and bool(lacking(reader, run))
 
 
 def is_missing(reader: SessionReader, run: RunRow) -> bool:

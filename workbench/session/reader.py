@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.session import engine_starts, json_forms, lease, log, pending_work, rows, schema
+from workbench.base.typed_json import WrongForm, decode
+from workbench.session import engine_starts, lease, log, pending_work, rows, schema
 from workbench.session.file import SessionCorrupt, SessionError, connect, translated
 from workbench.session.judges import OFFLINE, is_offline
 from workbench.session.labels import REMARKED, remarked
@@ -247,8 +248,8 @@ class SessionReader(RowReader):
     def _pairs(self, digest: str, of: str, second: type[Any]) -> list[tuple[str, Any]]:
         with contextlib.suppress(TextDamaged):
             try:
-                return json_forms.pairs(self.text(digest, of=of), str, second)
-            except json_forms.WrongForm as error:
+                return decode(list[tuple[str, second]], self.text(digest, of=of))  # type: ignore[valid-type]
+            except WrongForm as error:
                 self.note_damage(of, str(error))
         return []
 
@@ -257,19 +258,21 @@ class SessionReader(RowReader):
         if not text:
             return kind()
         try:
-            return json_forms.decoded(text, kind)
-        except json_forms.WrongForm as error:
+            return decode(kind, text)
+        except WrongForm as error:
             self.note_damage(of, str(error))
             return kind()
 
     def card(self, score: rows.ScoreRow) -> dict[str, Any]:
         """Return the readable part of a scorecard (see ``workbench.rubric.Scorecard.to_json``), else {}."""
+        from workbench.session import score_cards
+
         of = f"the scorecard of trial {score.trial_id} by {score.rubric}, judge {score.judge}"
         try:
-            card, lost = json_forms.card(self.text(score.card_blob, of=of))
+            card, lost = score_cards.card(self.text(score.card_blob, of=of))
         except TextDamaged:
             return {}
-        except json_forms.WrongForm as error:
+        except WrongForm as error:
             self.note_damage(of, str(error))
             return {}
         if lost:

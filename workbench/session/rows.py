@@ -15,7 +15,7 @@ class RunRow:
 
     id: str
     kind: str
-    config: str  # JSON of a plan, see `workbench.orders.plan`
+    config: str  # JSON of a plan, see `workbench.plans.plan`
     state: str
     created_at: float
     started_at: float | None
@@ -116,7 +116,7 @@ class ImprovementRow:
 
     id: str
     run_id: str | None  # The regeneration with the original docs, None before it was ordered
-    plan: str  # JSON of `workbench.orders.plan.ImprovementPlan`
+    plan: str  # JSON of `workbench.plans.plan.ImprovementPlan`
     state: str
     stage: str  # What it is at, in words
     now_run: str | None

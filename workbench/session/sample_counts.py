@@ -1,8 +1,9 @@
-"""The samples of a run, counted by SQLite: alike ones in one row."""
+"""Samples, counted by SQLite: sums that a session keeps by task, and the samples of a run, alike ones in one row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,56 @@ from workbench.session.rows import UNDER_WAY, CandidateRow, TaskRow
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
+
+COUNTS = "coalesce({0}verdict != 'error', 0)"
+"""Whether a candidate is a sample of pass@k, in SQL; ``{0}`` is the table with its dot, or nothing. See :func:`is_counted`."""
+
+
+def is_counted(verdict: str | None) -> bool:
+    """Return whether a candidate is a sample of pass@k: it has a verdict, and not by an error of the Workbench."""
+    return verdict not in (None, "", "error")
+
+
+# -- the sums that SQLite keeps: the columns of ``verdict_counts``, and the triggers that fill it
+
+GROUPED = ("task_id", "evaluator", "prompt", "context", "settings", "control")
+# Column of verdict_counts -> what a candidate adds to it; the rules are those of workbench.regeneration.outcome.
+COUNTED = {
+    "samples": "1",
+    "waiting": "{0}verdict IS NULL",
+    "counted": COUNTS,
+    "passed": "coalesce({0}verdict = 'passed', 0)",
+    "doubtful": "coalesce({0}verdict = 'passed' AND {0}doubtful IS NOT NULL, 0)",
+    "repaired": "coalesce({0}verdict = 'passed' AND {0}repairs > 0, 0)",
+    "tokens": "coalesce({0}prompt_tokens, 0) + coalesce({0}completion_tokens, 0)",
+    "priced": "{0}cost_usd IS NOT NULL",
+    "cost_usd": "coalesce({0}cost_usd, 0)",
+    "seconds": "coalesce({0}asked_s, 0) + coalesce({0}tested_s, 0)",
+}
+_CHANGING = (
+    "verdict, doubtful, repairs, prompt_tokens, completion_tokens, cost_usd, asked_s, tested_s, task_id, evaluator, prompt, "
+    "context, settings, control"
+)
+
+
+def _counting(side: str, sign: str) -> str:
+    sums = ", ".join(f"{name} = {name} {sign} ({sql.format(side)})" for name, sql in COUNTED.items())
+    return f"UPDATE verdict_counts SET {sums} WHERE {' AND '.join(f'{name} = {side}{name}' for name in GROUPED)};"
+
+
+# No conflict clause: that of the statement which sets off the trigger would take its place.
+_NEW_GROUP = (
+    f"INSERT INTO verdict_counts ({', '.join(GROUPED)}) SELECT {', '.join(f'NEW.{name}' for name in GROUPED)} "
+    f"WHERE NOT EXISTS (SELECT 1 FROM verdict_counts WHERE {' AND '.join(f'{name} = NEW.{name}' for name in GROUPED)});"
+)
+COUNTING = (
+    f"CREATE TRIGGER verdict_counts_insert AFTER INSERT ON candidates BEGIN {_NEW_GROUP} {_counting('NEW.', '+')} END;",
+    f"CREATE TRIGGER verdict_counts_update AFTER UPDATE OF {_CHANGING} ON candidates BEGIN {_counting('OLD.', '-')} "
+    f"{_NEW_GROUP} {_counting('NEW.', '+')} END;",
+    f"CREATE TRIGGER verdict_counts_delete AFTER DELETE ON candidates BEGIN {_counting('OLD.', '-')} END;",
+)
+
+# -- the samples of a run
 
 CONTROL_FAILS = (
     "(candidates.sample = 0 AND ((evaluator = 'reference' AND verdict NOT IN ('passed', 'error')) "
@@ -70,6 +121,17 @@ def sample_counts(
 ) -> list[SampleCount]:
     """Return the samples of a run's tasks, alike ones together; ``since``: two times, the later first."""
     task = "tasks.id" if by_task else "''"
+    return _counts(reader, task, "tasks.run_id = ?3", f"{task} || {_ALIKE}", (*since, run_id))
+
+
+def counts_of(reader: SessionReader, candidates: Iterable[CandidateRow]) -> list[SampleCount]:
+    """Return a count of one for each candidate."""
+    ids = json.dumps([row.id for row in candidates])
+    where = "candidates.id IN (SELECT value FROM json_each(?3))"
+    return _counts(reader, "tasks.id", where, "candidates.id", (1e18, 1e18, ids))
+
+
+def _counts(reader: SessionReader, task: str, where: str, alike: str, arguments: Sequence[object]) -> list[SampleCount]:
     rows = reader.query(
         "SELECT docs, evaluator, prompt, context, settings, docs_scope, control, "
         f"{task}, tasks.state = 'excluded', sample = 0, candidates.state, coalesce(verdict, ''), {DOUBTFUL}, "
@@ -77,9 +139,8 @@ def sample_counts(
         "sum(cost_usd), min(at - coalesce(asked_s, 0) - coalesce(tested_s, 0)), max(at), count(recheck), total(agrees = 0), "
         "group_concat(DISTINCT backend), total(at >= ?1), total(at >= ?2), min(CASE WHEN at >= ?2 THEN at END), "
         f"coalesce(max(candidates.rowid), 0), coalesce(repairs, 0) > 0, {CUT} "
-        "FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ?3 "
-        f"GROUP BY {task} || {_ALIKE}",
-        (*since, run_id),
+        f"FROM tasks JOIN candidates ON task_id = tasks.id WHERE {where} GROUP BY {alike}",
+        arguments,
     )
     return [
         SampleCount(
@@ -90,43 +151,6 @@ def sample_counts(
         )
         for row in rows
     ]  # fmt: skip
-
-
-def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> list[SampleCount]:
-    """Return a count of one for each candidate of ``tasks`` (by id); others are left out."""
-    found = []
-    cut = {
-        call
-        for (call,) in reader.query("SELECT id FROM calls WHERE finish_reason = 'length' AND purpose = 'evaluator'")
-    }
-    for row in rows:
-        task = tasks.get(row.task_id)
-        if task is None:
-            continue
-        took = (row.asked_s or 0.0) + (row.tested_s or 0.0)
-        found.append(
-            SampleCount(
-                group=group_of(row, task),
-                control=bool(row.control),
-                task=task.id,
-                excluded=task.state == "excluded",
-                first=row.sample == 0,
-                state=row.state,
-                verdict=row.verdict or "",
-                doubtful=row.doubtful is not None,
-                route=row.route or "",
-                tokens=(row.prompt_tokens or 0) + (row.completion_tokens or 0),
-                cost_usd=row.cost_usd,
-                began=None if row.at is None else row.at - took,
-                ended=row.at,
-                rechecked=int(row.recheck is not None),
-                disagreeing=int(row.agrees == 0),
-                backends=(row.backend,) if row.backend else (),
-                repaired=bool(row.repairs),
-                cut=row.call_id in cut,
-            )
-        )
-    return found
 
 
 def group_of(row: CandidateRow, task: TaskRow) -> Group:

@@ -10,15 +10,82 @@ import contextlib
 import re
 import sqlite3
 from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass, fields
+from functools import cache, lru_cache
 
 from workbench.base.text import one_line
-from workbench.session.verdict_counts import COUNTING
+from workbench.session import rows
+from workbench.session.sample_counts import COUNTING
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
 SCHEMA_VERSION = 9
 
-TABLES = """
+_STATE = "state CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled'))"
+_OF_RUN, _OF_TRIAL = "run_id REFERENCES runs (id)", "trial_id REFERENCES trials (id)"
+_ROWS: dict[str, tuple[type, str, tuple[str, ...]]] = {
+    "runs": (rows.RunRow, "id", ("kind CHECK (kind IN ('document', 'regenerate'))", _STATE, "spend_usd DEFAULT 0", "paused DEFAULT 0")),
+    "trials": (
+        rows.TrialRow, "id",
+        (_OF_RUN, _STATE, "steps DEFAULT 0", "prompt_tokens DEFAULT 0", "completion_tokens DEFAULT 0", "content DEFAULT ''",
+         "parent DEFAULT ''", "fork_step DEFAULT 0", "edited DEFAULT ''"),
+    ),
+    "steps": (
+        rows.StepRow, "trial_id, number",
+        (_OF_TRIAL, "kind CHECK (kind IN ('tool', 'respond', 'invalid', 'plan', 'error'))", "observation_size DEFAULT 0",
+         "settings DEFAULT '{}'"),
+    ),
+    "seen": (rows.AccessedFileRow, "trial_id, path, how", ("how CHECK (how IN ('listed', 'read'))",)),
+    "calls": (rows.CallRow, "id", ()),
+    "scorecards": (rows.ScoreRow, "trial_id, rubric, judge", (_OF_TRIAL,)),
+    "checks": (rows.CheckRow, "trial_id, executed, step_seconds, rules", (_OF_TRIAL, _STATE, "partial DEFAULT ''")),
+    "annotations": (rows.AnnotationRow, "id", ()),
+    "labels": (rows.LabelRow, "item, part, label", ("part DEFAULT ''", "removed_at REAL")),
+    "tasks": (
+        rows.TaskRow, "id",
+        (_OF_RUN, "docs DEFAULT 'original'", "state DEFAULT 'ready' CHECK (state IN ('ready', 'excluded'))", "test_count DEFAULT 0",
+         "docs_scope DEFAULT 'target'"),
+    ),
+    "dropped": (rows.DroppedRow, "run_id, path, qualified_name, occurrence", ()),
+    "unused_tests": (rows.UnusedTestRow, "run_id, position", ()),
+    "stages": (rows.StageRow, "run_id, name", ("done DEFAULT 0",)),
+    "candidates": (
+        rows.CandidateRow, "id",
+        (_OF_RUN, "control DEFAULT 0", "state CHECK (state IN ('queued', 'asking', 'testing', 'done', 'cancelled'))",
+         "prompt DEFAULT ''", "context DEFAULT ''", "settings DEFAULT '{}'"),
+    ),
+    "failing_tests": (rows.FailingTestRow, "candidate_id, test_id", ()),
+    "former_verdicts": (rows.FormerVerdictRow, "candidate_id, number", ()),
+    "studies": (rows.StudyRow, "name", ()),
+    "study_cells": (rows.StudyCellRow, "study, row_name, column_name", ("pointer DEFAULT '{}'",)),
+    "improvements": (rows.ImprovementRow, "id", (_STATE, "stage DEFAULT ''", "spent_before DEFAULT 0")),
+    "docstring_attempts": (
+        rows.AttemptRow, "improvement_id, task_id, number",
+        ("improvement_id REFERENCES improvements (id)", "state CHECK (state IN ('asking', 'testing', 'refused', 'kept'))",
+         "held_out_by DEFAULT ''"),
+    ),
+    "imported": (rows.ImportedRow, "item", ()),
+}  # fmt: skip
+"""The row of each table, its key, and what the types of the row do not say of its columns."""
+
+_WITH_ROWID = {"runs", "trials", "calls", "annotations", "tasks", "candidates"}
+_KINDS = {"str": "TEXT", "int": "INTEGER", "float": "REAL"}
+
+
+def _created(table: str, row: type, key: str, further: tuple[str, ...]) -> str:
+    more = dict(one.split(" ", 1) for one in further)
+    columns = []
+    for field in fields(row):
+        if field.metadata.get("column", True):
+            kind, _, nothing = str(field.type).partition(" | ")
+            required = "PRIMARY KEY" if field.name == key else "" if nothing else "NOT NULL"
+            columns.append(" ".join(filter(None, (field.name, _KINDS[kind], required, more.pop(field.name, "")))))
+    columns += [f"{name} {declared}" for name, declared in more.items()]
+    columns += [f"PRIMARY KEY ({key})"] if "," in key else []
+    return f"CREATE TABLE {table} ({', '.join(columns)}){'' if table in _WITH_ROWID else ' WITHOUT ROWID'};\n"
+
+
+TABLES = (
+    """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Which write-ahead log belongs to this file: see workbench.session.log. Every transaction writes this row.
@@ -29,13 +96,6 @@ INSERT INTO log_identity (id, base, generation) VALUES (1, lower(hex(randomblob(
 
 CREATE TABLE blobs (
     digest TEXT PRIMARY KEY, size INTEGER NOT NULL, codec TEXT NOT NULL CHECK (codec IN ('raw', 'zlib')), data BLOB NOT NULL
-);
-
-CREATE TABLE runs (
-    id TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('document', 'regenerate')), config TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
-    created_at REAL NOT NULL, started_at REAL, finished_at REAL, error TEXT, note TEXT, spend_usd REAL NOT NULL DEFAULT 0,
-    name TEXT, deleted_at REAL, turn REAL, paused INTEGER NOT NULL DEFAULT 0
 );
 
 -- Who executes a run; apart from runs, so that a heartbeat is no change that a reader must look at.
@@ -53,154 +113,6 @@ CREATE TABLE snapshots (
     digest TEXT PRIMARY KEY, source TEXT NOT NULL, revision TEXT NOT NULL, files_blob TEXT NOT NULL
 );
 
-CREATE TABLE trials (
-    id TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs (id), position INTEGER NOT NULL,
-    case_id TEXT NOT NULL, case_name TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL, repeat INTEGER NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
-    error_kind TEXT, error TEXT, snapshot TEXT, parsed INTEGER, readme_blob TEXT, metadata_blob TEXT,
-    steps INTEGER NOT NULL DEFAULT 0, prompt_tokens INTEGER NOT NULL DEFAULT 0, completion_tokens INTEGER NOT NULL DEFAULT 0,
-    cost_usd REAL, started_at REAL, finished_at REAL, seconds REAL, content TEXT NOT NULL DEFAULT '',
-    parent TEXT NOT NULL DEFAULT '', fork_step INTEGER NOT NULL DEFAULT 0, edited TEXT NOT NULL DEFAULT '', edit_blob TEXT
-);
-CREATE INDEX trials_by_run ON trials (run_id, position);
-
-CREATE TABLE steps (
-    trial_id TEXT NOT NULL REFERENCES trials (id), number INTEGER NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('tool', 'respond', 'invalid', 'plan', 'error')),
-    action TEXT NOT NULL, target TEXT NOT NULL, call_id INTEGER, answer_blob TEXT, observation_blob TEXT,
-    observation_size INTEGER NOT NULL DEFAULT 0, problem TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cost_usd REAL,
-    seconds REAL, model TEXT, settings TEXT NOT NULL DEFAULT '{}', at REAL NOT NULL,
-    PRIMARY KEY (trial_id, number)
-) WITHOUT ROWID;
-
-CREATE TABLE seen (
-    trial_id TEXT NOT NULL, path TEXT NOT NULL, how TEXT NOT NULL CHECK (how IN ('listed', 'read')), step INTEGER NOT NULL,
-    size INTEGER NOT NULL, blob TEXT,
-    PRIMARY KEY (trial_id, path, how)
-) WITHOUT ROWID;
-
-CREATE TABLE calls (
-    id INTEGER PRIMARY KEY, run_id TEXT, scope TEXT NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL, digest TEXT NOT NULL,
-    sample INTEGER NOT NULL, nth INTEGER NOT NULL, messages_blob TEXT NOT NULL, shape_blob TEXT, sampling TEXT NOT NULL,
-    answer_blob TEXT, reasoning_blob TEXT, answered_by TEXT, finish_reason TEXT, error_kind TEXT, error TEXT,
-    prompt_tokens INTEGER, completion_tokens INTEGER, cached_tokens INTEGER, cost_usd REAL, latency_s REAL,
-    attempts TEXT NOT NULL, source TEXT NOT NULL, started_at REAL NOT NULL
-);
-CREATE INDEX calls_by_scope ON calls (scope, digest, nth);
-CREATE INDEX calls_by_digest ON calls (digest, sample, nth);
-
-CREATE TABLE scorecards (
-    trial_id TEXT NOT NULL REFERENCES trials (id), rubric TEXT NOT NULL, judge TEXT NOT NULL, total REAL, out_of REAL NOT NULL,
-    tier1 REAL, tier2 REAL, tier3 REAL, tier4 REAL, card_blob TEXT NOT NULL, at REAL NOT NULL, problem TEXT,
-    PRIMARY KEY (trial_id, rubric, judge)
-) WITHOUT ROWID;
-
--- Whether a README holds, see workbench.checking: result_blob is JSON of workbench.checking.verdicts, partial what is known while a
--- check is under way. `again` is the block that is run once more, NULL for all of it.
-CREATE TABLE checks (
-    trial_id TEXT NOT NULL REFERENCES trials (id), executed INTEGER NOT NULL, step_seconds REAL NOT NULL, rules INTEGER NOT NULL,
-    run_id TEXT NOT NULL, state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')), problem TEXT,
-    again INTEGER, works INTEGER, fails INTEGER, differs INTEGER, not_run INTEGER, claims_true INTEGER, claims_untrue INTEGER,
-    claims_unknown INTEGER, partial TEXT NOT NULL DEFAULT '', result_blob TEXT, seconds REAL, at REAL NOT NULL,
-    PRIMARY KEY (trial_id, executed, step_seconds, rules)
-) WITHOUT ROWID;
-
-CREATE TABLE annotations (
-    id INTEGER PRIMARY KEY, item TEXT NOT NULL, step INTEGER, text TEXT NOT NULL, at REAL NOT NULL
-);
-
--- Tags and stars: part is a step or criterion of a trial or '', removed_at is set when one is taken away.
-CREATE TABLE labels (
-    item TEXT NOT NULL, part TEXT NOT NULL DEFAULT '', label TEXT NOT NULL, at REAL NOT NULL, removed_at REAL,
-    PRIMARY KEY (item, part, label)
-) WITHOUT ROWID;
-
-CREATE TABLE tasks (
-    id TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs (id), position INTEGER NOT NULL, snapshot TEXT NOT NULL,
-    path TEXT NOT NULL, qualified_name TEXT NOT NULL, occurrence INTEGER NOT NULL, start_line INTEGER, end_line INTEGER,
-    tests TEXT NOT NULL, coverage REAL, seconds REAL, source_blob TEXT, body_blob TEXT, docstring_blob TEXT,
-    docs TEXT NOT NULL DEFAULT 'original', prompt_blob TEXT, leak REAL, controls TEXT,
-    state TEXT NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'excluded')), reason TEXT,
-    branches INTEGER, branches_covered INTEGER, unstable INTEGER, test_count INTEGER NOT NULL DEFAULT 0,
-    test_files_blob TEXT, docs_scope TEXT NOT NULL DEFAULT 'target', documented_blob TEXT
-);
-CREATE INDEX tasks_by_run ON tasks (run_id, position);
-
-CREATE TABLE dropped (
-    run_id TEXT NOT NULL, path TEXT NOT NULL, qualified_name TEXT NOT NULL, occurrence INTEGER NOT NULL, stage TEXT NOT NULL,
-    reason TEXT NOT NULL, PRIMARY KEY (run_id, path, qualified_name, occurrence)
-) WITHOUT ROWID;
-
--- Tests of a run's suite that no verdict rests on.
-CREATE TABLE unused_tests (
-    run_id TEXT NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, test_id TEXT NOT NULL, why TEXT NOT NULL,
-    PRIMARY KEY (run_id, position)
-) WITHOUT ROWID;
-
-CREATE TABLE stages (
-    run_id TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, state TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0,
-    total INTEGER, note TEXT, at REAL NOT NULL, PRIMARY KEY (run_id, name)
-) WITHOUT ROWID;
-
-CREATE TABLE candidates (
-    id TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs (id), task_id TEXT NOT NULL, evaluator TEXT NOT NULL,
-    sample INTEGER NOT NULL, control INTEGER NOT NULL DEFAULT 0,
-    state TEXT NOT NULL CHECK (state IN ('queued', 'asking', 'testing', 'done', 'cancelled')),
-    call_id INTEGER, answer_blob TEXT, body_blob TEXT, notes TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cost_usd REAL,
-    asked_s REAL, verdict TEXT, verdict_reason TEXT, route TEXT, tested_s REAL, outcomes_blob TEXT, at REAL,
-    backend TEXT, slower TEXT, suspicious TEXT, recheck TEXT, agrees INTEGER,
-    prompt TEXT NOT NULL DEFAULT '', context TEXT NOT NULL DEFAULT '', settings TEXT NOT NULL DEFAULT '{}',
-    plain INTEGER, doubtful TEXT, repairs INTEGER
-);
-CREATE INDEX candidates_by_task ON candidates (task_id, evaluator, sample);
-CREATE INDEX candidates_by_run ON candidates (run_id);
-
-CREATE TABLE failing_tests (
-    candidate_id TEXT NOT NULL, test_id TEXT NOT NULL, outcome TEXT NOT NULL, message TEXT NOT NULL, traceback_blob TEXT,
-    PRIMARY KEY (candidate_id, test_id)
-) WITHOUT ROWID;
-
--- Verdicts that a later one replaced, oldest first; failing_blob is a JSON list of [test, outcome, message, traceback digest].
-CREATE TABLE former_verdicts (
-    candidate_id TEXT NOT NULL, number INTEGER NOT NULL, verdict TEXT NOT NULL, verdict_reason TEXT, route TEXT, tested_s REAL,
-    outcomes_blob TEXT, failing_blob TEXT, backend TEXT, slower TEXT, suspicious TEXT, recheck TEXT, at REAL,
-    replaced_at REAL NOT NULL, doubtful TEXT, PRIMARY KEY (candidate_id, number)
-) WITHOUT ROWID;
-
--- What is compared: declaration is JSON of workbench.studies.declaration.Study, problem why it does not go on.
-CREATE TABLE studies (
-    name TEXT PRIMARY KEY, declaration TEXT NOT NULL, created_at REAL NOT NULL, problem TEXT
-) WITHOUT ROWID;
-
--- Where the cells of a study are: the run that was planned for a cell and its trials, or the ask of its candidates.
-CREATE TABLE study_cells (
-    study TEXT NOT NULL, row_name TEXT NOT NULL, column_name TEXT NOT NULL, position INTEGER NOT NULL, run_id TEXT,
-    pointer TEXT NOT NULL DEFAULT '{}', problem TEXT, PRIMARY KEY (study, row_name, column_name)
-) WITHOUT ROWID;
-
--- Orders to improve docstrings: plan is JSON of workbench.orders.plan.ImprovementPlan, run_id the run with the original
--- docs, now_run the one that is under way; spent_before is what run_id had cost when it was ordered.
-CREATE TABLE improvements (
-    id TEXT PRIMARY KEY, run_id TEXT, plan TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
-    stage TEXT NOT NULL DEFAULT '', now_run TEXT, problem TEXT, spent_before REAL NOT NULL DEFAULT 0, created_at REAL NOT NULL,
-    finished_at REAL
-) WITHOUT ROWID;
-
--- Docstrings that were tried; seen, before and after are JSON of [passed, counted].
-CREATE TABLE docstring_attempts (
-    improvement_id TEXT NOT NULL REFERENCES improvements (id), task_id TEXT NOT NULL, number INTEGER NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('asking', 'testing', 'refused', 'kept')), gate TEXT, reason TEXT, docstring_blob TEXT,
-    run_id TEXT, seen TEXT, before TEXT, after TEXT, held_out_by TEXT NOT NULL DEFAULT '', at REAL NOT NULL,
-    PRIMARY KEY (improvement_id, task_id, number)
-) WITHOUT ROWID;
-
--- What was read from another program's file: a trial, a task or a candidate, or the file as a whole (`file:DIGEST`) once all of it is
--- here. `extra_blob` is JSON of what the other tables have no place for.
-CREATE TABLE imported (
-    item TEXT PRIMARY KEY, format TEXT NOT NULL, source TEXT NOT NULL, digest TEXT NOT NULL, extra_blob TEXT, at REAL NOT NULL
-) WITHOUT ROWID;
-
 -- Sums over the samples of a task in one group, kept by the triggers below: a matrix of 100,000 candidates opens at once.
 CREATE TABLE verdict_counts (
     task_id TEXT NOT NULL, evaluator TEXT NOT NULL, prompt TEXT NOT NULL, context TEXT NOT NULL, settings TEXT NOT NULL,
@@ -214,6 +126,16 @@ CREATE TABLE verdict_counts (
 -- The feed: what changed since a reader looked last. Filled by the triggers below, so that no writer can forget it.
 CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, item TEXT NOT NULL, part TEXT);
 """
+    + "".join(_created(table, *declared) for table, declared in _ROWS.items())
+    + """
+CREATE INDEX trials_by_run ON trials (run_id, position);
+CREATE INDEX calls_by_scope ON calls (scope, digest, nth);
+CREATE INDEX calls_by_digest ON calls (digest, sample, nth);
+CREATE INDEX tasks_by_run ON tasks (run_id, position);
+CREATE INDEX candidates_by_task ON candidates (task_id, evaluator, sample);
+CREATE INDEX candidates_by_run ON candidates (run_id);
+"""
+)
 
 VIEWS = """
 CREATE VIEW trial_scores AS
@@ -246,7 +168,7 @@ SELECT run, task, path, function, docs, docs_scope, evaluator, prompt, context, 
        outcome, message, traceback_blob
 FROM failing_tests JOIN candidate_verdicts ON candidate = candidate_id;
 """
-"""Views for people who ask a file with sqlite3 and without this program: docs/session.md. No query here uses them."""
+"""Views for people who ask a file with sqlite3 and without this program: docs/reference/session.md. No query here uses them."""
 
 KEPT_CHANGES = 20_000
 """So many of the newest changes stay in the feed; who knows less than that reads everything again."""
@@ -296,8 +218,51 @@ def prune_changes(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM changes WHERE seq <= ?", (last - KEPT_CHANGES,))
 
 
+_REFERS = {
+    "run_id": "runs", "now_run": "runs", "trial_id": "trials", "parent": "trials", "task_id": "tasks", "candidate_id": "candidates",
+    "call_id": "calls", "study": "studies", "improvement_id": "improvements",
+}  # fmt: skip
+_ALLOWED = re.compile(r"CHECK \((\w+) IN \(([^)]*)\)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table, as the table declares it; ``allowed`` are its values in SQL, "" for any."""
+
+    name: str
+    kind: str
+    required: bool
+    default: str | None
+    key: bool
+    allowed: str
+    refers_to: str | None  # the table whose row it names; a key of one column names a row of its own table
+
+
 @cache
-def _own_schema() -> frozenset[tuple[str, str, str | None]]:
+def tables() -> dict[str, tuple[Column, ...]]:
+    """Return the columns of every table."""
+    found = {}
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        declared = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        )
+        for table, sql in declared.fetchall():
+            columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+            allowed = dict(_ALLOWED.findall(sql))
+            own = table if sum(bool(column[5]) for column in columns) == 1 else None
+            found[table] = tuple(
+                Column(
+                    name, kind, bool(required), default, bool(key), allowed.get(name, ""),
+                    _REFERS.get(name, own if key else None),
+                )
+                for _, name, kind, required, default, key in columns
+            )  # fmt: skip
+    return found
+
+
+@cache
+def own_schema() -> frozenset[tuple[str, str, str | None]]:
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(f"{TABLES} {TRIGGERS} {VIEWS}")
         found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
@@ -314,7 +279,7 @@ def foreign_part(connection: sqlite3.Connection) -> str:
         "index": _INDEX.fullmatch,
         "trigger": _FEEDING.fullmatch,
     }
-    own = _own_schema()
+    own = own_schema()
     for kind, name, sql in connection.execute("SELECT type, name, sql FROM main.sqlite_master").fetchall():
         if (kind, name, sql) in own or (sql is None and kind == "index"):
             continue
@@ -323,6 +288,7 @@ def foreign_part(connection: sqlite3.Connection) -> str:
     return ""
 
 
+@lru_cache(100)
 def _is_plain_table(sql: str) -> bool:
     bare = _NOT_CODE.sub(" x ", sql)
     named = re.sub(r"(?i)^create table (?:if not exists )?\w+|\breferences\s+\w+", "key", bare)

@@ -9,7 +9,6 @@ is written into the file.
 from __future__ import annotations
 
 import contextlib
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 
 from workbench.session import schema
 from workbench.session.damage import Damage, described, shown
+from workbench.session.schema import Column
 
 _MOST = 1e15  # of tokens, bytes, seconds and numbers of rows
 _LATEST = 250_000_000_000  # unix seconds, in the year 9892; Python's dates end soon after
@@ -26,7 +26,6 @@ _TYPES = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
 # Key columns that say something by being empty.
 _MAY_BE_EMPTY = {"labels.part", "verdict_counts.prompt", "verdict_counts.context", "study_cells.run_id"}
 _ENGINES_OWN = {"log_identity", "requests", "sqlite_sequence"}  # nobody reads them to show them
-_ALLOWED = re.compile(r"CHECK \((\w+) IN \(([^)]*)\)\)")
 _VERDICTS = "'passed', 'failed', 'timeout', 'crashed', 'invalid', 'error'"
 _JSON = {
     "'object'": "runs.config steps.settings calls.sampling candidates.recheck candidates.settings former_verdicts.recheck "
@@ -77,116 +76,74 @@ _VITAL = {
     "candidates.sample", "candidates.control", "scorecards.out_of", "annotations.item", "annotations.text", "former_verdicts.verdict",
 }  # fmt: skip
 _VITAL_TABLES = {"blobs", "leases", "verdict_counts", "changes"}
-# How a row of a table is called, from its key columns.
-_NAMES = {
-    "meta": "the session's {key}",
-    "blobs": "text {digest}",
-    "runs": "run {id}",
-    "leases": "the engine of run {run_id}",
-    "snapshots": "snapshot {digest}",
-    "trials": "trial {id}",
-    "steps": "step {number} of trial {trial_id}",
-    "seen": "{path} as seen in trial {trial_id}",
-    "calls": "call {id} of {scope}",
-    "scorecards": "the score of trial {trial_id} by {rubric}, judge {judge}",
-    "checks": "the check of trial {trial_id}",
-    "annotations": "remark {id} on {item}",
-    "labels": "label {label} on {item}",
-    "tasks": "task {id}",
-    "dropped": "dropped function {qualified_name} of run {run_id}",
-    "unused_tests": "unused test {position} of run {run_id}",
-    "stages": "stage {name} of run {run_id}",
-    "candidates": "candidate {id}",
-    "failing_tests": "failing test {test_id} of candidate {candidate_id}",
-    "imported": "the origin of {item}",
-    "studies": "study {name}",
-    "study_cells": "cell {row_name} × {column_name} of study {study}",
-    "improvements": "the order {id} to improve docstrings",
-    "docstring_attempts": "attempt {number} at the docstring of task {task_id}",
-    "verdict_counts": "the counts of task {task_id} by {evaluator}",
-    "former_verdicts": "former verdict {number} of candidate {candidate_id}",
-}
-# Rows that hang on a row of another table, by the column that names it: without it nobody would ever see them.
-_PARENTS = {
-    ("run_id", "runs", "run"): "trials tasks dropped stages unused_tests candidates",
-    ("trial_id", "trials", "trial"): "steps seen scorecards checks",
-    ("task_id", "tasks", "task"): "candidates",
-    ("candidate_id", "candidates", "candidate"): "failing_tests former_verdicts",
-}
+# Rows that say nothing of their own, whatever they refer to.
+_FREE = {"checks.run_id", "leases.run_id", "verdict_counts.task_id"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """A column: ``sound`` is SQL that is true for a valid value, ``neutral`` replaces an invalid one, "" for NULL."""
+class _Rule:
+    """A column: ``sound`` is SQL that is true for a valid value, ``neutral`` replaces an invalid one, "" for NULL.
 
-    name: str
-    kind: str
-    required: bool
-    key: bool
+    ``vital``: a row is useless without this value.
+    """
+
+    column: Column
     sound: str
     neutral: str
+    vital: bool
 
     @property
-    def vital(self) -> bool:
-        """Whether a row is useless without this value."""
-        return self.required and not self.neutral
-
-
-@dataclass(frozen=True, slots=True)
-class _Expected:
-    """The tables and columns of the current schema."""
-
-    tables: Mapping[str, tuple[_Column, ...]]
-    others: frozenset[tuple[str, str]]  # (type, name) of indexes and triggers
+    def name(self) -> str:
+        return self.column.name
 
 
 @cache
-def _expected() -> _Expected:
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.executescript(schema.TABLES + schema.TRIGGERS)
-        found = connection.execute(
-            "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
-        ).fetchall()
-        tables = {}
-        for kind, name, sql in found:
-            if kind == "table" and name not in _ENGINES_OWN:
-                allowed = dict(_ALLOWED.findall(sql))
-                rows = connection.execute(f"PRAGMA table_info({name})").fetchall()
-                tables[name] = tuple(
-                    _column(name, column, declared, bool(required), bool(key), default, allowed.get(column))
-                    for _, column, declared, required, default, key in rows
-                )
-        others = frozenset((kind, name) for kind, name, _ in found if kind in {"index", "trigger"})
-        return _Expected(tables, others)
-    finally:
-        connection.close()
+def _rules() -> dict[str, tuple[_Rule, ...]]:
+    return {
+        table: tuple(_rule(table, column) for column in columns)
+        for table, columns in schema.tables().items()
+        if table not in _ENGINES_OWN
+    }
 
 
-def _column(
-    table: str, name: str, declared: str, required: bool, key: bool, default: str | None, allowed: str | None
-) -> _Column:
-    place = f"{table}.{name}"
+def _rule(table: str, column: Column) -> _Rule:
+    name, declared, place = column.name, column.kind, f"{table}.{column.name}"
     neutral = _NEUTRAL.get(place, "")
-    if required and not (neutral or key or place in _VITAL or table in _VITAL_TABLES):
+    if column.required and not (neutral or column.key or place in _VITAL or table in _VITAL_TABLES):
         text = "''" if name.endswith("_blob") else "'?'"
-        neutral = default or (text if declared == "TEXT" else "0")
+        neutral = column.default or (text if declared == "TEXT" else "0")
     # Comparing suffices where any number will do: SQLite sorts texts and bytes behind all numbers.
     conditions = [] if declared == "REAL" else [f"typeof({name}) = '{_TYPES[declared]}'"]
     if declared in {"INTEGER", "REAL"}:
         is_moment = declared == "REAL" and (name == "at" or name.endswith("_at"))
         conditions.append(f"{name} BETWEEN 0 AND {_LATEST if is_moment else _MOST:.0f}")
-    if allowed:
-        conditions.append(f"{name} IN ({allowed})")
-    elif key and declared == "TEXT" and place not in _MAY_BE_EMPTY:
+    if column.allowed:
+        conditions.append(f"{name} IN ({column.allowed})")
+    elif column.key and declared == "TEXT" and place not in _MAY_BE_EMPTY:
         conditions.append(f"{name} != ''")
     if further := _FURTHER.get(place):
         conditions.append(further)
-    if table == "blobs" and name == "data":
+    if place == "blobs.data":
         conditions.append("(codec != 'raw' OR length(data) = size)")
     sound = f"({' AND '.join(conditions)})"
-    required = required or key
-    return _Column(name, declared, required, key, sound if required else f"({name} IS NULL OR {sound})", neutral)
+    required = column.required or column.key
+    return _Rule(column, sound if required else f"({name} IS NULL OR {sound})", neutral, required and not neutral)
+
+
+def _noun(table: str) -> str:
+    return {"studies": "study", "blobs": "text"}.get(table, table.replace("_", " ").removesuffix("s"))
+
+
+def _called(table: str, values: Mapping[str, object]) -> str:
+    """Return what a row is called by its key: ``trial 4f21…``, ``step 3 of trial 4f21…``."""
+    own, of = [], ""
+    for column in (one for one in schema.tables()[table] if one.key):
+        said, parent = shown(values.get(column.name)), column.refers_to
+        if parent in (None, table):
+            own.append(said)
+        else:
+            of += f" of {_noun(parent)} {said}"
+    return f"{_noun(table)} {', '.join(own)}{of}"
 
 
 class Survey:
@@ -203,23 +160,30 @@ class Survey:
             self._look()
 
     def _look(self) -> None:
-        expected = _expected()
+        expected = {
+            (kind, name)
+            for kind, name, _ in schema.own_schema()
+            if kind in {"index", "trigger"} and not name.startswith("sqlite_")
+        }
         present = set(self._all("SELECT type, name FROM main.sqlite_master"))
         readable = {name for kind, name in present if kind in {"table", "view"}}
-        for kind, name in sorted(expected.others - present):
+        for kind, name in sorted(expected - present):
             self._note(f"{kind} {name}", "is missing" + ("; changes are not seen live" if kind == "trigger" else ""))
-        for table, columns in expected.tables.items():
+        for table, columns in _rules().items():
             if table not in readable:
                 self._note(f"table {table}", "is missing")
                 self._hide(table, columns, set())
                 continue
             self._table(table, columns)
-        self._stand_in_for_runs(expected.tables["runs"])
-        for (column, parent, noun), children in _PARENTS.items():
-            for child in children.split():
-                self._orphans(child, column, parent, noun)
+        self._stand_in_for_runs(_rules()["runs"])
+        for table, rules in _rules().items():
+            for column in (rule.column for rule in rules):
+                parent = column.refers_to
+                hangs = column.required and column.default is None and f"{table}.{column.name}" not in _FREE
+                if hangs and parent not in (None, table):
+                    self._orphans(table, column.name, parent)
 
-    def _table(self, table: str, columns: Sequence[_Column]) -> None:
+    def _table(self, table: str, columns: Sequence[_Rule]) -> None:
         have = {row[1] for row in self._all(f"PRAGMA table_info({table})")}
         missing = [column for column in columns if column.name not in have]
         if missing:
@@ -254,17 +218,17 @@ class Survey:
         if bad or missing:
             self._hide(table, columns, have)
 
-    def _name(self, table: str, columns: Sequence[_Column], row: Sequence[object]) -> None:
+    def _name(self, table: str, columns: Sequence[_Rule], row: Sequence[object]) -> None:
         values = {column.name: value for column, value in zip(columns, row, strict=False)}
         wrong = [column for column, flag in zip(columns, row[len(columns) :], strict=True) if not flag]
         lost = any(column.vital for column in wrong)
         faults = ", ".join(f"column {column.name} {described(values[column.name])}" for column in wrong)
-        named = _NAMES[table].format_map({name: shown(value) for name, value in values.items()})
-        self._note(named, f"{faults}; it is left out" if lost else faults)
+        self._note(_called(table, values), f"{faults}; it is left out" if lost else faults)
 
-    def _orphans(self, child: str, column: str, parent: str, noun: str) -> None:
+    def _orphans(self, child: str, column: str, parent: str) -> None:
+        key = next(one.name for one in schema.tables()[parent] if one.key)
         query = (
-            f"SELECT {column}, count(*) FROM {child} WHERE NOT EXISTS (SELECT 1 FROM {parent} WHERE {parent}.id = {column}) "
+            f"SELECT {column}, count(*) FROM {child} WHERE NOT EXISTS (SELECT 1 FROM {parent} WHERE {parent}.{key} = {column}) "
             f"GROUP BY 1 LIMIT {_LISTED}"
         )
         try:
@@ -273,13 +237,15 @@ class Survey:
             if self._copied:
                 return
             raise
-        for key, count in found:
+        for name, count in found:
             rows = f"{count:,} of its rows hang" if count != 1 else "a row hangs"
-            self._note(f"table {child}", f"{rows} on {noun} {shown(key)}, which cannot be read or is not there")
+            self._note(
+                f"table {child}", f"{rows} on {_noun(parent)} {shown(name)}, which cannot be read or is not there"
+            )
 
     # -- what the connection reads from now on
 
-    def _hide(self, table: str, columns: Sequence[_Column], have: set[str]) -> None:
+    def _hide(self, table: str, columns: Sequence[_Rule], have: set[str]) -> None:
         source = self._beneath(table)
         chosen, conditions = [], []
         for column in columns:
@@ -300,7 +266,7 @@ class Survey:
             sql = f"SELECT {', '.join(chosen)}, {row} AS rowid FROM {source} WHERE {' AND '.join(conditions) or '1'}"
         self._connection.execute(f"CREATE TEMP VIEW {table} AS {sql}")
 
-    def _stand_in_for_runs(self, columns: Sequence[_Column]) -> None:
+    def _stand_in_for_runs(self, columns: Sequence[_Rule]) -> None:
         """Replace a lost run so that its children are reachable: nobody would find its trials and tasks."""
         of_trials, of_tasks = ("SELECT DISTINCT run_id AS id FROM " + table for table in ("trials", "tasks"))
         lost = f"SELECT id FROM ({of_trials} UNION {of_tasks}) WHERE id NOT IN (SELECT id FROM known_runs)"
@@ -338,11 +304,11 @@ class Survey:
             return False
         return True
 
-    def _rescue(self, table: str, columns: Sequence[_Column], have: set[str]) -> None:
+    def _rescue(self, table: str, columns: Sequence[_Rule], have: set[str]) -> None:
         """Copy the readable rows of a table into memory, from its beginning and from its end."""
         kept = [column for column in columns if column.name in have]
         names = ", ".join(column.name for column in kept)
-        keys = [place for place, column in enumerate(kept) if column.key]
+        keys = [place for place, column in enumerate(kept) if column.column.key]
         order = ", ".join(f"{kept[place].name} DESC" for place in keys)
         if self._has_rowid(table):
             order = "rowid DESC"
@@ -353,7 +319,7 @@ class Survey:
                     rows.setdefault(tuple(row[place] for place in keys), row)
             except sqlite3.DatabaseError as error:
                 _require_damage(error)
-        declared = ", ".join(f"{column.name} {column.kind}" for column in kept)
+        declared = ", ".join(f"{column.name} {column.column.kind}" for column in kept)
         keyed = ", ".join(kept[place].name for place in keys)
         self._connection.execute(f"CREATE TEMP TABLE {table} ({declared})")
         self._connection.execute(f"CREATE INDEX temp.keys_of_{table} ON {table} ({keyed})")

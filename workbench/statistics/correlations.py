@@ -13,9 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.statistics.clusters import PLURALS
-from workbench.statistics.distributions import student_quantile
-from workbench.statistics.intervals import LEVEL
+from workbench.statistics.intervals import LEVEL, PLURALS, student_quantile
 
 KINDS = ("pearson", "spearman", "kendall")
 FEWEST = 5

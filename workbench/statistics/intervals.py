@@ -1,4 +1,7 @@
-"""Intervals around means of shares and of differences: the rule, the unit, and both in words.
+"""Values of tasks in clusters, and intervals around means of shares and of differences: the rule, the unit, both in words.
+
+A mean over several repositories varies with which repositories there are; a mean within one with its files, for tasks
+of a file are alike; if all are in one file, with its tasks. The unit is the coarsest of these of which there are several.
 
 A share (pass@k) gets Wilson's score interval with the effective number of clusters in place of the trials and Student's
 quantile in place of the normal one, as in survey statistics (Dean and Pagano 2015; Franco et al. 2019): it stays within
@@ -9,12 +12,163 @@ give equal intervals. ``tests/benchmarks/interval_coverage.py`` prints how often
 
 from __future__ import annotations
 
+import functools
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import NormalDist
 
-from workbench.statistics.clusters import PLURALS, Clusters, Value, clusters_of
-from workbench.statistics.distributions import normal_quantile, student_quantile
+PLURALS = {"repository": "repositories", "file": "files", "task": "tasks", "case": "cases", "trial": "trials"}
+OF_TRIALS = {"repository": "case", "file": "case", "task": "trial", "": ""}
+"""What clusters of trials are, where those of tasks are repositories, files and tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of one task."""
+
+    repository: str
+    file: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Values of tasks by cluster."""
+
+    unit: str  # ``repository``, ``file`` or ``task``; "" without a value
+    totals: tuple[float, ...]  # sum of the values of each cluster
+    sizes: tuple[float, ...]  # weight in the mean: 1 for repositories, else the number of tasks
+    tasks: int  # in all of them
+
+    @property
+    def count(self) -> int:
+        return len(self.totals)
+
+    @property
+    def mean(self) -> float:
+        """The mean of repositories' means, or of all tasks within one repository; 0.0 without any."""
+        return math.fsum(self.totals) / math.fsum(self.sizes) if self.totals else 0.0
+
+    @property
+    def effective(self) -> float:
+        """The effective number of equal clusters (Kish 1965): 1 / sum of squared shares."""
+        whole = math.fsum(self.sizes)
+        return whole * whole / math.fsum(size * size for size in self.sizes) if self.totals else 0.0
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of :attr:`variance`: clusters − 1, fewer if few of them hold most tasks."""
+        return min(self.count - 1.0, self.effective)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the mean between clusters, corrected for their leverage (CR2; Bell and McCaffrey 2002).
+
+        With clusters of equal size it is the usual s²/n. ZeroDivisionError: there is one cluster only.
+        """
+        mean, whole = self.mean, math.fsum(self.sizes)
+        squares = (
+            (total - mean * size) ** 2 / (1 - size / whole) for total, size in zip(self.totals, self.sizes, strict=True)
+        )
+        return math.fsum(squares) / (whole * whole)
+
+    @property
+    def equal(self) -> bool:
+        """Whether all clusters have the same mean, so that nothing varies between them."""
+        means = [total / size for total, size in zip(self.totals, self.sizes, strict=True)]
+        return bool(means) and max(means) - min(means) < 1e-12
+
+
+def clusters_of(values: Iterable[Value]) -> Clusters:
+    """Return values by the coarsest unit of which there are several; in no order that matters."""
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    tasks = 0
+    for one in values:
+        found[one.repository][one.file].append(one.value)
+        tasks += 1
+    if not tasks:
+        return Clusters("", (), (), 0)
+    if len(found) > 1:
+        means = sorted(_mean([value for of_file in files.values() for value in of_file]) for files in found.values())
+        return Clusters("repository", tuple(means), (1.0,) * len(means), tasks)
+    (files,) = found.values()
+    if len(files) > 1:
+        pairs = sorted((math.fsum(of_file), len(of_file)) for of_file in files.values())
+        return Clusters("file", tuple(total for total, _ in pairs), tuple(float(size) for _, size in pairs), tasks)
+    (alone,) = files.values()
+    return Clusters("task", tuple(sorted(alone)), (1.0,) * len(alone), tasks)
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)  # fsum: the order of the tasks must not matter
+
+
+_TINY = 1e-300
+_CLOSE = 1e-15
+_MOST_TERMS = 10_000
+
+
+def normal_quantile(share: float) -> float:
+    """Return the value below which ``share`` of the standard normal distribution lies."""
+    if not 0 < share < 1:
+        raise ValueError("a quantile is of a share between 0 and 1")
+    return NormalDist().inv_cdf(share)
+
+
+def student_tail(value: float, freedom: float) -> float:
+    """Return the share of Student's distribution above ``value``; ``freedom`` need not be whole."""
+    if freedom <= 0:
+        raise ValueError("Student's distribution has degrees of freedom above 0")
+    half = _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + value * value)) / 2
+    return half if value >= 0 else 1 - half
+
+
+@functools.lru_cache(maxsize=4096)
+def student_quantile(share: float, freedom: float) -> float:
+    """Return the value below which ``share`` of Student's distribution lies, by bisection of its tail."""
+    if not 0 < share < 1:
+        raise ValueError("a quantile is of a share between 0 and 1")
+    if share < 0.5:
+        return -student_quantile(1 - share, freedom)
+    low, high = 0.0, 1.0
+    while student_tail(high, freedom) > 1 - share:
+        low, high = high, high * 4
+    while high - low > 1e-12 * max(1.0, high):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if student_tail(middle, freedom) > 1 - share else (low, middle)
+    return (low + high) / 2
+
+
+def _incomplete_beta(a: float, b: float, x: float) -> float:
+    """Return the regularised incomplete beta function; Abramowitz and Stegun 26.5.8, the fraction by Lentz's method."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _incomplete_beta(b, a, 1 - x)
+    scale = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
+    numerator, denominator = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
+    value = denominator
+    for step in range(1, _MOST_TERMS):
+        for term in (
+            step * (b - step) * x / ((a + 2 * step - 1) * (a + 2 * step)),
+            -(a + step) * (a + b + step) * x / ((a + 2 * step) * (a + 2 * step + 1)),
+        ):
+            denominator = 1 / _not_zero(1 + term * denominator)
+            numerator = _not_zero(1 + term / numerator)
+            factor = numerator * denominator
+            value *= factor
+        if abs(factor - 1) < _CLOSE:
+            break
+    return scale * value
+
+
+def _not_zero(value: float) -> float:
+    return value if abs(value) > _TINY else _TINY
+
 
 LEVEL = 0.95
 FEWEST = 3

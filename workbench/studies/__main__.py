@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from workbench.base.errors import WorkbenchError
-from workbench.metrics.packages import needed
+from workbench.metrics.texts import needed
 from workbench.session.reader import SessionReader
 from workbench.studies.following import read_study
 

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import UsageError
-from workbench.catalog.published import POPULAR, published_counts, published_name
-from workbench.metrics.packages import MetricUnavailable, needed
+from workbench.catalog.repositories import POPULAR, published_counts, published_name
+from workbench.metrics.texts import MetricUnavailable, needed
 from workbench.regeneration.outcome import is_leaking
 from workbench.session.reader import SessionReader
-from workbench.statistics.clusters import Value, clusters_of
-from workbench.statistics.intervals import share_interval_of
+from workbench.statistics.intervals import Value, clusters_of, share_interval_of
 from workbench.statistics.rankings import Measured, kendall_tau, ranking, ranking_words, scores
 from workbench.studies.beside_paper import BesidePaper, beside_paper
 from workbench.studies.cells import Mean, counted_missing

@@ -1,7 +1,7 @@
 """One's own figures beside the published ones, where doc systems or repositories of a study are those of the paper.
 
 Doc systems are taken by family, their models averaged, as the paper's rankings have them: what is the same in both is the family,
-not the model. Table 3 is the source of all published figures here (:mod:`workbench.catalog.published`).
+not the model. Table 3 is the source of all published figures here (:mod:`workbench.catalog.repositories`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.catalog.published import published_counts, published_name, published_scores
-from workbench.statistics.clusters import Value
+from workbench.catalog.repositories import published_counts, published_name, published_scores
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Difference, paired_difference
 from workbench.statistics.rankings import by_repository_of, kendall_tau, ranking, ranking_words
 from workbench.studies.comparing import common_items, ranked_columns, system_name

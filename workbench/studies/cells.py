@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from workbench.base.text import many, plural
 from workbench.regeneration.passk import pass_at_k
 from workbench.results.studies import Counts
-from workbench.statistics.clusters import OF_TRIALS, Clusters, Value, clusters_of
-from workbench.statistics.intervals import Interval, share_interval_of
+from workbench.statistics.intervals import OF_TRIALS, Clusters, Interval, Value, clusters_of, share_interval_of
 from workbench.studies.declaration import AGENTS, Column, InJson, Study, in_points
 from workbench.studies.reading import PUT_AWAY, CellWork, TaskTally, TrialTally
 
@@ -94,7 +94,7 @@ class Mean:
         good, judged, every = self.judged or (0, 0, 0)
         noun, left = ("block", "not run") if measure == "works" else ("claim", "cannot be said")
         rest = f", {every - judged:,} {left}" if every > judged else ""
-        return f"{good:,} of {judged:,} {noun}{'' if judged == 1 else 's'}{rest}"
+        return f"{good:,} of {plural(judged, noun)}{rest}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -190,7 +190,7 @@ def _unscored(trial: TrialTally, scale: Scale) -> str:
     card = trial.scores.get(scale)
     if card is not None:
         tiers = ", ".join(map(str, card.unscored))
-        return card.problem or f"tier{'s' if len(card.unscored) > 1 else ''} {tiers} without points"
+        return card.problem or f"{many('tier', len(card.unscored))} {tiers} without points"
     others = sorted(trial.scores)
     if not others:
         return "it has no scores"

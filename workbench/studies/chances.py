@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.statistics.clusters import OF_TRIALS
-from workbench.statistics.paired import holm
-from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
+from workbench.statistics.intervals import OF_TRIALS
+from workbench.statistics.paired import RESAMPLES, PermutationTest, holm, permutation_test
 from workbench.statistics.rankings import PairOrder, pair_orders
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
 from workbench.studies.comparing import Comparison, common_items, compare, ranked_columns

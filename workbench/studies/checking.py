@@ -11,8 +11,8 @@ from typing import Any
 from workbench.agents.names import agent_info
 from workbench.base.errors import BadField, UsageError, WorkbenchError
 from workbench.catalog import check_python, check_there, load_cases, resolve_case
-from workbench.documenters.names import SCOPES, parse_docs, parse_scope
-from workbench.regeneration.selections import parse_selection
+from workbench.documenters.types import SCOPES, parse_docs, parse_scope
+from workbench.regeneration.tasks import parse_selection
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, PAPER, BadStudy, Column, Study
 from workbench.studies.study_files import Typed, declared_of, packaged_studies, parse_study, study_named
 

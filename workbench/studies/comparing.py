@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from workbench.session.json_forms import picked
-from workbench.statistics.clusters import Value
+from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Difference, paired_difference
 from workbench.statistics.rankings import (
     WEIGHTINGS,

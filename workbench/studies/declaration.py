@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, make_dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from workbench.base import typed_json
 from workbench.base.errors import UsageError
+from workbench.plans.arguments import study_keys
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
 
 AGENTS: Final = "agents"
 DOCS: Final = "docs"
@@ -56,35 +58,23 @@ class Column:
         return self.source or (self.model if self.model.startswith(SAMPLES) else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+PLANS: Final = {AGENTS: DocumentPlan, DOCS: RegenerationPlan}
+"""What the runs of a kind are planned as: their arguments say which keys ``[limits]`` and ``[settings]`` have."""
+
+
+def _keys(table: str) -> list[tuple[str, type[Any], Any]]:
+    return [(key, of, usual) for plan in PLANS.values() for key, _, of, usual in study_keys(plan, table)]
+
+
+class Limits(make_dataclass("_Limits", _keys("limits"), frozen=True)):  # type: ignore[misc]
     """Limits of each run; 0 is the default of the machine, or none. ``read`` is in characters, ``tasks`` are the first of each source."""
 
-    steps: int = 0
-    read: int = 0
-    answer_tokens: int = 0
-    tasks: int = 0
 
-
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(make_dataclass("_Settings", _keys("settings"), frozen=True)):  # type: ignore[misc]
     """What every run of a study is made with, as the options of ``run`` and ``regenerate`` have it; empty is the default.
 
     ``checks``: the README of each trial is checked, which gives the measures ``works`` and ``claims``.
     """
-
-    judges: tuple[str, ...] = ()
-    judge_repeats: int = 1
-    rubrics: tuple[str, ...] = ()
-    checks: bool = False
-    docs_scope: str = ""
-    selection: str = ""
-    tasks: tuple[str, ...] = ()
-    prompt: str = ""
-    context: str = ""
-    extra_body: str = ""
-    sandbox: str = ""
-    controls: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +120,8 @@ class Study:
     def from_json(cls, text: str) -> Study:
         """Return the declaration that a session has; BadStudy where it is damaged."""
         try:
-            values = json.loads(text)
-            known = {item.name for item in fields(cls)}
-            given = {name: _frozen(value) for name, value in values.items() if name in known}
-            given["columns"] = tuple(Column(**one) for one in given.get("columns", ()))
-            given["limits"] = Limits(**given.get("limits", {}))
-            given["settings"] = Settings(**{name: _frozen(one) for name, one in given.get("settings", {}).items()})
-            return cls(**given)
-        except (ValueError, TypeError, AttributeError, RecursionError):
+            return typed_json.decode(cls, text)
+        except typed_json.WrongForm:
             raise BadStudy("The declaration of a study in this session is damaged; declare it anew.") from None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.catalog import load_cases
-from workbench.catalog.published import published_counts, published_name
+from workbench.catalog.repositories import published_counts, published_name
 from workbench.results.studies import task_facts
 from workbench.results.trials import trials_named
 from workbench.session.reader import SessionReader

@@ -193,6 +193,12 @@ class StudyOutcome:
         return _sum(cell.planned for cell in self.own)
 
     @property
+    def progress(self) -> str:
+        """How many of its items are done: ``11 of 12 trials``."""
+        planned = "?" if self.planned is None else f"{self.planned:,}"
+        return f"{self.done:,} of {planned} {'trials' if self.study.kind == AGENTS else 'candidates'}"
+
+    @property
     def cost_usd(self) -> float | None:
         return _cost(self.own)
 

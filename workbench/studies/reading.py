@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench.results.scores import scores_of, totals_of
+from workbench.results.spread import Total
 from workbench.results.studies import Counts, GroupCounts, group_counts, made_under, step_settings
 from workbench.results.tasks import task_names, task_states
 from workbench.results.trials import trials_named, trials_on
-from workbench.rubric.spread import Total
-from workbench.rubric.works import works_by_trial
+from workbench.results.works import works_by_trial
 from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
@@ -267,7 +267,7 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
             rows[run.id] = row, str(plan.get("docs") or "original")
     made = made_under(reader, rows)
     found = []
-    for (run_id, evaluator, prompt, context), groups in group_counts(reader, rows, kept=False).items():
+    for (run_id, evaluator, prompt, context), groups in group_counts(reader, rows).items():
         row, docs = rows[run_id]
         only, _ = _chosen_tasks(reader, run_id, study)
         cell = CellWork(
@@ -354,7 +354,10 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
             row.cost_usd,
             row.seconds or 0.0,
             scores=scores.get(row.id, {}),
-            checks={"works": (check.works, check.run, check.blocks), "claims": (check.true, check.said, check.claims)}
+            checks={
+                "works": (check.works, check.run, check.blocks),
+                "claims": (check.claims_true, check.said, check.claims),
+            }
             if check is not None
             else {},
             cut=row.id in cut,

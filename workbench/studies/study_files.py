@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workbench.agents.names import current_name
-from workbench.agents.remote_names import is_remote
+from workbench.agents.names import current_name, is_remote
 from workbench.base import numbers
 from workbench.base.files import expanded, shown
 from workbench.catalog.reading import BadCase, Table, load_toml
+from workbench.plans.arguments import arguments_of, study_keys
 from workbench.studies.declaration import (
     AGENTS,
     DOCS,
     KINDS,
     MOST_CELLS,
     PAPER,
+    PLANS,
     SAMPLES,
     SESSION,
     BadStudy,
@@ -31,12 +32,6 @@ _N = TypeVar("_N", int, float)
 _FOLDER = Path(__file__).parent / "packaged"
 _COLUMN_KEYS = {AGENTS: ("agents", "models"), DOCS: ("docs", "evaluators")}
 _NUMBERS = {AGENTS: ("repeats",), DOCS: ("samples", "k"), PAPER: ()}
-_LIMITS = {AGENTS: ("steps", "read", "answer_tokens"), DOCS: ("tasks",)}
-_SETTINGS = {
-    AGENTS: ("judges", "judge_repeats", "rubrics", "checks"),
-    DOCS: ("docs_scope", "selection", "tasks", "prompt", "context", "extra_body", "sandbox", "controls"),
-}
-_LISTS = frozenset({"judges", "rubrics", "tasks"})
 
 
 def packaged_studies() -> tuple[str, ...]:
@@ -51,7 +46,7 @@ def study_named(text: str) -> Study:
     if not path.exists():
         raise BadStudy(
             f"There is no study and no file {shown(text)!r}; known studies: {', '.join(packaged_studies())}, or a study.toml "
-            "of your own (docs/studies.md)."
+            "of your own (docs/guides/studies.md)."
         )
     return read_study_file(path)
 
@@ -107,7 +102,7 @@ def _parsed(values: Mapping[str, object], file: Path) -> Study:
         k=_ks(table, values, samples) if kind == DOCS else (1,),
         seed=_whole(table, values, "seed", 0, 0),
         spend_limit=_number(table, values, "spend_limit", 0.0, numbers.amount),
-        limits=_limits(table, _LIMITS[kind], file),
+        limits=_limits(table, kind, file),
         settings=_settings(table, kind, file),
     )
     if not study.rows:
@@ -207,23 +202,25 @@ def _whole(
     return _number(table, values, key, default, lambda value: numbers.whole(value, least, most))
 
 
-def _limits(table: Table, known: Sequence[str], file: Path) -> Limits:
+def _limits(table: Table, kind: str, file: Path) -> Limits:
     given = table.table("limits") or {}
-    inner = Table(given, file, known, "limits")
+    inner = Table(given, file, [key for key, *_ in study_keys(PLANS[kind], "limits")], "limits")
     return Limits(**{name: _whole(inner, given, name, 0, 0, 1_000_000_000) for name in given})
 
 
 def _settings(table: Table, kind: str, file: Path) -> Settings:
-    given = table.table("settings") or {}
-    inner = Table(given, file, _SETTINGS[kind], "settings")
+    given, declared = table.table("settings") or {}, arguments_of(PLANS[kind])
+    keys = {key: (of, declared[name].number) for key, name, of, _ in study_keys(PLANS[kind], "settings")}
+    inner = Table(given, file, list(keys), "settings")
     found: dict[str, Any] = {}
     for name in given:
-        if name in _LISTS:
+        of, bounds = keys.get(name, (str, None))
+        if of is tuple:
             found[name] = inner.texts(name)
-        elif name in ("controls", "checks"):
+        elif of is bool:
             found[name] = inner.flag(name)
-        elif name == "judge_repeats":
-            found[name] = _whole(inner, given, name, 1, 1, numbers.MOST_REPEATS)
+        elif bounds is not None:
+            found[name] = _whole(inner, given, name, 1, *bounds[1:])
         else:
             found[name] = inner.text(name, "").strip()
     return Settings(**found)
@@ -247,7 +244,7 @@ def declared_of(study: Study) -> dict[str, Any]:
         found["columns"] = {key: names for key, names in named.items() if any(names)}
     for name in ("limits", "settings"):
         of, usual = getattr(study, name), getattr(plain, name)
-        if changed := {key: _listed(one) for key in of.__slots__ if (one := getattr(of, key)) != getattr(usual, key)}:
+        if changed := {key: _listed(one) for key in vars(of) if (one := getattr(of, key)) != getattr(usual, key)}:
             found[name] = changed
     return found
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from workbench.base.errors import UsageError
 from workbench.metrics.helpfulness import Documented, recorded_helpfulness
-from workbench.metrics.packages import MetricUnavailable
 from workbench.metrics.tasks import (
     METRICS,
     USUAL,
@@ -27,7 +26,7 @@ from workbench.metrics.tasks import (
     texts_of,
     values_of,
 )
-from workbench.metrics.texts import TEXT_METRICS, Score, text_metric
+from workbench.metrics.texts import TEXT_METRICS, MetricUnavailable, Score, text_metric
 from workbench.results.studies import counted_bodies
 from workbench.session.groups import Group
 from workbench.session.reader import SessionReader

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from workbench.base.text import NOTHING, fixed, plural
+from workbench.base.text import signed as signed_number
 from workbench.studies.cells import Cell, Mean, brief
 from workbench.studies.comparing import Comparison
 from workbench.studies.declaration import in_points
 from workbench.studies.leaderboard import LeaderLine
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 
-NOTHING = "–"
-
 
 def figure(value: float | None, by: str | int) -> str:
     """Return a number with so many decimals, or with those of a measure: points of 100 have one, shares two."""
     digits = by if isinstance(by, int) else 1 if in_points(by) else 2
-    return NOTHING if value is None else f"{value:.{digits}f}"
+    return fixed(value, digits)
 
 
 def signed(value: float | None, by: str | int) -> str:
-    """Return a difference with its sign, of shares with a decimal more than they have; one that is rounded to zero has none."""
-    digits = by if isinstance(by, int) else 1 if in_points(by) else 3
-    if value is None:
-        return NOTHING
-    text = f"{value:+.{digits}f}"
-    return text[1:] if float(text) == 0 else text.replace("-", "−")
+    """Return a difference with its sign, of shares with a decimal more than they have."""
+    return signed_number(value, by if isinstance(by, int) else 1 if in_points(by) else 3)
 
 
 def bounds(low: float | None, high: float | None, by: str, write: Callable[[float | None, str], str] = figure) -> str:
@@ -65,7 +61,7 @@ def trial_mean_words(mean: Mean, measure: str) -> str:
     if mean.value is None:
         return brief(mean.missing)
     which = "scored trial" if measure == "score" else "checked README"
-    return f"{said} of {mean.items:,} {which}{'' if mean.items == 1 else 's'}, {brief(mean.missing)}"
+    return f"{said} of {plural(mean.items, which)}, {brief(mean.missing)}"
 
 
 def column_words(outcome: StudyOutcome, column: ColumnSummary, measure: str) -> str:
@@ -116,10 +112,6 @@ def left_out_words(found: Comparison, left: str, right: str, row: str) -> str:
 def chance_words(p: float | None) -> str:
     """Return a p-value with four decimals; one below them is not 0."""
     return NOTHING if p is None else f"{p:.4f}" if p >= 0.00005 else "< 0.0001"
-
-
-def percent(value: float | None) -> str:
-    return NOTHING if value is None else f"{100 * value:.0f} %"
 
 
 def dollars(value: float | None) -> str:

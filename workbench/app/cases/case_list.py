@@ -9,8 +9,7 @@ from workbench.app.keys import bindings
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import RUNNING, STATES, UNSCORED, WAITING
-from workbench.results.scores import AgentScore
-from workbench.rubric.scorecard import standing
+from workbench.results.scores import AgentScore, standing
 
 _BARS = "▁▂▃▄▅▆▇█"
 _STANDING = {"good": "good", "middling": "warn", "poor": "poor"}

@@ -221,16 +221,16 @@ class SideBySide(ModeScreen):
             return
         from workbench.app.toolkit.form import AskText
         from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
-        from workbench.pages.comparison_page import comparison_page
-        from workbench.pages.page_markdown import page_markdown
-        from workbench.pages.writing import check_place, write_atomically
+        from workbench.pages.comparison import comparison_page
+        from workbench.pages.composing import write_page
+        from workbench.pages.writing import check_place
 
         def check(name: str) -> None:
             for side in (pair.left, pair.right):
                 check_place(place_of(host, name), side.session)
 
         def write(name: str) -> Path:
-            return write_atomically(place_of(host, name), [page_markdown(comparison_page([found]))])
+            return write_page(comparison_page([found]), place_of(host, name))
 
         note = "It is written as Markdown; a file of that name is replaced."
         suggested = suggested_place(host, f"{pair.left.kind.rstrip('s')}s-side-by-side.md")

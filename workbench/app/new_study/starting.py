@@ -26,9 +26,9 @@ from workbench.base.files import expanded
 from workbench.base.text import one_line, plural
 from workbench.catalog import load_cases
 from workbench.catalog.repositories import load_repositories
-from workbench.documenters.names import SCOPES
+from workbench.documenters.types import SCOPES
 from workbench.models.defaults import available_models
-from workbench.orders.session_names import new_place
+from workbench.orders.study import StudyOrder
 from workbench.results.sessions import models_used
 from workbench.session.groups import CONTROLS
 from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, drafted, look_up, values_of
@@ -38,7 +38,6 @@ from workbench.studies.study_files import study_named
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.base.settings import Settings
-    from workbench.orders.estimate import Estimate
     from workbench.session.reader import SessionReader
 
 Offers = Mapping[str, tuple[Offer, ...]]
@@ -151,38 +150,26 @@ class NewStudyDialog(ordering.OrderForm[Study]):
                     raise BadField(MODELS[study.kind], str(problem)) from None
         return study
 
-    def estimate(self, study: Study, values: Values) -> Estimate:
-        from workbench.orders.study_client import resolved_study
-        from workbench.orders.study_estimate import estimate_study
-
-        place = _place_of(values["session"], study.name)
-        whole = resolved_study(study, place)
-        return estimate_study(self.measured(), place, whole, self.host.settings.trials_at_once)
+    def order(self, study: Study, values: Values) -> StudyOrder:
+        return StudyOrder(_place_of(values["session"], study.name), study)
 
     def summary(self, study: Study, values: Values) -> str:
         """Return ``2 cases × 3 agents × 3 repeats = 18 trials, about …``, and whether it takes the place of another study."""
-        from workbench.orders.study_client import resolved_study
-
-        place = _place_of(values["session"], study.name)
-        told, whole = self.estimate(study, values), resolved_study(study, place)
+        order = self.order(study, values)
+        told, whole = self.estimate(order), order.study
         cells = len(whole.rows) * len(whole.columns)
         if study.kind == AGENTS:
             said = told.beside(cells * whole.repeats)
         else:
             said = f"{plural(cells, 'cell')}{': ' if told.count is not None else ' of '}{told.sentence()}"
         another = "\nThe session has a study of this name: it becomes this one, and what is done stays."
-        return f"{_product(whole)} = {said}.{another if _has_another(place, whole) else ''}"
+        return f"{_product(whole)} = {said}.{another if _has_another(order.session, whole) else ''}"
 
     def in_plain_process(self, study: Study) -> Study:
         return replace(study, settings=replace(study.settings, sandbox="process"))
 
-    def begin(self, study: Study, values: Values) -> ordering.Begun:
-        from workbench.orders.study_client import launch_study, order_study
-
-        place = _place_of(values["session"], study.name)
-        order_study(place, study)
-        launch_study(place, study.name)
-        return partial(self.host.go_to, Location(place, "study", study.name))
+    def show(self, order: StudyOrder) -> None:
+        self.host.go_to(Location(order.session, "study", order.study.name))
 
     def keep(self, values: Values) -> None:
         plain = defaults(values["compare"], self.host.settings)
@@ -215,7 +202,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
 
 
 def _write(place: Path, study: Study) -> None:
-    from workbench.orders.study_client import written_out
+    from workbench.orders.study import written_out
     from workbench.studies.study_files import study_toml
 
     place.write_text(study_toml(replace(study, rows=written_out(study.rows))), encoding="utf-8")
@@ -325,8 +312,7 @@ def defaults(kind: str, settings: Settings) -> dict[str, Any]:
 
 def _place_of(session: str, name: str) -> Path:
     """Return the session file that is meant; "" is the one of ``workbench study NAME``. One that is only read gives way to a new one."""
-    path = new_place(session or f"study-{name}")
-    return path if not path.exists() or runs.is_writable(path) else runs.new_session(f"study-{name}")
+    return runs.place_of_run(session or f"study-{name}", f"study-{name}")
 
 
 def _product(study: Study) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.improving.attempts import Attempt, Share
-    from workbench.orders.plan import ImprovementPlan
+    from workbench.plans.plan import ImprovementPlan
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, ImprovementRow, TaskRow
 
@@ -66,7 +66,7 @@ def standing_of(reader: SessionReader, run: str) -> str:
 
 
 def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
-    from workbench.orders.improvement_client import state_of
+    from workbench.orders.improve import state_of
 
     state = state_of(row)
     glyph = STATES.get(state, "?")
@@ -82,7 +82,8 @@ def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
 
 def load_shown(reader: SessionReader, run: str) -> Shown:
     """Read the orders of a run with all that was tried for them, the latest order first."""
-    from workbench.orders.improvement_client import attempts_of, plan_of
+    from workbench.improving.reading import attempts_of
+    from workbench.orders.improve import plan_of
 
     orders = reader.improvements(run)
     plans = [(row, plan) for row in reversed(orders) if (plan := plan_of(row)) is not None]
@@ -245,12 +246,12 @@ class ImprovingScreen(FindingsScreen):
             host.go_to(Location(None, "regeneration", run, evaluator=one.plan.base.evaluator))
 
     def action_resume(self) -> None:
-        from workbench.orders.improvement_client import launch_improvement
+        from workbench.orders.improve import launch_improvement
 
         self._do(launch_improvement, "An engine goes on; nothing is asked twice.")
 
     def action_cancel(self) -> None:
-        from workbench.orders.improvement_client import cancel_improvement
+        from workbench.orders.improve import cancel_improvement
 
         self._do(cancel_improvement, "Asked the engine to stop; what is there is kept.")
 

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.wording import NOTHING
 from workbench.app.toolkit.columns import Column, fit_end
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
@@ -19,7 +18,7 @@ from workbench.app.toolkit.table import Grouping, Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import STATES
-from workbench.base.text import one_line, plural
+from workbench.base.text import NOTHING, one_line, plural
 from workbench.results.regeneration_runs import (
     EXCLUDED,
     FOUND,

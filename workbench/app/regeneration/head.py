@@ -15,9 +15,9 @@ from textual.widget import Widget
 
 from workbench.app.key_table import key_of
 from workbench.app.regeneration.standings import Standings
-from workbench.app.regeneration.wording import share, short_names, sparkline
+from workbench.app.regeneration.wording import short_names, sparkline
 from workbench.base.glyphs import VERDICTS
-from workbench.base.text import one_line, plural, shortened
+from workbench.base.text import one_line, plural, share, shortened
 from workbench.results.regeneration_runs import RunView
 from workbench.results.tasks import Figures
 from workbench.session.groups import Group

@@ -12,20 +12,27 @@ from typing import TYPE_CHECKING
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
-from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered
+from workbench.app.toolkit.ordering import (
+    OrderForm,
+    check_named_model,
+    may_start,
+    plan_fields,
+    plan_values,
+    remembered,
+)
 from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
 from workbench.base.errors import BadField, UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import plural
 from workbench.improving.changes import Checkout, check_patch, source_checkout, suggested_name
-from workbench.orders.improvement_client import Improved
+from workbench.improving.reading import Improved
+from workbench.orders.improve import ImproveOrder
+from workbench.plans.plan import ImprovementPlan
 from workbench.results.kinds import Kind
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.orders.estimate import Estimate
-    from workbench.orders.plan import ImprovementPlan
     from workbench.results.regeneration_runs import RunView
     from workbench.results.tasks import TaskLine
 
@@ -43,31 +50,29 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
         self, host: WorkbenchApp, session: Path, view: RunView, lines: Mapping[str, Sequence[TaskLine]]
     ) -> None:
         from workbench.models.defaults import available_models
-        from workbench.orders.improvement_client import ATTEMPTS, HELD_OUT
+        from workbench.orders.improve import ATTEMPTS, HELD_OUT
 
         self._session, self._view, self._lines_of = session, view, lines
         plain = {"writer": "", "second": "", "attempts": str(ATTEMPTS), "held-out": str(HELD_OUT)}
-        answers, models = remembered(self.DIALOG, plain), available_models()
         this = lines[THIS]
         bad_one = bool(this) and this[0].documented_as is Kind.BADLY
         functions = MARKED if lines[MARKED] else THIS if bad_one else FAILED
-        check = self._check_model
+        check, models = self._check_model, available_models()
+        own = {
+            name: {"check": partial(check, role)}
+            for name, role in (("writer", "the writer"), ("second_evaluator", "the second evaluator"))
+        }
+        writer, held_out, attempts, second = plan_fields(
+            ImprovementPlan, remembered(self.DIALOG, plain), host.settings, **own
+        )
         fields = (
             Field("functions", functions,
                   f"{THIS}, {MARKED} ({key_of('regeneration.mark')} marks), or {FAILED}: documented badly, though their own bodies pass.",
                   tuple(lines), needed=_FUNCTIONS, check=self._check_functions),
-            Field("writer", answers["writer"],
-                  "Who writes docstrings: it sees the function, and bodies that failed with what they did, never the tests.",
-                  models, placeholder="the model of agents", check=partial(check, "the writer")),
+            writer,
             Field("evaluator", view.group.evaluator, "Who writes bodies from docstrings; its former samples are used.",
                   models, needed="Name who writes bodies.", check=partial(check, "the evaluator")),
-            Field("second", answers["second"],
-                  "Who writes the held-out samples, so that a gain holds for another model too; empty for the evaluator.",
-                  models, placeholder="the evaluator", check=partial(check, "the second evaluator")),
-            Field("attempts", answers["attempts"],
-                  "Docstrings tried for a function at most; each next one is told why the last was refused.", most=20),
-            Field("held-out", answers["held-out"],
-                  "Samples that the writer never sees, which decide; five tell 0 of 5 from 3 of 5.", most=1000),
+            second, attempts, held_out,
         )  # fmt: skip
         note = f"A better docstring is kept only where held-out samples gain by it. Enter starts, {key_of('dialog.cancel')} cancels."
         super().__init__(host, "Improve docstrings", fields, plain, note=note)
@@ -92,30 +97,19 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
             raise BadField("functions", _why_none(values["functions"], chosen))
         return _plan(self._session, self._view, values, fit)
 
-    def estimate(self, plan: ImprovementPlan, values: Values) -> Estimate:
-        from workbench.orders.study_estimate import estimate_improvement
-
-        return estimate_improvement(self.measured(self._session), self._session, plan)
+    def order(self, plan: ImprovementPlan, values: Values) -> ImproveOrder:
+        return ImproveOrder(self._session, plan)
 
     def summary(self, plan: ImprovementPlan, values: Values) -> str:
-        return f"{plural(len(plan.base.tasks), 'function')}: {self.estimate(plan, values).sentence()}."
+        return f"{plural(len(plan.base.tasks), 'function')}: {self.estimate(self.order(plan, values)).sentence()}."
 
     def in_plain_process(self, plan: ImprovementPlan) -> ImprovementPlan:
         return replace(plan, base=replace(plan.base, sandbox="process"))
 
-    def begin(self, plan: ImprovementPlan, values: Values) -> Begun:
-        from workbench.app.runs import writable_copy
-        from workbench.orders.improvement_client import launch_improvement, order_improvement
-
-        own = writable_copy(self._session)
-        launch_improvement(own, order_improvement(own, plan))
-
-        def show() -> None:
-            if own != self._session:
-                self.host.open_session(own)
-                self.host.notify(f"An example is only read, so this goes on in a copy: {own.stem}.", timeout=8)
-
-        return show
+    def show(self, order: ImproveOrder) -> None:
+        if order.session != self._session:
+            self.host.open_session(order.session)
+            self.host.notify(f"An example is only read, so this goes on in a copy: {order.session.stem}.", timeout=8)
 
 
 async def ask_and_start(host: WorkbenchApp, view: RunView, lines: Mapping[str, Sequence[TaskLine]]) -> bool:
@@ -156,8 +150,8 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
 
 def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) -> ImprovementPlan:
     from workbench.base.settings import load
-    from workbench.orders.improvement_client import resolved_improvement
-    from workbench.orders.plan import ImprovementPlan, RegenerationPlan
+    from workbench.orders.improve import resolved_improvement
+    from workbench.plans.plan import ImprovementPlan, RegenerationPlan
     from workbench.session.json_forms import picked
 
     run = RegenerationPlan.from_json(view.run.config)
@@ -170,11 +164,8 @@ def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) ->
         tasks=tuple(tasks),
         spend_limit=load().spend_limit,
     )
-    attempts, held_out = int(values["attempts"]), int(values["held-out"])
-    wanted = ImprovementPlan(
-        base, values["writer"], held_out, attempts=attempts, below=0.0, second_evaluator=values["second"]
-    )
-    return resolved_improvement(session, wanted)
+    wanted = {"writer": "", **plan_values(ImprovementPlan, values), "below": 0.0}
+    return resolved_improvement(session, ImprovementPlan(base, **wanted))
 
 
 # -- what was kept, handed over
@@ -242,7 +233,7 @@ class HandingDialog(Form[tuple[str, str]]):
 
 async def ask_and_write(host: WorkbenchApp, session: Path, improvement: str) -> None:
     """Ask for a place and write what was kept of an order there; call it from a worker."""
-    from workbench.orders.improvement_client import improved
+    from workbench.orders.improve import improved
 
     came = await asyncio.to_thread(improved, session, improvement)
     checkout = await asyncio.to_thread(source_checkout, came.plan.base.source)

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.wording import NOTHING, percent, took
-from workbench.app.toolkit.amounts import money, size_of
+from workbench.app.regeneration.wording import took
 from workbench.app.toolkit.document import (
     COLOURED_AT_FIRST,
     Document,
@@ -27,7 +26,7 @@ from workbench.app.toolkit.document import (
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST
 from workbench.base.glyphs import DOUBTFUL, VERDICTS, WAITING
-from workbench.base.text import one_line, plural
+from workbench.base.text import NOTHING, money, one_line, percent, plural, size_of
 from workbench.comparison.texts import line_diff, without_margin
 from workbench.results.samples import Sample, read_sample
 from workbench.session.labels import in_words
@@ -150,7 +149,7 @@ def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
 
 def _history(former: Sequence[FormerVerdictRow]) -> Iterator[tuple[str, bool]]:
     """Yield a line for each of the last verdicts that were replaced, the newest first."""
-    from workbench.pages.regenerated import former_words
+    from workbench.pages.wording import former_words
 
     for row in reversed(former[-_REPLACED:]):
         yield f"before: {one_line(former_words(row), 300)}", False

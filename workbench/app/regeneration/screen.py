@@ -23,12 +23,12 @@ from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.base.text import one_line
+from workbench.orders.order import WorkOrder
 from workbench.results.regeneration_runs import Excluded, RunView
 from workbench.results.tasks import Figures, TaskLine
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
-    from workbench.orders.estimate import Estimate
     from workbench.regeneration.failure_groups import FailedCandidate
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
@@ -55,62 +55,36 @@ class Actions(RunActions):
         self._rerun("Testing every sample again that did not pass", failed=True)
 
     def _rerun(self, said: str, item: str = "", *, failed: bool = False) -> None:
-        warm, session = self._host.warm, self._host.session_path
-
-        def estimate() -> Estimate:
-            from workbench.orders.measured import measure
-            from workbench.orders.regeneration_estimate import estimate_again
-            from workbench.orders.rerunning import what_again
-
-            again = what_again(session, item, failed=failed) if session is not None else []
-            return estimate_again(measure(session), again)
-
-        def do(own: Path, _: RunView) -> None:
-            from workbench.orders.rerunning import rerun_orders
-
-            rerun_orders(own, item, failed=failed, warm=warm)
+        from workbench.orders.rerun import RerunOrder
 
         if self._shown.view is not None:
-            self.when_agreed(estimate, lambda: self._do(do, f"{said}; answers that are there are kept."))
+            self._order(lambda own: RerunOrder(own, item, failed=failed), f"{said}; answers that are there are kept.")
 
     def add_samples(self) -> None:
         """Ask for five more samples of every task."""
-        view, warm, session = self._shown.view, self._host.warm, self._host.session_path
-        if view is None:
-            return
-        wanted = view.samples + MORE_SAMPLES
+        from workbench.orders.regenerate import MoreSamplesOrder
 
-        def estimate() -> Estimate:
-            from workbench.orders.estimate import estimate_candidates
-            from workbench.orders.measured import measure
-            from workbench.orders.plan import RegenerationPlan
-            from workbench.orders.regeneration_estimate import building_first
+        if (view := self._shown.view) is not None:
+            wanted, group = view.samples + MORE_SAMPLES, view.group
+            asked = (view.run.id, wanted, group.evaluator, group.prompt, group.context)
+            said = f"Asking for {MORE_SAMPLES} more samples: m = {wanted}."
+            self._order(lambda own: MoreSamplesOrder(own, *asked), said)
 
-            source, measured = RegenerationPlan.from_json(view.run.config).source, measure(session)
-            told = estimate_candidates(measured, source, view.evaluator, candidates=MORE_SAMPLES * view.tasks)
-            return building_first(told, measured, source)
-
-        def do(own: Path, now: RunView) -> None:
-            from workbench.orders.regeneration_client import add_samples
-
-            group = now.group
-            asked = {"evaluator": group.evaluator, "prompt": group.prompt, "context": group.context}
-            add_samples(own, now.run.id, wanted, **asked, warm=warm)
-
-        said = f"Asking for {MORE_SAMPLES} more samples: m = {wanted}."
-        self.when_agreed(estimate, lambda: self._do(do, said))
+    def _order(self, order: Callable[[Path], WorkOrder], said: str) -> None:
+        warm = self._host.warm
+        self.when_agreed(order, lambda: self._do(lambda own, _: order(own).begin(warm=warm), said))
 
     def resume(self) -> None:
-        from workbench.orders import client
+        from workbench.orders import running
 
         warm = self._host.warm
-        self._do(lambda own, view: client.resume(own, view.run.id, warm=warm), "An engine takes the run up again.")
+        self._do(lambda own, view: running.resume(own, view.run.id, warm=warm), "An engine takes the run up again.")
 
     def cancel(self) -> None:
-        from workbench.orders import client
+        from workbench.orders import running
 
         said = "Asked the engine to stop this run; what is tested stays."
-        self._do(lambda own, view: client.cancel(own, view.run.id), said)
+        self._do(lambda own, view: running.cancel(own, view.run.id), said)
 
     def can(self, action: str) -> bool:
         view = self._shown.view

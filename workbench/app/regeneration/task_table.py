@@ -12,13 +12,13 @@ from textual import events
 from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
 from workbench.app.regeneration.standings import OtherSamples
-from workbench.app.regeneration.wording import NOTHING, cell_of, percent, share, test_name
+from workbench.app.regeneration.wording import cell_of, test_name
 from workbench.app.toolkit.columns import Column, Columns, fit_end
 from workbench.app.toolkit.filters import Filter, Option, Question
 from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import CANCELLED, DOUBTFUL, OUR_ERROR, VERDICTS
-from workbench.base.text import one_line, plural
+from workbench.base.text import NOTHING, one_line, percent, plural, share
 from workbench.results.kinds import Kind
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import SampleState
@@ -32,13 +32,13 @@ _KIND_STYLES = {Kind.BADLY: "bad", Kind.UNTESTABLE: "dim"}
 
 
 def _class(line: TaskLine) -> str:
-    from workbench.regeneration.breakdown import class_of
+    from workbench.regeneration.outcome import class_of
 
     return class_of(line.name)
 
 
 def _verdict(line: TaskLine) -> str:
-    from workbench.regeneration.breakdown import verdict_of
+    from workbench.regeneration.outcome import verdict_of
 
     return "taken out" if line.excluded else verdict_of(line.result)
 
@@ -96,7 +96,7 @@ def _pass_at(place: int, k: int) -> Column[TaskLine]:
         return line.at[place] if place < len(line.at) else None
 
     def figure(rows: Sequence[TaskLine]) -> str:
-        from workbench.regeneration.breakdown import pass_by
+        from workbench.regeneration.outcome import pass_by
 
         counted = [("", line.result) for line in rows if not line.excluded and line.samples]
         return share(pass_by(counted, (k,))[0].pass_at[0].value) if counted else NOTHING
@@ -281,7 +281,7 @@ class TaskTable(Table[TaskLine]):
         return [rows[place] for place in passing]
 
     def rank_of_group(self, group: Group[TaskLine]) -> Any:
-        from workbench.regeneration.breakdown import VERDICTS_OF_TASKS
+        from workbench.regeneration.outcome import VERDICTS_OF_TASKS
 
         if self.arrangement.grouping == "verdict":
             return VERDICTS_OF_TASKS.index(group.name)

@@ -13,25 +13,27 @@ from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
 from workbench.app.regeneration.findings import COMING, Entry, FindingsScreen, Listing, Texts, columns
 from workbench.app.regeneration.sample_content import laid_out
-from workbench.app.regeneration.wording import NOTHING, share, short_name, test_name
+from workbench.app.regeneration.wording import short_name, test_name
 from workbench.app.toolkit.document import EMPTY, Line, code, heading, joined, note, of_lines, plain, prepared, styled
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.pane import Pane, TabLine
 from workbench.app.toolkit.plot import CurvePlot, PlotLine, bar
 from workbench.base.glyphs import VERDICTS
-from workbench.base.text import one_line, plural
+from workbench.base.text import NOTHING, one_line, plural, share
 from workbench.regeneration.failure_groups import (
     FailedCandidate,
     FailureGroup,
+    SourceOfTest,
     failure_groups,
     same_error,
     same_exception,
+    source_of_test,
+    text_of_test_file,
 )
-from workbench.regeneration.source_of_test import SourceOfTest, source_of_test, text_of_test_file
 from workbench.results.samples import Sample
 
 if TYPE_CHECKING:
-    from workbench.regeneration.breakdown import TaskGroup
+    from workbench.regeneration.outcome import TaskGroup
     from workbench.regeneration.passk import Estimate
     from workbench.results.failures import Diagnosis
     from workbench.results.regeneration_runs import RunView
@@ -151,7 +153,7 @@ def _tests(found: Diagnosis) -> Listing:
 
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> dict[str, Listing]:
     """Compute pass@k of a group by the number of samples and by k, both with intervals, and by file."""
-    from workbench.regeneration.breakdown import pass_by, pass_by_k, pass_by_samples
+    from workbench.regeneration.outcome import pass_by, pass_by_k, pass_by_samples
     from workbench.results.failures import verdict_sequences
     from workbench.results.samples import results_by_group
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.amounts import duration, money
 from workbench.app.toolkit.header import Header, Part
 from workbench.base.glyphs import CANCELLED, RUNNING, STATES, VERDICTS, WAITING
-from workbench.base.text import one_line, plural
+from workbench.base.text import duration, money, one_line, plural
 from workbench.results.plan_title import source_name
 from workbench.session.groups import planned_docs
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 _SIGNS = VERDICTS | {"running": RUNNING, "waiting": WAITING, "cancelled": CANCELLED}
 _STYLES = {"error": "unscored", "cancelled": "waiting"}
-NOTHING = "–"
 _BARS = "▁▂▃▄▅▆▇█"
 _MOST_REASONS = 2
 
@@ -27,19 +25,6 @@ _MOST_REASONS = 2
 def cell_of(sample: SampleState) -> tuple[str, str]:
     """Return the sign of a sample and its style, which is called as the theme's ``verdict-…`` colour."""
     return _SIGNS[sample.word], _STYLES.get(sample.word, sample.word)
-
-
-def share(value: float | None) -> str:
-    """Return a rate of 0 to 1 with two decimals, as pass@k is written."""
-    return NOTHING if value is None else f"{value:.2f}"
-
-
-def percent(value: float | None) -> str:
-    """Return a share of 0 to 1 in percent; 99.6 % is not 100 %."""
-    if value is None:
-        return NOTHING
-    rounded = round(100 * value)
-    return f"{99 if rounded == 100 and value < 1 else rounded} %"
 
 
 def sparkline(values: Sequence[float]) -> str:

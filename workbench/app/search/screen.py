@@ -27,7 +27,7 @@ from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import LineInput
 from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.text import one_line
+from workbench.base.text import many, one_line
 from workbench.search import FIELDS, Found, Hit, Query, SearchIndex, parse
 from workbench.search.index import Line, line_of
 
@@ -188,7 +188,7 @@ class SearchScreen(ModeScreen):
         count = f"{'' if len(found.hits) == found.total else f'first {len(found.hits):,} of '}{found.total:,}"
         self.retitle("#hits-pane", f"Hits {count}" if self._query else "Hits")
         where = "all sessions" if self._last.everywhere else "this session"
-        self.set_status(f"{where} · {count} hit{'' if found.total == 1 else 's'}" if self._query else f"search {where}")
+        self.set_status(f"{where} · {count} {many('hit', found.total)}" if self._query else f"search {where}")
         self.set_class(not self._query and not wrong, "-nothing-asked")
         self._wrong = wrong
         self._say(self._note)

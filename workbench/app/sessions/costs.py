@@ -10,7 +10,6 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.amounts import duration, money
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
@@ -18,7 +17,7 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Grouping, Table
 from workbench.app.toolkit.texts import Static
-from workbench.base.text import one_line, shortened
+from workbench.base.text import duration, money, one_line, shortened
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
 
 _NOTHING = "No model was asked yet in any session."

@@ -381,4 +381,4 @@ class SessionsScreen(ModeScreen):
     async def action_export(self) -> None:
         entry = self.table.selected
         if entry is not None and not entry.problem and entry.deleted is None:
-            await ask_and_export(self.workbench, entry.path)
+            await ask_and_export(self.workbench, entry.path, {})

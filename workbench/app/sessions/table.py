@@ -10,12 +10,11 @@ from typing import Any
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.sessions.listing import SessionEntry, size_text
-from workbench.app.toolkit.amounts import age, spend_in_figures
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import STATES as SIGNS
-from workbench.base.text import one_line
+from workbench.base.text import age, fixed, one_line, plural
 from workbench.results.sessions import STATES
 from workbench.session.labels import in_words
 
@@ -46,7 +45,7 @@ def sentence(entries: Sequence[SessionEntry]) -> str:
     telling = [state for state in STATES if counts[state] and state != "done"]
     parts = [f"{counts[state]:,} {SIGNS[state]} {state}" for state in telling]
     parts += [f"{counts[UNUSABLE]:,} {UNUSABLE}"] if counts[UNUSABLE] else []
-    return " · ".join([f"{len(kept):,} session{'s' if len(kept) != 1 else ''}", *parts])
+    return " · ".join([plural(len(kept), "session"), *parts])
 
 
 _WHAT_TO_DO = {
@@ -135,7 +134,7 @@ COLUMNS: tuple[Column[SessionEntry], ...] = (
     Column(title="trials", cell=_of_facts(_progress, "–"), width=7, sort=_of_facts(lambda facts: facts.trials, None), descending=True),
     Column(title="tasks", cell=_of_facts(lambda facts: f"{facts.tasks:,}" if facts.tasks else "–", "–"), width=6, priority=3,
            sort=_of_facts(lambda facts: facts.tasks, None), descending=True),
-    Column(title="spend $", cell=_of_facts(lambda facts: spend_in_figures(facts.spend_usd), "–"), width=8, priority=2,
+    Column(title="spend $", cell=_of_facts(lambda facts: fixed(facts.spend_usd, 3), "–"), width=8, priority=2,
            sort=_of_facts(lambda facts: facts.spend_usd, None), descending=True),
     Column(title="size", cell=lambda entry: size_text(entry.size), width=9, priority=5, sort=lambda entry: entry.size,
            descending=True),

@@ -14,7 +14,6 @@ from workbench.app.study.line_lists import ComparisonList, RankingList
 from workbench.app.study.loading import StudyLine, StudyView
 from workbench.app.study.matrix import SPREAD, StudyMatrix
 from workbench.app.study.wording import CELL, COMPARISON, LEADERBOARD, RANKINGS, SCORE, STYLES, TABS, progress, shape
-from workbench.app.toolkit.amounts import spend_in_figures
 from workbench.app.toolkit.columns import Column, Columns, number_column
 from workbench.app.toolkit.fields import Offer
 from workbench.app.toolkit.pane import TabLine
@@ -23,13 +22,13 @@ from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import DOUBTFUL, STATES, UNSCORED
-from workbench.base.text import many, one_line, plural, shortened
+from workbench.base.text import NOTHING, fixed, many, one_line, percent, plural, shortened
 from workbench.studies.cells import Cell, missing_of, pass_of, value_of
 from workbench.studies.declaration import AGENTS, PAPER
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import TaskTally, TrialTally
-from workbench.studies.wording import NOTHING, bounds, figure, judge_words, percent, signed
+from workbench.studies.wording import bounds, figure, judge_words, signed
 
 
 def _about(line: StudyLine) -> Part:
@@ -102,7 +101,7 @@ def _trial_columns(measure: str, scale: tuple[str, str]) -> tuple[Column[Any], .
         Column(title=measure, cell=lambda trial: (figure(value(trial), measure), "score"), width=6, sort=value, descending=True),
         Column(title="steps", cell=lambda trial: f"{trial.steps:,}", width=5, priority=1),
         Column(title="tokens", cell=lambda trial: f"{trial.tokens:,}", width=8, priority=2),
-        Column(title="$", cell=lambda trial: spend_in_figures(trial.cost_usd), width=7, priority=3),
+        Column(title="$", cell=lambda trial: fixed(trial.cost_usd, 3), width=7, priority=3),
         Column(title="state", cell=state, width=14, widest=400, text=True, shorten=shortened),
     )  # fmt: skip
 

@@ -15,13 +15,13 @@ from workbench.app.study.wording import UNKNOWN
 from workbench.app.toolkit.plot import Axis, axis, interval_bar, place
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
-from workbench.base.text import many, one_line, plural, shortened
+from workbench.base.text import NOTHING, many, one_line, percent, plural, shortened
 from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL, PairOrder
 from workbench.studies.comparing import Comparison, ItemPair, Ranking, Setting
 from workbench.studies.declaration import Column
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.wording import NOTHING, chance_words, difference_words, figure, left_out_words, percent, signed
+from workbench.studies.wording import chance_words, difference_words, figure, left_out_words, signed
 
 
 @dataclass(frozen=True, slots=True)

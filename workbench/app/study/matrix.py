@@ -14,12 +14,12 @@ from workbench.app.toolkit.cell_table import CellTable, Grid
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Group, Grouping
 from workbench.app.toolkit.virtual_view import Part
-from workbench.base.text import one_line, shortened
+from workbench.base.text import one_line, percent, shortened
 from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS
 from workbench.studies.grouping import Group as RowGroup
 from workbench.studies.outcome import ColumnSummary, RowSummary, StudyOutcome
-from workbench.studies.wording import figure, percent
+from workbench.studies.wording import figure
 
 SPREAD = "spread"
 """What rows are sorted by where it is how far columns are apart."""

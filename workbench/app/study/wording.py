@@ -6,13 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.amounts import duration
 from workbench.app.toolkit.header import Header, Part
 from workbench.base.glyphs import DOUBTFUL, STATES
-from workbench.base.text import one_line, plural
+from workbench.base.text import NOTHING, duration, one_line, percent, plural
 from workbench.studies.cells import brief
 from workbench.studies.declaration import AGENTS, in_points
-from workbench.studies.wording import NOTHING, figure, mean_words, percent
+from workbench.studies.wording import figure, mean_words
 
 if TYPE_CHECKING:
     from workbench.statistics.intervals import Interval

@@ -18,6 +18,7 @@ from workbench.app.key_table import key_of
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
+from workbench.orders.order import WorkOrder
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
 
 if TYPE_CHECKING:
@@ -149,13 +150,19 @@ class RunActions:
 
         self._jobs.ask(in_thread, finished)
 
-    def when_agreed(self, estimate: Callable[[], Estimate], then: Callable[[], None]) -> None:
-        """Do something that costs, after a question where its estimate, made in a thread, is more than the settings allow unasked."""
+    def when_agreed(self, order: Callable[[Path], WorkOrder], then: Callable[[], None]) -> None:
+        """Do something that costs, after a question where its order's estimate is more than the settings allow unasked."""
+        session = self._host.session_path
 
-        async def ask(told: Estimate) -> None:
+        def estimate() -> Estimate | None:
+            from workbench.orders.measured import measure
+
+            return order(session).estimate(measure(session, session)) if session is not None else None
+
+        async def ask(told: Estimate | None) -> None:
             from workbench.app.toolkit.ordering import agreed
 
-            if await agreed(self._host, told):
+            if told is None or await agreed(self._host, told):
                 then()
 
         self._jobs.ask(estimate, lambda told: self._host.run_worker(ask(told)))

@@ -205,7 +205,7 @@ def of_page(parts: Iterable[page.Part]) -> Document:
                 pairs = [(label, prepared(value)) for label, value in part.pairs if value]
                 width = max((len(label) for label, _ in pairs), default=0) + 1
                 lines += [styled((f"{label:<{width}}", "dim"), (value, ""), indent=width) for label, value in pairs]
-            case page.Shown():
+            case page.Table():
                 rows = [[prepared(cell) for cell in row] for row in (part.headings, *part.rows)]
                 widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
                 for number, row in enumerate(rows):

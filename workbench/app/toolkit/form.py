@@ -39,7 +39,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     Form.-low #frame { padding: 0 2; }
     Form.-low .field { margin-bottom: 0; }
     Form #note { margin-bottom: 1; }
-    Form #will-do { height: auto; margin-bottom: 1; }
+    Form #will-do { height: auto; margin: 0 2 1 0; }
     Form #note.-problem { color: $text-error; }
     Form #buttons { margin-bottom: 1; }
     """

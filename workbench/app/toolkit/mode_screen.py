@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events, work
@@ -18,11 +18,14 @@ from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.pane import PaneTabs, TooSmall, TourPanel
+from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.virtual_view import VirtualView
+from workbench.base.text import shortened
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.app.location import Location
+    from workbench.pages.page import Page
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -212,7 +215,16 @@ class ModeScreen(BaseScreen[None]):
         from workbench.app.toolkit.report_dialog import ask_and_export
 
         if self.workbench.session_path is not None:
-            await ask_and_export(self.workbench, self.workbench.session_path)
+            await ask_and_export(self.workbench, self.workbench.session_path, self.exported)
+
+    @property
+    def exported(self) -> dict[str, str | Callable[[], Page]]:
+        """What can be exported beside the whole session: the item that is shown, and the rows of its list as they are."""
+        item, table, reader = self.labelled(), next(iter(self.query(Table)), None), self.workbench.reader
+        parts: dict[str, str | Callable[[], Page]] = {}
+        if item is not None and reader is not None and reader.run(item.item) is None:  # of a run there is no page
+            parts[shortened(item.name, 40)] = item.item
+        return parts if table is None or not table.shown else {**parts, "these rows": table.as_page}
 
     # -- panes
 

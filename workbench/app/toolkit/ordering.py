@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -21,14 +22,18 @@ from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.read_only import ReadOnly, is_read_only
 from workbench.base.text import one_line
+from workbench.plans.arguments import arguments_of
+from workbench.session.groups import CONTROLS
+from workbench.session.json_forms import picked
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.base.settings import Settings
-    from workbench.orders.estimate import Estimate, Measured
+    from workbench.orders.estimate import Estimate
+    from workbench.orders.measured import Measured
+    from workbench.orders.order import WorkOrder
 
 PlanT = TypeVar("PlanT")
-Begun = Callable[[], Any]  # shows what was begun
 
 
 class OrderForm(Form[PlanT], Generic[PlanT]):
@@ -55,14 +60,18 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
         self._measured: dict[Path | None, Measured] = {}
         self._is_beginning = False
 
-    # -- what a form says of its own; all of it is called in threads
+    # -- what a form says of its own; all but `show` is called in threads
 
-    def estimate(self, plan: PlanT, values: Values) -> Estimate:
+    def order(self, plan: PlanT, values: Values) -> WorkOrder:
         raise NotImplementedError
 
-    def begin(self, plan: PlanT, values: Values) -> Begun:
-        """Write what was ordered, hand it to an engine, and return what shows it; after NoIsolation nothing was written."""
+    def show(self, order: Any) -> None:
+        """Show what was begun."""
         raise NotImplementedError
+
+    def estimate(self, order: Any) -> Estimate:
+        found: Estimate = order.estimate(self.measured(order.session))
+        return found
 
     def in_plain_process(self, plan: PlanT) -> PlanT:
         return replace(plan, sandbox="process")  # type: ignore[type-var]
@@ -91,15 +100,18 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
 
         host = self.host
         try:
-            if not await agreed(host, await asyncio.to_thread(self.estimate, plan, values)) or is_gone(self):
+            order = await asyncio.to_thread(self.order, plan, values)
+            if not await agreed(host, await asyncio.to_thread(self.estimate, order)) or is_gone(self):
                 return
             self.show_summary("Starting…")
+            queue = values.get("when") == "queue"
             try:
-                show = await asyncio.to_thread(self.begin, plan, values)
+                await asyncio.to_thread(order.begin, queue=queue, warm=host.warm)
             except NoIsolation as error:
                 if not error.promises or not await host.push_screen_wait(plain_process(error)):
                     raise
-                show = await asyncio.to_thread(self.begin, self.in_plain_process(plan), values)
+                order = await asyncio.to_thread(self.order, self.in_plain_process(plan), values)
+                await asyncio.to_thread(order.begin, queue=queue, warm=host.warm)
         except (WorkbenchError, OSError) as error:
             if is_gone(self):
                 host.notify(sentence_of(error), severity="error", timeout=12)
@@ -109,9 +121,44 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
         else:
             self.keep(values)
             self.dismiss(plan)
-            show()
+            self.show(order)
         finally:
             self._is_beginning = False
+
+
+def plan_fields(
+    kind: type[Any], answers: Mapping[str, Any], settings: Settings, **changes: Mapping[str, Any]
+) -> list[Field]:
+    """Return the fields of a dialog that a kind of plan declares, with these answers; ``changes`` are by the fields of the plan."""
+    found = []
+    for name, one in arguments_of(kind).items():
+        if (line := one.line) is not None:
+            own = picked(line, "name", "help", "paths", "most", "placeholder", "needed", "check")
+            if line.role:
+                own["check"] = partial(_check_asked, line.role, settings)
+            values = own | {"value": answers.get(line.name, ""), "known": tuple(line.completes())}
+            found.append(Field(**values | dict(changes.get(name, {}))))
+    return found
+
+
+def _check_asked(role: str, settings: Settings, model: str) -> None:
+    if model not in CONTROLS and not model.startswith("samples:"):
+        check_named_model(model, role, settings)
+
+
+def answers_of(plan: object) -> dict[str, str]:
+    """Return what stands in the fields of a dialog for a plan."""
+    lines = {name: one.line.name for name, one in arguments_of(plan).items() if one.line is not None}
+    return {line: str(getattr(plan, name) or "") for name, line in lines.items()}
+
+
+def plan_values(kind: type[Any], values: Values) -> dict[str, Any]:
+    """Return the fields of a plan by what stands in a dialog; where nothing does, the default."""
+    found = {}
+    for name, one in arguments_of(kind).items():
+        if one.line is not None and (text := values.get(one.line.name, "")):
+            found[name] = int(text) if one.line.most else text
+    return found
 
 
 def may_start(host: WorkbenchApp) -> bool:

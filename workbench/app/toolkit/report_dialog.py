@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +13,13 @@ from workbench.app.toolkit.form import Form
 from workbench.base.errors import BadField, UsageError
 from workbench.base.extensions import is_dotted
 from workbench.base.files import expanded
-from workbench.pages import FORMATS, format_by_name, in_words
+from workbench.pages import FORMATS, PAGE_FORMATS, format_by_name, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workbench.app.app import WorkbenchApp
+    from workbench.pages.page import Page
 
 
 def suggested_place(host: WorkbenchApp, name: str) -> str:
@@ -49,8 +50,8 @@ def _outbox() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="workbench-")
 
 
-class ReportDialog(Form[tuple[str, str]]):
-    """Ends with the file, as it was typed, and the format, a name or a dotted path.
+class ReportDialog(Form[tuple[str, str, str]]):
+    """Ends with the file, as it was typed, the format, a name or a dotted path, and what of ``parts`` is exported ("" for all).
 
     ``foreign`` names formats that plug-ins add, None where only ``formats`` will do; ``on_disk`` says whether paths of this machine complete.
     """
@@ -58,14 +59,23 @@ class ReportDialog(Form[tuple[str, str]]):
     LIVE = True
 
     def __init__(
-        self, title: str, place: str, formats: Mapping[str, str], foreign: Sequence[str] | None, *, on_disk: bool
+        self,
+        title: str,
+        place: str,
+        formats: Mapping[str, str],
+        foreign: Sequence[str] | None,
+        *,
+        on_disk: bool,
+        parts: Iterable[str] = (),
     ) -> None:
         others = "" if foreign is None else "; ".join(["", *foreign, "package.module:Class"])
         note = f"{in_words(formats)}{others}. A file of that name is replaced."
         known = (*formats, *(foreign or ()))
+        options = (("", "all", "the whole session"), *((one, one, "") for one in parts))
         fields = (
             Field("file", place, paths=on_disk, needed="Name a file."),
             Field("format", known=known, placeholder="what the file ends in", check=self._check_format),
+            *((Field("of", options=options),) if len(options) > 1 else ()),
         )
         super().__init__(title, fields, "file", note=note, starts="Export")
         self._formats, self._known, self._takes_foreign = formats, known, foreign is not None
@@ -74,20 +84,25 @@ class ReportDialog(Form[tuple[str, str]]):
         if format not in self._known and not (self._takes_foreign and is_dotted(format)):
             raise UsageError(f"There is no report format {format!r} of this.")
 
-    def read(self, values: Values) -> tuple[str, str]:
-        place = values["file"]
-        if format := values["format"] or format_by_name(place, self._formats):
-            return place, format
-        raise BadField("format", f"{Path(place).suffix or 'No ending'} says no format; name one here.")
+    def read(self, values: Values) -> tuple[str, str, str]:
+        place, of = values["file"], values.get("of", "")
+        format = values["format"] or format_by_name(place, self._formats)
+        if not format:
+            raise BadField("format", f"{Path(place).suffix or 'No ending'} says no format; name one here.")
+        if of and format not in PAGE_FORMATS:
+            raise BadField("format", f"{format} writes whole sessions; choose from {', '.join(PAGE_FORMATS)}.")
+        return place, format, of
 
-    def summary(self, answer: tuple[str, str], values: Values) -> str:
+    def summary(self, answer: tuple[str, str, str], values: Values) -> str:
         return f"Written as {answer[1]}."
 
 
-async def ask_and_export(host: WorkbenchApp, session: Path) -> None:
+async def ask_and_export(host: WorkbenchApp, session: Path, parts: Mapping[str, str | Callable[[], Page]]) -> None:
+    """Ask what to write of a session and where: all of it, or one of ``parts``, the id of an item or what makes a page."""
     from workbench.pages.composing import foreign_names
 
-    suggested = suggested_place(host, f"{session.stem}.html")
-    question = ReportDialog("Export report", suggested, FORMATS, foreign_names(), on_disk=not host.in_browser)
+    suggested, on_disk = suggested_place(host, f"{session.stem}.html"), not host.in_browser
+    question = ReportDialog("Export report", suggested, FORMATS, foreign_names(), on_disk=on_disk, parts=parts)
     if (wanted := await host.push_screen_wait(question)) is not None:
-        host.export_report(session, *wanted)
+        place, format, of = wanted
+        host.export_report(session, place, format, parts.get(of))

@@ -16,8 +16,10 @@ from textual.message import Message
 
 from workbench.app.keys import bindings
 from workbench.app.toolkit.columns import Column, Columns, Row, cell_text
+from workbench.app.toolkit.literal import title_of
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
+from workbench.pages import page
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +224,14 @@ class Table(HeadedList, Generic[Row]):
 
     def _key_of(self, line: Row | Group[Row] | None) -> object:
         return (Group, line.name) if isinstance(line, Group) else None if line is None else self._key(line)
+
+    def as_page(self) -> page.Page:
+        """Return the rows that are shown, in their order, under all columns."""
+        columns = self.columns.all
+        rows = tuple(tuple(cell_text(one.cell(row)).strip() for one in columns) for row in self.shown)
+        right = frozenset(place for place, one in enumerate(columns) if not one.text)
+        table = page.Table(tuple(one.title for one in columns), rows, right)
+        return page.Page(title_of(self) or "Rows", (table,), over="Workbench list")
 
     def arrange_rows(self, *, measure: bool = True) -> None:
         """Filter, sort and group the rows without painting them, and fit the columns to them."""

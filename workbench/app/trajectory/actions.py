@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.app.trajectory.loading import TrialState
     from workbench.app.trajectory.screen import TrajectoryScreen
-    from workbench.orders.estimate import Estimate, Measured
+    from workbench.orders.measured import Measured
     from workbench.session.rows import StepRow
 
 
@@ -46,11 +46,20 @@ class Actions(RunActions):
             return state.step_count > 0
         return True
 
-    def _start(self, work: Callable[[Path], str], said: str) -> None:
-        """Start a trial, which ``work`` returns, and show it."""
-        self.on_own(
-            work, lambda trial: said, lambda own, trial: Location(own, "trajectory", trial), self._shown.show_trial
-        )
+    def _start(self, order: Callable[[Path], Any], said: str, then: Callable[[], object] = lambda: None) -> None:
+        """Begin the order of a trial, after a question where that takes much, and show it."""
+
+        def begin(session: Path) -> str:
+            trial: str = order(session).begin(warm=self._host.warm).trial
+            then()
+            return trial
+
+        def start() -> None:
+            self.on_own(
+                begin, lambda _: said, lambda own, trial: Location(own, "trajectory", trial), self._shown.show_trial
+            )
+
+        self.when_agreed(order, start)
 
     def _of_shown(self, work: Callable[[Path, TrialState], Any], say: Callable[[Any], str]) -> None:
         """Do something with the trial that is shown."""
@@ -58,42 +67,30 @@ class Actions(RunActions):
         if state is not None:
             self.on_own(lambda own: work(own, state), say, lambda own, _: Location(own, "trajectory", state.trial.id))
 
-    def rerun(self) -> None:
+    def rerun(self, model: str = "") -> None:
+        from workbench.orders.rerun import RerunTrialOrder
+
         state = self._shown.state
         if state is not None:
-            self.when_agreed(lambda: self._estimate(state), lambda: self._run_again(state))
-
-    def _estimate(self, state: TrialState, model: str = "", measured: Measured | None = None) -> Estimate:
-        """Return what a trial once more will take; reads former sessions unless they were, so call it in a thread."""
-        from workbench.orders.estimate import estimate_trials
-        from workbench.orders.measured import measure
-        from workbench.session.pending_work import judges_of
-
-        trial, judges = state.trial, judges_of(state.run)
-        known = measured if measured is not None else measure(self._host.session_path)
-        return estimate_trials(known, [trial.case_id], trial.agent, model or trial.model, judges, repeats=1, at_once=1)
-
-    def _run_again(self, state: TrialState, model: str = "") -> None:
-        def work(session: Path) -> str:
-            from workbench.orders import client
-
-            return client.rerun(session, state.trial.id, model=model or None, warm=self._host.warm)
-
-        self._start(work, f"Started the same agent on the case with {model or 'the same model'} once more.")
+            said = f"Started the same agent on the case with {model or 'the same model'} once more."
+            self._start(lambda session: RerunTrialOrder(session, state.trial.id, model=model), said)
 
     def rerun_model(self) -> None:
         """Ask for another model and run the trial once more with it, everything else the same."""
-        if (state := self._shown.state) is None:
+        from workbench.orders.rerun import RerunTrialOrder
+
+        session, state = self._host.session_path, self._shown.state
+        if state is None or session is None:
             return
         of = f"{state.trial.case_name or state.trial.case_id} × {state.trial.agent}"
 
         def says(model: str, measured: Measured) -> str:
-            return f"{of} × {model} = {self._estimate(state, model, measured).sentence()}."
+            told = RerunTrialOrder(session, state.trial.id, model=model).estimate(measured)
+            return f"{of} × {model} = {told.sentence()}."
 
         def start(model: str | None) -> None:
             if model is not None:
-                other = "" if model == state.trial.model else model
-                self.when_agreed(lambda: self._estimate(state, model), lambda: self._run_again(state, other))
+                self.rerun("" if model == state.trial.model else model)
 
         self._host.push_screen(ModelDialog(self._host, f"Run once more: {of}", state.trial.model, says), start)
 
@@ -107,13 +104,11 @@ class Actions(RunActions):
             self._shown.run_worker(self._edit_and_fork(state, step, self._shown.content.tab))
 
     async def _edit_and_fork(self, state: TrialState, step: StepRow, tab: str) -> None:
-        from workbench.orders import trial_orders
-        from workbench.orders.estimate import estimate_fork
-        from workbench.orders.measured import measure
+        from workbench.orders.fork import Edit, ForkOrder, editable
 
-        host, reader, trial = self._host, self._host.reader, state.trial
-        choices = trial_orders.editable(step)
-        if reader is None or not choices:
+        host, reader, trial, session = self._host, self._host.reader, state.trial, self._host.session_path
+        choices = editable(step)
+        if reader is None or session is None or not choices:
             host.notify(f"Step {step.number} says nothing that could be edited.", severity="warning")
             return
         if state.live:
@@ -133,15 +128,14 @@ class Actions(RunActions):
             return
         self._drafts[key] = text
         changed = text != before
-        rest = await asyncio.to_thread(reader.steps, trial.id, step.number)
-        left = [(one.seconds or 0.0, one.cost_usd) for one in rest if one.kind != "error" and one.answer_blob]
+        edit = Edit(what, text) if changed else Edit()
 
-        def estimate(model: str, measured: Measured) -> Estimate:
-            return estimate_fork(measured, model, left, same=model == trial.model)
+        def order(session: Path, model: str) -> ForkOrder:
+            return ForkOrder(session, trial.id, step.number, edit, model=model)
 
         def says(model: str, measured: Measured) -> str:
             edited = f"the {what} of step {step.number} edited" if changed else "nothing edited"
-            took = estimate(model, measured).sentence()
+            took = order(session, model).estimate(measured).sentence()
             return (
                 f"Takes over {plural(step.number, 'step')}, {edited}; then {trial.agent} goes on with {model}: {took}."
             )
@@ -159,18 +153,8 @@ class Actions(RunActions):
             kept = f" {key_of('trajectory.fork')} on this step has your text again." if changed else ""
             host.notify(f"Nothing was started.{kept}")
             return
-        edit = trial_orders.Edit(what, text) if changed else trial_orders.Edit()
-
-        def fork(session: Path) -> str:
-            started = trial_orders.fork(session, trial.id, step.number, edit, model=model, warm=host.warm).trial
-            self._drafts.pop(key, None)
-            return started
-
         said = f"Goes on from step {step.number}; what came before is taken over and not paid again."
-        self.when_agreed(
-            lambda: estimate(model, measure(host.session_path)),
-            lambda: self._start(fork, said),
-        )
+        self._start(lambda session: order(session, model), said, lambda: self._drafts.pop(key, None))
 
     def check_readme(self, block: int = -1) -> None:
         """Have an engine check the README, or run one of its blocks again."""
@@ -180,21 +164,17 @@ class Actions(RunActions):
             return
 
         def work(session: Path, state: TrialState) -> str:
-            from workbench.orders import launching, trial_orders
-            from workbench.sandbox.errors import NoIsolation
+            from workbench.orders.check import CheckOrder
+            from workbench.sandbox.types import NoIsolation
 
-            alone = ""
+            order, alone = CheckOrder(session, [state.trial.id], block=block, anew=True), ""
             try:
-                run, _ = trial_orders.plan_check(session, [state.trial.id], block=block, anew=True)
+                order.check()
             except NoIsolation as error:
                 if block >= 0:
                     raise
-                run, _ = trial_orders.plan_check(session, [state.trial.id], execute=False, anew=True)
-                alone = f"{error} Names are looked up all the same."
-            if not run:
-                return under_way
-            launching.launch(session, run, self._host.warm)
-            return alone
+                order.execute, alone = False, f"{error} Names are looked up all the same."
+            return alone if order.begin(warm=self._host.warm).runs else under_way
 
         said = "Checks the README: its blocks run in a sandbox without network."
         if block >= 0:
@@ -203,9 +183,9 @@ class Actions(RunActions):
 
     def resume(self) -> None:
         def work(session: Path, state: TrialState) -> list[str]:
-            from workbench.orders import client
+            from workbench.orders import running
 
-            return client.resume(session, state.trial.run_id, warm=self._host.warm)
+            return running.resume(session, state.trial.run_id, warm=self._host.warm)
 
         self._of_shown(
             work, lambda runs: "An engine takes the run up again." if runs else "Nothing is missing in this run."
@@ -213,10 +193,10 @@ class Actions(RunActions):
 
     def cancel(self) -> None:
         def work(session: Path, state: TrialState) -> str:
-            from workbench.orders import client
+            from workbench.orders import running
 
             checking = not state.live and state.check_run
-            client.cancel(session, checking or state.trial.run_id)
+            running.cancel(session, checking or state.trial.run_id)
             return f"Asked the engine to stop {'the check' if checking else 'this run'}."
 
         self._of_shown(work, str)

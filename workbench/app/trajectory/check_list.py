@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
-from workbench.base.text import clean, one_line
+from workbench.base.text import clean, one_line, plural
 from workbench.checking.verdicts import (
     BlockResult,
     CheckDamaged,
@@ -24,7 +24,7 @@ from workbench.checking.verdicts import (
     shown_lines,
     works,
 )
-from workbench.rubric.works import counting
+from workbench.results.works import counting
 
 if TYPE_CHECKING:
     from workbench.app.trajectory.loading import TrialState
@@ -65,7 +65,7 @@ class CheckLine:
 
 def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> list[CheckLine]:
     """Return the rows of a README; below the lines ``opened`` stands everything that a check said of them."""
-    checked = checked or Checked()
+    checked = checked or Checked((), ())
     words: defaultdict[int, list[str]] = defaultdict(list)
     alarms: defaultdict[int, list[str]] = defaultdict(list)
     claims: defaultdict[int, list[ClaimResult]] = defaultdict(list)
@@ -252,7 +252,7 @@ class CheckList(HeadedList):
     def heading_parts(self, width: int) -> Sequence[Part]:
         sentence = self.shown.sentence if self.shown else "Looking for a check…"
         wrong = len(self.alarms)
-        keys = f"  {key_of('trajectory.next-hit')} {wrong:,} alarm{'' if wrong == 1 else 's'}" if wrong else ""
+        keys = f"  {key_of('trajectory.next-hit')} {plural(wrong, 'alarm')}" if wrong else ""
         room = max(1, width - len(keys))
         brief = self.shown.brief if self.shown else ""
         said = fit(f" {one_line(brief if brief and len(sentence) >= room else sentence, 300)}", room)

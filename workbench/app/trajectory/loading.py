@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.agents.protocol import split_answer
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
 from workbench.app.trajectory.repository_pane import Entry, entries_of
 from workbench.app.trajectory.scores import shown_card
 from workbench.base.glyphs import STATES
-from workbench.base.text import one_line
-from workbench.rubric.works import works_by_trial
+from workbench.base.text import money, one_line
+from workbench.results.works import works_by_trial
 from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import is_imported, trial_problem
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.run_screen import Needle
     from workbench.results.scores import ImportedScore
+    from workbench.results.spread import Agreement
     from workbench.results.trials import TrialOrder
+    from workbench.results.works import Works
     from workbench.rubric.scorecard import Scorecard
-    from workbench.rubric.spread import Agreement
-    from workbench.rubric.works import Works
     from workbench.session.reader import SessionReader
     from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow
 

@@ -172,7 +172,7 @@ def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[
 def _difference(reader: SessionReader, state: TrialState) -> Document:
     """Lay out how the trial differs from the one before it, as ``workbench compare`` says it, and the lines of its README."""
     from workbench.comparison.trials import read_trials
-    from workbench.pages.comparison_page import comparison_page
+    from workbench.pages.comparison import comparison_page
 
     if state.place.previous is None:
         again = with_keys("Press {trajectory.rerun} to run it again and compare.")

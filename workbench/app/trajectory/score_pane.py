@@ -24,8 +24,8 @@ from workbench.session.labels import STAR, criterion_of, criterion_part
 from workbench.session.labels import in_words as in_label_words
 
 if TYPE_CHECKING:
+    from workbench.results.spread import PointSpread
     from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
-    from workbench.rubric.spread import PointSpread
     from workbench.session.reader import SessionReader
 
     Repeats = Mapping[tuple[str, str], tuple[PointSpread, ...]]

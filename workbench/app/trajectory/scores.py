@@ -14,15 +14,15 @@ from workbench.comparison.panes import change_cell
 from workbench.comparison.trials import criteria_of
 from workbench.pages import wording
 from workbench.pages.wording import points
-from workbench.rubric.scorecard import missing_points
-from workbench.rubric.spread import PointSpread, own_points
+from workbench.results.scores import missing_points
+from workbench.results.spread import PointSpread, own_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
 from workbench.statistics.paired import difference
 
 if TYPE_CHECKING:
+    from workbench.results.spread import Agreement
     from workbench.rubric.scorecard import Criterion, Scorecard, TierScore
-    from workbench.rubric.spread import Agreement
 
     Judged = TierScore | Criterion | None
 
@@ -141,13 +141,13 @@ def what_it_takes(card: Scorecard, places: Mapping[tuple[int, str], int], width:
     missing = missing_points(card)
     if not missing:
         return [Row(((" No points are missing.", "ok"),))]
-    lost = sum(one.missing for one in missing if one.points is not None)
+    lost = sum(one.missing for one, _ in missing if one.points is not None)
     rows = wrapped(
         f"{points(lost)} points are missing, the most first; → is the score with these and all above.", width
     )
-    for one in missing:
+    for one, total in missing:
         scored = one.points is not None
-        score = f"{points(one.points)} / {points(one.maximum)}  {f'→ {points(one.total)}' if scored else 'unscored'} "
+        score = f"{points(one.points)} / {points(one.maximum)}  {f'→ {points(total)}' if scored else 'unscored'} "
         gain = f"{f'+{points(one.missing)}' if scored else '?':>6}  "
         title = fit(one.title, max(8, width - len(gain) - len(score) - 1))
         item = places.get((one.tier, one.key))

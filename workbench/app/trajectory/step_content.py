@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 
 from workbench.agents.protocol import split_answer
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import (
     COLOURED_AT_FIRST,
     COLOURED_AT_MOST,
@@ -32,9 +31,8 @@ from workbench.app.toolkit.document import (
 from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.loading import TrialState, waiting_for, why_not
-from workbench.base.text import one_line, plural
+from workbench.base.text import decoded, money, one_line, plural, size_of
 from workbench.pages import page
-from workbench.pages.wording import decoded
 from workbench.results.sent import Sent, SentPart, read_sent
 from workbench.session.forks import inheritance
 from workbench.session.labels import in_words

@@ -26,6 +26,7 @@ from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
 from workbench.app.trials.table import LossList, MatrixView, SpreadPlot, TrialTable, spread_in_words, without_forks
 from workbench.base.text import one_line, shortened
+from workbench.results.scores import Lost
 from workbench.results.trials import (
     Scale,
     TrialLine,
@@ -39,7 +40,6 @@ from workbench.results.trials import (
     with_counts,
     with_losses,
 )
-from workbench.rubric.scorecard import Lost
 
 if TYPE_CHECKING:
     from workbench.results.grounding import Counts

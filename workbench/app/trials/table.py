@@ -18,10 +18,10 @@ from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.base.glyphs import STATES
-from workbench.base.text import one_line, plural, shortened
+from workbench.base.text import NOTHING, fixed, one_line, plural, shortened
+from workbench.results.scores import Loss, losses_among
+from workbench.results.spread import Spread, comparable
 from workbench.results.trials import Agent, Cell, Matrix, Scores, TrialLine, Trials, matrix_of, share_of, spread_among
-from workbench.rubric.scorecard import Loss, losses_among
-from workbench.rubric.spread import Spread, comparable
 
 
 def spread_in_words(spread: Spread) -> str:
@@ -54,18 +54,13 @@ def without_forks(count: int) -> str:
     return f" · {plural(count, 'fork')} not in it" if count else ""
 
 
-NOTHING = "–"
 _STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}
-
-
-def points(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.1f}"
 
 
 def _score(line: TrialLine) -> Part:
     """Return a total; where tiers are unscored, so that it is not out of 100, what it is out of too."""
     full = line.points is None or line.total.out_of == 100
-    return points(line.points) if full else f"{line.points:.0f}/{line.total.out_of:.0f}", "score"
+    return fixed(line.points, 1) if full else f"{line.points:.0f}/{line.total.out_of:.0f}", "score"
 
 
 def _mean(rows: Sequence[TrialLine]) -> str:
@@ -78,9 +73,9 @@ def _tier(number: int) -> Column[TrialLine]:
         """Return the mean of the trials whose scores are in the group's mean, where all of them have the tier."""
         scored = [row.tiers[number - 1] for row in rows if not row.parent and row.total.share is not None]
         values = [value for value in scored if value is not None]
-        return points(sum(values) / len(values)) if values and len(values) == len(scored) else NOTHING
+        return fixed(sum(values) / len(values), 1) if values and len(values) == len(scored) else NOTHING
 
-    return Column(title=f"T{number}", cell=lambda line: points(line.tiers[number - 1]), width=5, priority=15,
+    return Column(title=f"T{number}", cell=lambda line: fixed(line.tiers[number - 1], 1), width=5, priority=15,
                   sort=lambda line: line.tiers[number - 1], descending=True, figure=mean)  # fmt: skip
 
 
@@ -303,7 +298,7 @@ def _cell(cell: Cell | None) -> Part:
     spread = cell.spread
     several = f" ×{spread.scored}" if spread.scored > 1 or spread.left_out else ""
     several += f"/{spread.trials}" if spread.left_out else ""
-    shown = own_cell(spread.own) or points(spread.mean) + unit_of(spread)
+    shown = own_cell(spread.own) or fixed(spread.mean, 1) + unit_of(spread)
     return f"{shown}{several}", ""
 
 
@@ -365,12 +360,12 @@ class SpreadPlot(HeadedList):
         names, strip = self._widths(width)
         spread = one.spread
         if second:
-            low = f"{points(spread.low)} to {points(spread.high)}" if len(one.values) > 1 else ""
+            low = f"{fixed(spread.low, 1)} to {fixed(spread.high, 1)}" if len(one.values) > 1 else ""
             return [(" " * names, ""), (self._bar(one, strip), "strong"), (fit(low, _NUMBERS - 1, right=True), "dim")]
         name = shortened(" · ".join(one.agent), names - 2)
         sd = "" if spread.sd is None else f"{spread.sd:.1f}"
         count = f"{spread.scored:,}" if spread.scored == spread.trials else f"{spread.scored:,}/{spread.trials:,}"
-        numbers = f"{count:>8}{points(spread.mean):>7}{sd:>6} "
+        numbers = f"{count:>8}{fixed(spread.mean, 1):>7}{sd:>6} "
         return [(fit(f" {name}", names), ""), (self._strips(strip)[0][at], "bar"), (numbers, "")]
 
     def _strips(self, strip: int) -> tuple[list[str], int]:

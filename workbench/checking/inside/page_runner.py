@@ -1,12 +1,15 @@
-"""Runs the blocks of a page as process 1 of a sandbox: ``python -I -B page_runner.py STEPS RESULTS SECONDS [APART]``.
+"""Runs the blocks of a page as process 1 of a sandbox: ``python -I -B page_runner.py STEPS RESULTS SECONDS [OTHERS]``.
 
-Needs only the standard library of Python 3.9 or later. STEPS is a JSON list. RESULTS gets one line of JSON that proves the
-isolation, then one for each step. Shell commands share working directory and exported variables, snippets share a
-namespace, and each step has its own time limit. There is no terminal; a command that fails for want of one runs again on a
-terminal of fixed size at end of input.
+Needs only the standard library of Python 3.9 or later. STEPS is a JSON object with the ``steps`` of a page. RESULTS gets one
+line of JSON that proves the isolation, then one for each step. Shell commands share working directory and exported variables,
+snippets share a namespace, and each step has its own time limit. There is no terminal; a command that fails for want of one
+runs again on a terminal of fixed size at end of input.
 
-APART is a file in which the host names steps that ran in another sandbox (:mod:`apart_runner`). They are skipped, except
-for their imports, as long as nothing before them affects them.
+OTHERS is a file in which the host writes what other sandboxes have done. For the page these are the first steps of chains
+that ran apart: these chains are skipped, except for their imports, as long as nothing before them affects them. Where STEPS
+has ``chains``, only these are run, the last one of the page first, each afresh with the reader's files and the imports of
+the snippets before it; OTHERS is then the last step that the page has reached. A chain that leaves files, variables or
+processes behind ends this process.
 """
 
 from __future__ import annotations
@@ -24,14 +27,16 @@ import subprocess
 import sys
 import termios
 import time
-from typing import Any, BinaryIO, TextIO
-
-sys.path.insert(0, os.path.dirname(__file__))
-
-from traces import Traces, shell_state, told  # type: ignore[import-not-found]
+from typing import Any, BinaryIO
 
 OUTPUT = 64 * 1024
 STATE = "/dev/shm/.state"
+PLACES = ("repo", "/home/sandbox", "/tmp", "/dev/shm")
+#: In the folder of a check, what the host and the runners write.
+HOST = {"repo", "steps.json", "results.jsonl", "apart.json", ".apart.json", "passed.json", ".passed.json"}
+OWN = {"/tmp/.out", "/tmp/.err", STATE}
+#: What bash sets by itself.
+BY_ITSELF = re.compile(r"declare -x (?:OLDPWD|SHLVL|_)(?:=|$)")
 #: What a command is wrapped in: it goes on from where the last one left off, and leaves behind where it is and what it set.
 WRAPPED = (
     f'__save() {{ local status=$?; export -n status; {{ export -p; printf "cd %q\\n" "$PWD"; }} > {STATE} 2>/dev/null; exit $status; }}\n'
@@ -117,20 +122,12 @@ class Snippets:
     def start(self) -> subprocess.Popen[bytes]:
         read_order, write_order = os.pipe()
         read_answer, write_answer = os.pipe()
+        program = os.path.join(os.path.dirname(__file__), "snippets.py")
         self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-B",
-                os.path.join(os.path.dirname(__file__), "snippets.py"),
-                str(read_order),
-                str(write_answer),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(read_order, write_answer),
-            preexec_fn=limit,
-        )
+            [sys.executable, "-B", program, str(read_order), str(write_answer)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=(read_order, write_answer), preexec_fn=limit,
+        )  # fmt: skip
         os.close(read_order)
         os.close(write_answer)
         self.orders, self.answers = os.fdopen(write_order, "wb"), os.fdopen(read_answer, "rb")
@@ -167,18 +164,16 @@ class Snippets:
         self.process = None
 
 
+def bash(step: dict[str, Any], **streams: Any) -> subprocess.Popen[bytes]:
+    """Start a command in bash with the state that the last one left."""
+    command = ["/bin/bash", "-c", f"{WRAPPED}{step['code']}\n"]
+    return subprocess.Popen(command, start_new_session=True, **streams)
+
+
 def shell(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, Any]:
-    """Run a command in bash with the state that the last one left."""
     with open("/tmp/.out", "w+b") as out, open("/tmp/.err", "w+b") as err:
         began = time.monotonic()
-        process = subprocess.Popen(
-            ["/bin/bash", "-c", f"{WRAPPED}{step['code']}\n"],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            preexec_fn=limit,
-            start_new_session=True,
-        )
+        process = bash(step, stdin=subprocess.DEVNULL, stdout=out, stderr=err, preexec_fn=limit)
         late = False
         try:
             process.wait(seconds)
@@ -186,13 +181,9 @@ def shell(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, A
             late = True
             end_all(spared)
             process.wait()
-        return {
-            "stdout": tail(out),
-            "stderr": tail(err),
-            "seconds": time.monotonic() - began,
-            "status": process.returncode,
-            "timeout": late,
-        }
+        spent = time.monotonic() - began
+        result = {"stdout": tail(out), "stderr": tail(err), "seconds": spent}
+        return {**result, "status": process.returncode, "timeout": late}
 
 
 WANTS_TERMINAL = re.compile(r"\btty\b|isatty|terminal|ioctl|termios|curses", re.I)
@@ -204,7 +195,7 @@ CROWD = 60
 
 
 def on_terminal(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, Any]:
-    """Run a command in bash on a terminal at end of input."""
+    """Run a command on a terminal at end of input."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
     began, data, late = time.monotonic(), b"", False
@@ -213,10 +204,7 @@ def on_terminal(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[
         limit()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-    process = subprocess.Popen(
-        ["/bin/bash", "-c", f"{WRAPPED}{step['code']}\n"],
-        stdin=slave, stdout=slave, stderr=slave, preexec_fn=own_terminal, start_new_session=True,
-    )  # fmt: skip
+    process = bash(step, stdin=slave, stdout=slave, stderr=slave, preexec_fn=own_terminal)
     os.close(slave)
     os.write(master, b"\x04" * 32)  # the end of input, for each of several reads
     while process.poll() is None or select.select([master], [], [], 0)[0]:
@@ -244,6 +232,91 @@ def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, 
         again = on_terminal(step, seconds, spared)
         return again if again["status"] == 0 and not again["timeout"] else result
     return result
+
+
+# -- what a step leaves behind: one that leaves nothing cannot affect later ones, and may run where nothing was left before it
+
+
+def files(folder: str) -> dict[str, tuple[int, ...]]:
+    """Every writable path in the check's folder and the in-memory folders, with what changes on a write."""
+    found: dict[str, tuple[int, ...]] = {}
+    pending = [os.path.join(folder, place) for place in PLACES]
+    while pending:
+        at = pending.pop()
+        try:
+            entries = list(os.scandir(at))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.path in OWN:
+                continue
+            try:
+                seen = entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    found[entry.path] = (seen.st_mode, seen.st_ino)
+                    pending.append(entry.path)
+                else:
+                    found[entry.path] = (seen.st_mode, seen.st_ino, seen.st_size, seen.st_mtime_ns)
+            except OSError:
+                found[entry.path] = ()
+    for name in set(os.listdir(folder)) - HOST:
+        found[name] = ()
+    return found
+
+
+def shell_state() -> list[str] | None:
+    """Saved shell state without what bash sets by itself; None where there is none."""
+    try:
+        with open(STATE, encoding="utf-8", errors="replace") as file:
+            return [line for line in file.read().splitlines() if not BY_ITSELF.match(line)]
+    except OSError:
+        return None
+
+
+class Traces:
+    """Compares the sandbox before and after each step."""
+
+    def __init__(self) -> None:
+        shell({"code": ":"}, 10.0, set())
+        self.plain = shell_state()
+        if os.path.exists(STATE):
+            os.unlink(STATE)
+        self.folder = os.path.dirname(os.getcwd())
+        self.before = files(self.folder)
+        self.rest = False  # whether something was left behind for all that follows
+        self.python = False  # for snippets of Python
+        self.failed: set[int] = set()
+
+    def provided(self, path: str) -> None:
+        """Count a file that was written for a step as one that was there."""
+        now = files(self.folder)
+        absolute = os.path.join(self.folder, "repo", path)
+        self.before = {**self.before, **{name: seen for name, seen in now.items() if name.startswith(absolute)}}
+
+    def note(self, step: dict[str, Any], result: dict[str, Any], alive: bool) -> None:
+        late = bool(result.get("timeout") or result.get("ended"))
+        if step["kind"] != "shell":
+            self.python = self.python or late or bool(result.get("trace", True) or result.get("asked"))
+            if late or result.get("error") or any(one.get("error") for one in result.get("examples", ())):
+                self.failed.add(step["id"])
+        elif shell_state() != self.plain:
+            self.rest = True
+        if not self.rest:
+            self.rest = alive or files(self.folder) != self.before
+
+    def allow(self, step: dict[str, Any]) -> bool:
+        """Whether the result that a step had elsewhere holds here: nothing was left behind before it."""
+        return not (
+            self.rest or (step["kind"] != "shell" and (self.python or self.failed.intersection(step.get("uses", ()))))
+        )
+
+
+def told(path: str) -> Any:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
 
 
 def provide(step: dict[str, Any], traces: Traces | None = None) -> list[str]:
@@ -283,19 +356,9 @@ def goes_on(snippets: Snippets) -> bool:
     return any(name.isdigit() and int(name) not in own and not ended(int(name)) for name in os.listdir("/proc"))
 
 
-def traced() -> Traces:
-    shell({"code": ":"}, 10.0, set())
-    plain = shell_state(STATE)
-    try:
-        os.unlink(STATE)
-    except OSError:
-        pass
-    return Traces(os.path.dirname(os.getcwd()), STATE, plain)
-
-
 def run(steps: list[dict[str, Any]], seconds: float, tell: Any, apart: str) -> None:
     snippets = Snippets()
-    traces = traced() if apart else None
+    traces = Traces() if apart else None
     began, looking = time.monotonic(), 0.0
     left_out: set[int] = set()  # of a chain, with its first step, all are left out or none
     begun: set[int] = set()
@@ -323,26 +386,51 @@ def run(steps: list[dict[str, Any]], seconds: float, tell: Any, apart: str) -> N
         tell({"id": step["id"], **result})
 
 
-def proved(results: TextIO) -> bool:
-    problem = isolation()
-    results.write(json.dumps({"id": -1, "problem": problem}) + "\n")
-    results.flush()
-    return not problem
+def run_chain(chain: list[int], steps: list[dict[str, Any]], seconds: float, traces: Traces) -> dict[str, Any]:
+    """Run a chain by itself; return the results of its steps and whether it left nothing behind."""
+    snippets, made, results = Snippets(), [], {}
+    traces.python, clean = False, True
+    for step in (one for one in steps if one["id"] <= chain[-1]):
+        made += provide(step, traces)
+        if step["id"] not in chain:
+            snippets.before += step.get("imports", ())
+            continue
+        result = results[step["id"]] = result_of({**step, "traced": True}, seconds, snippets)
+        traces.note(step, result, goes_on(snippets))
+        clean = not (traces.rest or traces.python or result.get("timeout"))
+        if not clean:
+            break
+    snippets.end()
+    for path in (*made, STATE):
+        if os.path.exists(path):
+            os.unlink(path)
+    if made:
+        traces.before = files(traces.folder)
+    return {"id": chain[0], "clean": clean, "results": results}
 
 
 def main() -> None:
-    steps_path, results_path, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    steps_path, results_path, seconds, *others = sys.argv[1:]
     with open(steps_path) as file:
-        steps = json.load(file)
+        asked = json.load(file)
     with open(results_path, "w") as results:
 
         def tell(result: dict[str, Any]) -> None:
             results.write(json.dumps(result) + "\n")
             results.flush()
 
-        if proved(results):
-            run(steps, seconds, tell, sys.argv[4] if len(sys.argv) > 4 else "")
+        problem = isolation()
+        tell({"id": -1, "problem": problem})
+        if problem:
+            return
+        if "chains" not in asked:
+            run(asked["steps"], float(seconds), tell, others[0] if others else "")
+            return
+        traces = Traces()
+        for chain in asked["chains"]:
+            if traces.rest or chain[0] <= (told(others[0]) or 0):
+                return
+            tell(run_chain(chain, asked["steps"], float(seconds), traces))
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import collections
 import functools
+import io
 import itertools
 import os
+import pickle
 import re
 import sys
 import types
 from typing import Any
 
-MOST = 20_000
-SCALARS = (str, int, float, bool, bytes, complex, type(None), type(Ellipsis), type(NotImplemented), range, slice)
+MOST = 400_000  # bytes of what is written
 #: Types of C whose instances never change, or whose changes nobody can see.
 FIXED = (
     types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType,
@@ -32,103 +33,76 @@ COUNTERS: tuple[type, ...] = (itertools.count, itertools.cycle, type(iter([])), 
 STDLIB = frozenset(getattr(sys, "stdlib_module_names", ())) | {"__main__", "__mp_main__"}
 #: Modules whose globals are caches, or change with every import.
 NOISY = {"__main__", "__mp_main__", "sys", "linecache", "re", "_strptime", "traceback", "warnings", "sre_compile"}
+HEAP_TYPE = 1 << 9
 
 
 class Unsure(Exception):
     """Something cannot be compared."""
 
 
-class Walk:
-    """Everything reachable from modules, as a list to compare."""
-
-    def __init__(self) -> None:
-        self.atoms: list[tuple[bool, Any]] = []  # whether it is compared by identity, and the value
-        self.seen: set[int] = set()
-
-    def value(self, value: Any) -> None:
-        if len(self.atoms) > MOST:
+class Bounded(io.BytesIO):
+    def write(self, data: Any) -> int:
+        if self.tell() > MOST:
             raise Unsure
+        return super().write(data)
+
+
+class Written(pickle.Pickler):
+    """Writes all that is reachable from modules, for nobody to read: the same bytes as long as nothing has changed."""
+
+    def reducer_override(self, value: Any) -> Any:
         kind = type(value)
-        if kind in SCALARS:
-            self.atoms.append((False, (kind, value if value == value else repr(value))))
-            return
-        self.atoms.append((True, value))
-        if id(value) in self.seen:
-            return
-        self.seen.add(id(value))
-        self.inside(value, kind)
+        if value is object:
+            return NotImplemented
+        if isinstance(value, FIXED) or kind.__name__ in FIXED_NAMES:
+            return object, (), id(value)
+        if isinstance(value, type) and not is_compared(value.__module__):
+            return object, (), id(value)
+        held: Any = contents(value, kind)
+        attributes = [] if isinstance(value, (type, types.FunctionType)) else attributes_of(value, kind)
+        if held is None and not attributes and not kind.__flags__ & HEAP_TYPE:
+            raise Unsure  # no class of Python's, and nothing is known of it
+        return object, (), (id(value), held, attributes)
 
-    def inside(self, value: Any, kind: type) -> None:
-        if isinstance(value, FIXED) or kind is object:
-            return
-        if isinstance(value, dict):
-            for key, held in list(value.items()):
-                self.value(key)
-                self.value(held)
-        elif isinstance(value, (list, tuple, collections.deque)):
-            self.several(value)
-        elif isinstance(value, (set, frozenset)):
-            self.several(sorted(value, key=id))
-        elif isinstance(value, types.MappingProxyType):
-            self.inside(dict(value), dict)
-        elif isinstance(value, type):
-            if is_compared(getattr(value, "__module__", "")):
-                self.atoms.append((False, len(type.__subclasses__(value))))
-                for name, held in list(vars(value).items()):
-                    if name not in ("__dict__", "__weakref__", "__doc__", "__abstractmethods__"):
-                        self.value(held)
-            return
-        elif isinstance(value, types.FunctionType):
-            if is_compared(value.__module__ or ""):
-                self.several((value.__defaults__, value.__kwdefaults__, value.__dict__))
-                self.several([cell.cell_contents for cell in value.__closure__ or () if cell_filled(cell)])
-            return
-        elif isinstance(value, types.MethodType):
-            self.several((value.__self__, value.__func__))
-        elif isinstance(value, (staticmethod, classmethod)):
-            self.value(value.__func__)
-        elif isinstance(value, property):
-            self.several((value.fget, value.fset, value.fdel))
-        elif isinstance(value, functools.partial):
-            self.several((value.func, value.args, value.keywords))
-        elif hasattr(kind, "cache_info") and kind.__name__ == "_lru_cache_wrapper":
-            self.atoms.append((False, tuple(value.cache_info())))
-        elif kind in COUNTERS:
-            self.atoms.append((False, repr(value.__reduce__())))
-        elif kind.__name__ == "ContextVar":
-            self.value(value.get(None))
-            return
-        held = self.attributes(value, kind)
-        if not held and not isinstance(value, (dict, list, tuple, set, frozenset, collections.deque)):
-            known = kind.__name__ in FIXED_NAMES or isinstance(
-                value,
-                (types.MethodType, staticmethod, classmethod, property, functools.partial, types.MappingProxyType),
-            )
-            known = known or kind in COUNTERS or kind.__name__ == "_lru_cache_wrapper"
-            if not known and not (kind.__flags__ & (1 << 9)):  # no class of Python's, and nothing is known of it
-                raise Unsure
 
-    def several(self, values: Any) -> None:
-        self.atoms.append((False, len(values)))
-        for one in values:
-            self.value(one)
+def contents(value: Any, kind: type) -> Any:
+    """What is in a value besides its attributes; None where nothing is known of that."""
+    if isinstance(value, type):
+        names = ("__dict__", "__weakref__", "__doc__", "__abstractmethods__")
+        return len(type.__subclasses__(value)), [one for one in vars(value).items() if one[0] not in names]
+    if isinstance(value, types.FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or () if cell_filled(cell)]
+        own = (value.__defaults__, value.__kwdefaults__, value.__dict__, cells)
+        return own if is_compared(value.__module__ or "") else ()
+    if isinstance(value, (dict, types.MappingProxyType)):
+        return list(value.items())
+    if isinstance(value, (list, tuple, set, frozenset, collections.deque)):
+        return list(value)
+    if isinstance(value, types.MethodType):
+        return value.__self__, value.__func__
+    if isinstance(value, (staticmethod, classmethod)):
+        return (value.__func__,)
+    if isinstance(value, property):
+        return value.fget, value.fset, value.fdel
+    if isinstance(value, functools.partial):
+        return value.func, value.args, value.keywords
+    if kind.__name__ == "_lru_cache_wrapper":
+        return tuple(value.cache_info())
+    if kind.__name__ == "ContextVar":
+        return (value.get(None),)
+    return repr(value.__reduce__()) if kind in COUNTERS else () if kind is object else None
 
-    def attributes(self, value: Any, kind: type) -> bool:
-        found = False
-        held = getattr(value, "__dict__", None)
-        if isinstance(held, dict):
-            found = True
-            for name, one in list(held.items()):
-                if not (name == "_cache" and kind.__name__ in ("Logger", "RootLogger")):
-                    self.value(name)
-                    self.value(one)
-        for one in kind.__mro__:
-            slots = one.__dict__.get("__slots__", ())
-            for name in (slots,) if isinstance(slots, str) else slots:
-                found = True
-                if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                    self.value(getattr(value, name))
-        return found
+
+def attributes_of(value: Any, kind: type) -> list[tuple[str, Any]]:
+    held = getattr(value, "__dict__", None)
+    found = list(held.items()) if isinstance(held, dict) else []
+    if kind.__name__ in ("Logger", "RootLogger"):
+        found = [one for one in found if one[0] != "_cache"]
+    for one in kind.__mro__:
+        slots = one.__dict__.get("__slots__", ())
+        names = [name for name in ((slots,) if isinstance(slots, str) else slots) if hasattr(value, name)]
+        found += [(name, getattr(value, name)) for name in names if name not in ("__dict__", "__weakref__")]
+    return found
 
 
 def cell_filled(cell: Any) -> bool:
@@ -208,58 +182,42 @@ def world() -> dict[str, Any]:
     }
 
 
-def same(before: tuple[bool, Any], now: tuple[bool, Any]) -> bool:
-    return before[1] is now[1] if before[0] else bool(before[1] == now[1])
-
-
 class State:
     """State of this process, taken after imports."""
 
     def __init__(self) -> None:
-        self.modules: dict[str, types.ModuleType] = {}
-        self.atoms: list[tuple[bool, Any]] = []
+        self.known: Any = None
         self.standard: dict[tuple[str, str], tuple[int | None, Any]] = {}
-        self.world: dict[str, Any] = {}
         self.unsure = False
 
     def take(self) -> None:
-        if self.unsure:
-            return
         try:
-            self.modules = own_modules()
-            self.atoms = self.walked()
-            self.standard, self.world = standard(), world()
+            self.known, self.standard = look(), standard()
         except Exception:
             self.unsure = True
-
-    def walked(self) -> list[tuple[bool, Any]]:
-        walk = Walk()
-        for one in self.modules.values():
-            if str(getattr(one, "__file__", None) or "").endswith((".so", ".pyd")):
-                raise Unsure
-            for name, value in list(vars(one).items()):
-                if name not in ("__builtins__", "__loader__", "__spec__", "__doc__") and not isinstance(
-                    value, types.ModuleType
-                ):
-                    walk.value(name)
-                    walk.value(value)
-        return walk.atoms
 
     def changed(self) -> bool:
-        if self.unsure:
-            return True
         try:
-            if own_modules().keys() != self.modules.keys() or world() != self.world:
-                return True
-            now = standard()
-            for key, (length, value) in self.standard.items():
-                if key not in now or now[key][1] is not value or now[key][0] != length:
-                    return True
-            known = {module for module, _ in self.standard}
+            now, known = standard(), {module for module, _ in self.standard}
             if any(key[0] in known for key in now.keys() - self.standard.keys()):
                 return True
-            atoms = self.walked()
-            return len(atoms) != len(self.atoms) or not all(map(same, self.atoms, atoms))
+            same = all(
+                key in now and now[key][1] is value and now[key][0] == length
+                for key, (length, value) in self.standard.items()
+            )
+            return self.unsure or not same or look() != self.known
         except Exception:
             self.unsure = True
             return True
+
+
+def look() -> tuple[Any, ...]:
+    """Own modules, what programs usually set, and what is in the modules."""
+    modules = own_modules()
+    if any(str(getattr(one, "__file__", None) or "").endswith((".so", ".pyd")) for one in modules.values()):
+        raise Unsure
+    unseen = ("__builtins__", "__loader__", "__spec__", "__doc__")
+    globals_of = [one for module in modules.values() for one in vars(module).items() if one[0] not in unseen]
+    written = Bounded()
+    Written(written).dump([one for one in globals_of if not isinstance(one[1], types.ModuleType)])
+    return list(modules), world(), written.getvalue()

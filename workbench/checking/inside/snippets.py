@@ -25,14 +25,18 @@ COROUTINE = 0x80  # inspect.CO_COROUTINE
 OUT, ERR = "/tmp/.out", "/tmp/.err"
 
 
+def flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
 def printed(path: str, since: int) -> tuple[str, int]:
     """Text printed to a file after position ``since``, and its new length.
 
     Streams are not replaced: handlers of ``logging`` keep those that they saw first.
     """
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
+    flush()
     with open(path, "rb") as file:
         file.seek(since)
         data = file.read()
@@ -77,8 +81,6 @@ def described(error: BaseException, page: str) -> dict[str, Any]:
     before = error.__cause__ or error.__context__
     return {
         "type": type(error).__name__,
-        "module": type(error).__module__,
-        "bases": [base.__name__ for base in type(error).__mro__],
         "message": str(error)[:2000],
         "line": lines[-1] if lines else None,
         "place": frames[-1].filename if frames else page,
@@ -126,16 +128,12 @@ class Watch:
             self.state.take()
         self.seconds = time.process_time() - began  # of the processor, that looking has taken
         self.trace = False
-        self.grown = False  # whether anything but imports of the snippet has imported something
-        self.modules = len(sys.modules)
 
     def see(self, imports: bool) -> None:
         began = time.process_time()
         if imports:
             self.state.take()
-            self.modules = len(sys.modules)
         else:
-            self.grown = self.grown or len(sys.modules) != self.modules
             self.trace = self.trace or self.state.changed()
         self.seconds += time.process_time() - began
 
@@ -230,14 +228,7 @@ def repeat(imports: list[str]) -> None:
     for one in imports:
         with contextlib.suppress(Exception):
             exec(one, NAMES)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
-
-
-def renew() -> None:
-    global NAMES
-    NAMES = module()
+    flush()
 
 
 def watched(step: dict[str, Any]) -> bool:
@@ -257,20 +248,14 @@ def main() -> None:
         shown = step["code"].splitlines()
         if step["kind"] == "doctest":
             shown = [line.lstrip()[4:] if line.lstrip().startswith((">>> ", "... ")) else "" for line in shown]
+        code = "\n".join(shown)
         lines = [""] * (step["line"] - 1) + shown
         linecache.cache[step["page"]] = (0, None, [text + "\n" for text in lines], step["page"])
-        if step.get("renewed"):
-            renew()
         repeat(step.get("before", ()))
         for number, path in ((1, OUT), (2, ERR)):
             file = os.open(path, os.O_WRONLY | os.O_APPEND)
             os.dup2(file, number)
             os.close(file)
-        code = step["code"]
-        if step["kind"] == "doctest":
-            code = "\n".join(
-                line.lstrip()[4:] for line in code.splitlines() if line.lstrip().startswith((">>> ", "... "))
-            )
         imported = import_left_out(code, step["modules"])
         # What was the same at the end of the last snippet is so now, unless there were imports in between.
         known = watch if watch is not None and not watch.trace and not step.get("before") and not imported else None
@@ -278,18 +263,12 @@ def main() -> None:
         result = examples(step, watch) if step["kind"] == "doctest" else snippet(step, watch)
         if os.getpid() != own:
             os._exit(0)  # a process that the snippet forked; it goes on for nobody
-        result["imported"] = imported
-        result["asked"] = ASKED[:1]
-        result["ran"] = RAN[:1]
+        result |= {"imported": imported, "asked": ASKED[:1], "ran": RAN[:1]}
         result["looking"] = watch.seconds if watch is not None else 0.0
-        result["grown"] = watch is None or watch.grown
         result["trace"] = watch is None or watch.trace or bool(imported)
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
-        answers.write(
-            json.dumps({"status": 1 if result.get("error") else 0, "timeout": False, **result}).encode() + b"\n"
-        )
+        flush()
+        answer = {"status": 1 if result.get("error") else 0, "timeout": False, **result}
+        answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
 
 

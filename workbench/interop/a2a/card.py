@@ -13,11 +13,9 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from workbench.agents.remote_names import PEER_MODEL
+from workbench.agents.names import PEER_MODEL
 from workbench.base.text import one_line
-from workbench.interop.a2a.credentials import headers_by_origin
-from workbench.interop.a2a.http import Limit, client_for
-from workbench.interop.a2a.problems import NoAgent, problem_of
+from workbench.interop.a2a.wire import Limit, NoAgent, client_for, headers_by_origin, problem_of
 from workbench.models.types import ModelError
 
 PLACE = "/.well-known/agent-card.json"

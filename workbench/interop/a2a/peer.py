@@ -27,13 +27,11 @@ from a2a.types import (
 )
 from a2a.utils.constants import PROTOCOL_VERSION_1_0, VERSION_HEADER
 
-from workbench.agents.remote_names import address_of
+from workbench.agents.names import address_of
 from workbench.base.text import one_line
 from workbench.interop.a2a.card import Interface, PeerCard, fetch_card
-from workbench.interop.a2a.credentials import headers_by_origin, values_of
-from workbench.interop.a2a.http import Limit, client_for
-from workbench.interop.a2a.problems import BrokenRules, NoAgent, problem_of
 from workbench.interop.a2a.replies import Collected, Reply
+from workbench.interop.a2a.wire import BrokenRules, Limit, NoAgent, client_for, headers_by_origin, problem_of, values_of
 from workbench.models.secrets import hide, scrub
 from workbench.models.types import Answer, Attempt, CallLog, CallRecord, ModelError, ModelTimeout, Request, Usage
 

@@ -12,7 +12,7 @@ from google.protobuf.json_format import MessageToDict
 
 from workbench.agents.protocol import CLOSE, OPEN, Action, parse_action
 from workbench.base.text import one_line
-from workbench.interop.a2a.problems import BrokenRules
+from workbench.interop.a2a.wire import BrokenRules
 from workbench.models.types import ModelRefused, ModelUnavailable
 
 _MOST_EVENTS = 10_000

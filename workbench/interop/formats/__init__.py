@@ -1,6 +1,5 @@
-"""Other programs' formats: trajectories, candidates and verdicts in and out; a session as data frames.
+"""Other programs' formats: trajectories, tasks and candidates in and out; a session as data frames.
 
-In: a file is recognised and read into a :class:`~workbench.interop.formats.trajectory.Trajectory`, which ``recording``
-writes as session rows, and beside them what rows have no place for. Out: ``recorded`` reads it back, and the module of
-a format writes it.
+A format is one module with a class that recognises, reads and writes it (``reading.Format``), registered by entry points
+as those of other packages are. What was read, ``recording`` writes as session rows and reads back from them.
 """

@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from workbench.interop.formats.problems import ForeignProblem, list_of, object_of, said, text_of, without
-from workbench.interop.formats.trajectory import Result, Step, ToolCall, Trajectory
+from workbench.interop.formats.atif import without_copies
+from workbench.interop.formats.exporting import TrajectoryFormat, Written, write_lines
+from workbench.interop.formats.trajectory import CHANGED, Result, Step, ToolCall, Trajectory
+from workbench.interop.formats.values import (
+    ForeignProblem,
+    difference,
+    list_of,
+    object_of,
+    parsed_object,
+    patched,
+    said,
+    text_of,
+    text_or_none,
+    without,
+)
 from workbench.session import SessionReader
 
-KEY = "openai"
+_KEPT = "openai"
 _SOURCES = {"system": "system", "developer": "system", "user": "user", "assistant": "agent"}
 
 
-def is_chat(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("messages"), list)
+class OpenAiChat(TrajectoryFormat):
+    """A line for each trajectory; of one that ran here, what was sent, byte for byte."""
+
+    about = "conversations as OpenAI chat lines, for fine-tuning"
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, dict) and isinstance(value.get("messages"), list)
+
+    def item(self, value: Any, path: Path, place: str) -> Trajectory:
+        return read_chat(value)
+
+    def put(self, reader: SessionReader, output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
+        lines = (_exact(reader, trial) or to_chat(without_copies(one)) for trial, one in found)
+        return Written(write_lines(output, lines), "conversations")
 
 
 def read_chat(value: Any) -> Trajectory:
@@ -26,14 +52,15 @@ def read_chat(value: Any) -> Trajectory:
     if not steps:
         raise ForeignProblem("has no messages")
     tools, model = line.get("tools"), line.get("model")
-    rest = without(line, "messages", "tools", "model")
-    return Trajectory(
+    plain = Trajectory(
         agent="unknown",
         model=text_of(model, "model") if model is not None else "",
         tools=None if tools is None else list_of(tools, "tools"),
         steps=tuple(steps),
-        extra={KEY: rest} if rest else {},
     )
+    rest = without(line, "messages", "tools", "model")
+    kept = {"extra": rest, CHANGED: difference(to_chat(plain), {key: line[key] for key in line if key not in rest})}
+    return replace(plain, extra={_KEPT: {key: one for key, one in kept.items() if one}} if any(kept.values()) else {})
 
 
 def steps_of(messages: Iterable[Any]) -> list[Step]:
@@ -43,10 +70,19 @@ def steps_of(messages: Iterable[Any]) -> list[Step]:
         message = object_of(each, f"message {number}")
         role = message.get("role")
         if role == "tool" and steps and steps[-1].source == "agent":
-            last = steps[-1]
-            steps[-1] = replace(last, results=(*(last.results or ()), _result(message, number)))
+            call, last = message.get("tool_call_id"), steps[-1]
+            named = None if call is None else text_of(call, f"the tool_call_id of message {number}")
+            steps[-1] = replace(last, results=(*(last.results or ()), Result(_flat(message.get("content")), named)))
         elif role in (*_SOURCES, "tool"):
-            steps.append(_step(message, number))
+            calls = list_of(message.get("tool_calls") or [], f"the tool_calls of message {number}")
+            steps.append(
+                Step(
+                    _SOURCES.get(role, "system"),
+                    _flat(message.get("content")),
+                    reasoning=text_or_none(message.get("reasoning_content")),
+                    calls=tuple(_call(one, number) for one in calls),
+                )
+            )
         else:
             raise ForeignProblem(f"has the role {said(role)} at message {number}, which is none of the API's")
     return steps
@@ -55,72 +91,19 @@ def steps_of(messages: Iterable[Any]) -> list[Step]:
 def _flat(content: object) -> str:
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else []
     told = (
         part["text"] if isinstance(part.get("text"), str) else f"[{said(part.get('type'))}]"
-        for part in parts
+        for part in (content if isinstance(content, list) else [])
         if isinstance(part, dict)
     )
     return "\n".join(told)
-
-
-def _kept(message: Mapping[str, Any], *known: str) -> dict[str, Any]:
-    kept = without(message, *known)
-    if not isinstance(message.get("content"), str):
-        kept["content"] = message.get("content", _ABSENT)
-    return kept
-
-
-_ABSENT = {"absent": True}
-
-
-def _result(message: Mapping[str, Any], number: int) -> Result:
-    call = message.get("tool_call_id")
-    kept = _kept(message, "role", "content", *(["tool_call_id"] if call is not None else []))
-    named = None if call is None else text_of(call, f"the tool_call_id of message {number}")
-    return Result(_flat(message.get("content")), named, {KEY: kept} if kept else {})
-
-
-def _step(message: Mapping[str, Any], number: int) -> Step:
-    role = message["role"]
-    calls = [
-        _call(one, number) for one in list_of(message.get("tool_calls") or [], f"the tool_calls of message {number}")
-    ]
-    kept = _kept(message, "role", "content", *(["tool_calls"] if calls else []), "reasoning_content")
-    if role not in ("system", "user", "assistant"):
-        kept["role"] = role
-    reasoning = message.get("reasoning_content")
-    if reasoning is not None and not isinstance(reasoning, str):
-        kept["reasoning_content"] = reasoning
-    return Step(
-        _SOURCES.get(role, "system"),
-        _flat(message.get("content")),
-        reasoning=reasoning if isinstance(reasoning, str) else None,
-        calls=tuple(calls),
-        extra={KEY: kept} if kept else {},
-    )
 
 
 def _call(value: Any, number: int) -> ToolCall:
     call = object_of(value, f"a tool call of message {number}")
     function = object_of(call.get("function"), f"the function of a call of message {number}")
     name = text_of(function.get("name"), f"the name of a function of message {number}")
-    written = function.get("arguments", "")
-    arguments: Any = written
-    if isinstance(written, str):
-        try:
-            arguments = json.loads(written)
-        except (ValueError, RecursionError):
-            arguments = None
-    kept = without(call, "id", "type", "function")
-    if call.get("type") != "function":
-        kept["type"] = call.get("type")
-    # Kept as it was written wherever our own way of writing it would be another one.
-    if not isinstance(arguments, dict) or json.dumps(arguments, ensure_ascii=False) != written:
-        kept["arguments"] = written
-    identity = call.get("id")
-    shown = arguments if isinstance(arguments, dict) else {}
-    return ToolCall(identity if isinstance(identity, str) else "", name, shown, {KEY: kept} if kept else {})
+    return ToolCall(text_or_none(call.get("id")) or "", name, parsed_object(function.get("arguments")) or {})
 
 
 # -- out
@@ -128,69 +111,45 @@ def _call(value: Any, number: int) -> ToolCall:
 
 def to_chat(trajectory: Trajectory) -> dict[str, Any]:
     """Return a trajectory as one line of a fine-tuning file: messages, tools, and further fields of an imported one."""
-    messages: list[dict[str, Any]] = []
-    for number, step in enumerate(trajectory.steps, 1):
-        messages += _messages(step, number)
+    kept = trajectory.extra.get(_KEPT, {})
+    messages = [one for number, step in enumerate(trajectory.steps, 1) for one in _messages(step, number)]
     line: dict[str, Any] = {"messages": messages}
     if trajectory.tools is not None:
         line["tools"] = list(trajectory.tools)
-    of_chat = KEY in trajectory.extra or trajectory.agent == "unknown"
-    if of_chat and trajectory.model:
+    if (kept or trajectory.agent == "unknown") and trajectory.model:
         line["model"] = trajectory.model
-    return {**line, **dict(trajectory.extra.get(KEY, {}))}
+    return {**patched(line, kept.get(CHANGED)), **kept.get("extra", {})}
 
 
-def _content(kept: dict[str, Any], text: str) -> dict[str, Any]:
-    if "content" not in kept:
-        return {"content": text}
-    content = kept.pop("content")
-    return {} if content == _ABSENT else {"content": content}
-
-
-def _messages(step: Step, number: int) -> Sequence[dict[str, Any]]:
-    kept = dict(step.extra.get(KEY, {}))
-    roles = {"agent": "assistant"}
-    first = {"role": kept.pop("role", roles.get(step.source, step.source)), **_content(kept, step.text)}
+def _messages(step: Step, number: int) -> Iterator[Mapping[str, Any]]:
+    ids = [call.id or f"step_{number}_call_{place}" for place, call in enumerate(step.calls, 1)]
+    first: dict[str, Any] = {"role": "assistant" if step.source == "agent" else step.source, "content": step.text}
     if step.reasoning is not None:
         first["reasoning_content"] = step.reasoning
-    ids = [call.id or f"step_{number}_call_{place}" for place, call in enumerate(step.calls, 1)]
     if step.calls:
         first["tool_calls"] = [_written(call, identity) for call, identity in zip(step.calls, ids, strict=True)]
-    answers = []
+    yield first
     for result in step.results or ():
-        rest = dict(result.extra.get(KEY, {}))
         # Only a call can be answered by a tool; what the environment said otherwise is the user's turn.
-        if result.call is not None or KEY in result.extra:
-            answer = {"role": "tool", **_content(rest, result.text)}
-            answers.append({**answer, **({"tool_call_id": result.call} if result.call is not None else {}), **rest})
-        elif step.calls and len(step.results or ()) == 1:
-            answers += [{"role": "tool", "tool_call_id": identity, "content": result.text} for identity in ids[:1]]
-        else:
-            answers.append({"role": "user", "content": result.text})
-    return [{**first, **kept}, *answers]
+        call = ids[0] if result.call is None and ids and len(step.results or ()) == 1 else result.call
+        answer = {"role": "tool", "tool_call_id": call} if call is not None else {"role": "user"}
+        yield {**answer, "content": result.text}
 
 
 def _written(call: ToolCall, identity: str) -> dict[str, Any]:
-    kept = dict(call.extra.get(KEY, {}))
-    arguments = kept.pop("arguments", json.dumps(dict(call.arguments), ensure_ascii=False))
-    function = {"name": call.name, "arguments": arguments}
-    return {"id": identity, "type": "function", "function": function, **kept}
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+    return {"id": identity, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
-def exact_chat(reader: SessionReader, trial: str) -> dict[str, Any] | None:
+def _exact(reader: SessionReader, trial: str) -> dict[str, Any] | None:
     """Return the messages of a trial's last usable answer and that answer; None without a model or if imported."""
     if reader.imported(trial) is not None:
         return None
-    last = next(
-        (row for row in reversed(reader.steps(trial)) if row.kind == "respond" and row.call_id is not None), None
-    )
+    answers = (row for row in reversed(reader.steps(trial)) if row.kind == "respond" and row.call_id is not None)
+    last = next(answers, None)
     call = reader.call(last.call_id) if last is not None and last.call_id is not None else None
     if call is None or call.answer_blob is None:
         return None
     messages = [{"role": role, "content": text} for role, text in reader.messages(call)]
-    return {
-        "messages": [
-            *messages,
-            {"role": "assistant", "content": reader.shown(call.answer_blob, f"the answer of call {call.id}")},
-        ]
-    }
+    answer = reader.shown(call.answer_blob, f"the answer of call {call.id}")
+    return {"messages": [*messages, {"role": "assistant", "content": answer}]}

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.files import shown
-from workbench.interop.formats.formats import OUT, TABLES, TRAJECTORIES
+from workbench.base.files import replaced, shown
+from workbench.base.plugins import named_class, names
+from workbench.interop.formats.reading import Format
+from workbench.interop.formats.samples import tasks_of
 from workbench.interop.formats.trajectory import Trajectory
 from workbench.rubric.scorecard import PASS_MARK
-
-if TYPE_CHECKING:
-    from workbench.session.rows import ScoreRow
+from workbench.session import SessionReader
+from workbench.session.rows import ScoreRow, TaskRow, TrialRow
 
 _WHY_NOT = ("not done", "without a score", "with unscored tiers", f"below {PASS_MARK:g} of 100 points")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -36,54 +33,31 @@ class Written:
     notes: list[str] = field(default_factory=list)
 
 
+class Exporter(Protocol):
+    """Writes sessions in one format."""
+
+    name: str
+    about: str  # what it writes, in a few words
+
+    def write(self, session: Path, output: Path, items: Sequence[str], accepted: bool) -> Written:
+        """Write a session, or some trials or runs of it.
+
+        ``accepted`` takes only trials that are done, with all tiers scored, and that pass by every judge. UsageError:
+        there is nothing to write, or the place is taken by something else.
+        """
+
+
 def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, accepted: bool = False) -> Written:
-    """Write a session, or some trials or runs of it, in a format of :data:`workbench.interop.formats.formats.OUT`.
-
-    ``accepted`` takes only trials that are done, with all tiers scored, and that pass by every judge. UsageError: there
-    is nothing to write, or the place is taken by something else; WorkbenchError: the session or the place is
-    inaccessible.
-    """
-    assert to in OUT, to
+    """Write a session in a format by its name or dotted path; see :class:`Exporter`. WorkbenchError: it cannot be read or written."""
+    exporter: Exporter = named_class("exporter", to, Exporter)
     try:
-        if to in TRAJECTORIES:
-            return _trajectories(session, to, output, items, accepted)
-        if to in TABLES:
-            from workbench.interop.formats.tables import write_tables
-
-            return write_tables(session, to, output)
-        from workbench.interop.formats.candidates_out import write_candidates
-
-        return write_candidates(session, to, output, items)
+        return exporter.write(session, output, items, accepted)
     except OSError as error:
         raise WorkbenchError(f"{shown(output)} cannot be written: {error.strerror or error}.") from None
 
 
-@contextmanager
-def replaced(path: Path) -> Iterator[Path]:
-    """Give a file beside ``path`` that replaces it when the block succeeds; the folder is created.
-
-    A device or pipe is written directly.
-    """
-    if path.is_dir():
-        raise UsageError(f"{shown(path)} is a folder; name a file.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    written_into = path.exists() and not path.is_file()
-    folder = None if written_into else path.parent
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=path.suffix, dir=folder)
-    os.close(handle)
-    building = Path(name)
-    try:
-        yield building
-        if written_into:
-            with building.open("rb") as made, path.open("wb") as file:
-                shutil.copyfileobj(made, file)
-        else:
-            mask = os.umask(0o077)
-            os.umask(mask)
-            building.chmod(0o666 & ~mask)
-            building.replace(path)
-    finally:
-        building.unlink(missing_ok=True)
+def own_exporters() -> list[Exporter]:
+    return [named_class("exporter", name, Exporter) for name in names("exporter", own=True)]
 
 
 def write_text(path: Path, text: str) -> None:
@@ -91,76 +65,88 @@ def write_text(path: Path, text: str) -> None:
         building.write_text(text, encoding="utf-8", errors="surrogatepass")
 
 
-def _trajectories(session: Path, to: str, output: Path, items: Sequence[str], accepted: bool) -> Written:
-    from workbench.interop.formats.importing import trajectories_of
-
-    refused = _refused(session) if accepted else {}
-    left_out: Counter[str] = Counter()
-
-    def accepted_ones() -> Iterator[tuple[str, Trajectory]]:
-        for trial, one in trajectories_of(session, items):
-            if trial in refused:
-                left_out[refused[trial]] += 1
-            else:
-                yield trial, one
-
-    if to == "openai":
-        written = _openai(session, output, accepted_ones())
-    else:
-        written = {"atif": _atif, "inspect": _inspect}[to](output, accepted_ones())
-    said = ", ".join(f"{left_out[why]:,} {why}" for why in _WHY_NOT if left_out[why])
-    if not written.count:
-        what = f"that is accepted: {said}" if said else "to export"
-        raise UsageError(f"{session.name} has no trial {what}.")
-    if said:
-        written.notes.append(f"Left out, because they are not accepted: {said}.")
-    return written
+def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> int:
+    """Write objects a line each, and return how many."""
+    count = 0
+    with replaced(path) as building, building.open("w", encoding="utf-8", errors="surrogatepass") as file:
+        for line in lines:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            count += 1
+    return count
 
 
-def _refused(session: Path) -> dict[str, str]:
-    """Return the trials that are not accepted, with the reason: one of :data:`_WHY_NOT`.
+def left_out(count: int, why: str) -> list[str]:
+    return [f"{count:,} {why}"] if count else []
 
-    A trial that no judge scored in full is not known to pass.
-    """
-    from workbench.session import SessionReader
 
-    refused = {}
+# -- tasks and candidates
+
+
+class CandidateFormat(Format):
+    """A format of tasks or candidates; ``items`` are runs."""
+
+    def write(self, session: Path, output: Path, items: Sequence[str], accepted: bool) -> Written:
+        with SessionReader(session) as reader:
+            return self.put(reader, tasks_of(reader, session, items), output)
+
+    def put(self, reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
+        raise NotImplementedError
+
+
+# -- trajectories
+
+
+class TrajectoryFormat(Format):
+    """A format of trajectories; ``items`` are trials."""
+
+    def write(self, session: Path, output: Path, items: Sequence[str], accepted: bool) -> Written:
+        refused: Counter[str] = Counter()
+
+        def chosen(reader: SessionReader) -> Iterator[tuple[str, Trajectory]]:
+            why_not = _refused(reader) if accepted else {}
+            for trial, one in trajectories_in(reader, items):
+                if trial in why_not:
+                    refused[why_not[trial]] += 1
+                else:
+                    yield trial, one
+
+        with SessionReader(session) as reader:
+            written = self.put(reader, output, chosen(reader))
+        said = ", ".join(f"{refused[why]:,} {why}" for why in _WHY_NOT if refused[why])
+        if not written.count:
+            what = f"that is accepted: {said}" if said else "to export"
+            raise UsageError(f"{session.name} has no trial {what}.")
+        if said:
+            written.notes.append(f"Left out, because they are not accepted: {said}.")
+        return written
+
+    def put(self, reader: SessionReader, output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
+        raise NotImplementedError
+
+
+def trajectories_of(session: Path, items: Sequence[str] = ()) -> Iterator[tuple[str, Trajectory]]:
     with SessionReader(session) as reader:
-        scores: dict[str, list[ScoreRow]] = {}
-        for score in reader.scores():
-            scores.setdefault(score.trial_id, []).append(score)
-        for row in reader.trials():
-            mine = scores.get(row.id, [])
-            points = [score.points for score in mine if score.points is not None]
-            if row.state != "done":
-                refused[row.id] = "not done"
-            elif not points:
-                refused[row.id] = "with unscored tiers" if mine else "without a score"
-            elif min(points) < PASS_MARK:
-                refused[row.id] = f"below {PASS_MARK:g} of 100 points"
-    return refused
+        yield from trajectories_in(reader, items)
 
 
-def _atif(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
-    """Write a file for one trajectory; for several, or if the place is a folder, a file each in a folder."""
-    from workbench.interop.formats.atif import to_atif
+def trajectories_in(reader: SessionReader, items: Sequence[str] = ()) -> Iterator[tuple[str, Trajectory]]:
+    """Yield the trials of a session, or those named by id, prefix or case, with their trajectories.
 
-    written = Written(0, "trajectories")
-    first: tuple[str, Trajectory] | None = None
-    folder = output.is_dir() or output.suffix != ".json"
-    for trial, one in found:
-        if not folder and first is None:
-            first = trial, one
-        elif not folder:
-            raise UsageError(
-                f"These are several trajectories, and {shown(output)} is one file; name a folder or one trial."
-            )
-        else:
-            write_text(output / f"{file_name(one, trial)}.json", json.dumps(to_atif(one), ensure_ascii=False, indent=2))
-        written.count += 1
-    if first is not None:
-        write_text(output, json.dumps(to_atif(first[1]), ensure_ascii=False, indent=2))
-    return written
+    UsageError: there is no such trial.
+    """
+    from workbench.interop.formats.recording import recorded_trajectory
+
+    trials = reader.trials()
+
+    def means(item: str, row: TrialRow) -> bool:
+        return item in (row.id, row.case_id, row.case_name) or row.id.startswith(item)
+
+    for item in items:
+        if not any(means(item, row) for row in trials):
+            raise UsageError(f"{reader.path.name} has no trial {item!r}; `workbench show {reader.path}` lists them.")
+    for row in trials:
+        if not items or any(means(item, row) for item in items):
+            yield row.id, recorded_trajectory(reader, row)
 
 
 def file_name(trajectory: Trajectory, trial: str) -> str:
@@ -169,53 +155,22 @@ def file_name(trajectory: Trajectory, trial: str) -> str:
     return f"{words[:80] or 'trial'}-{trial}"
 
 
-def _inspect(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
-    from workbench.interop.formats.inspect_log import KEY
-    from workbench.interop.formats.inspect_writing import sample_name, write_log
+def _refused(reader: SessionReader) -> dict[str, str]:
+    """Return the trials that are not accepted, with the reason: one of :data:`_WHY_NOT`.
 
-    groups: dict[str, list[Trajectory]] = {}
-    for _, one in found:
-        kept = one.extra.get(KEY)
-        log = kept.get("log") if isinstance(kept, dict) else None
-        named = json.dumps(log, sort_keys=True) if isinstance(log, dict) else json.dumps([one.agent, one.model])
-        # A log has one sample of an id and epoch; of another trial of the same the log is another one.
-        place, number = named, 1
-        while any(
-            (sample_name(one), one.repeat) == (sample_name(other), other.repeat) for other in groups.get(place, ())
-        ):
-            number += 1
-            place = f"{named}#{number}"
-        groups.setdefault(place, []).append(one)
-    for number, group in enumerate(groups.values(), 1):
-        path = output
-        if len(groups) > 1:
-            if output.suffix in {".eval", ".json"}:
-                raise UsageError(
-                    f"These are {len(groups)} logs (agents, models or logs of Inspect), and {shown(output)} is one file; name a folder."
-                )
-            path = output / f"{number:03d}-{_UNSAFE.sub('-', group[0].agent)[:60]}.eval"
-        elif output.is_dir() or output.suffix not in {".eval", ".json"}:
-            path = output / "001.eval"
-        with replaced(path) as building:
-            write_log(building, group)
-    return Written(
-        sum(map(len, groups.values())), f"trajectories in {len(groups)} log{'' if len(groups) == 1 else 's'}"
-    )
-
-
-def _openai(session: Path, output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
-    from workbench.interop.formats.atif import without_copies
-    from workbench.interop.formats.chat import exact_chat, to_chat
-    from workbench.session import SessionReader
-
-    count = 0
-    with (
-        SessionReader(session) as reader,
-        replaced(output) as building,
-        building.open("w", encoding="utf-8", errors="surrogatepass") as file,
-    ):
-        for trial, one in found:
-            line = exact_chat(reader, trial) or to_chat(without_copies(one))
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            count += 1
-    return Written(count, "conversations")
+    A trial that no judge scored in full is not known to pass.
+    """
+    refused = {}
+    scores: dict[str, list[ScoreRow]] = {}
+    for score in reader.scores():
+        scores.setdefault(score.trial_id, []).append(score)
+    for row in reader.trials():
+        mine = scores.get(row.id, [])
+        points = [score.points for score in mine if score.points is not None]
+        if row.state != "done":
+            refused[row.id] = "not done"
+        elif not points:
+            refused[row.id] = "with unscored tiers" if mine else "without a score"
+        elif min(points) < PASS_MARK:
+            refused[row.id] = f"below {PASS_MARK:g} of 100 points"
+    return refused

@@ -7,24 +7,23 @@ repeating an interrupted command continues it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.files import Unreadable, shown
-from workbench.interop.formats.problems import ForeignProblem
-from workbench.interop.formats.reading import ENDINGS, Read, file_digest, read_file, read_with
-from workbench.interop.formats.recording import record
+from workbench.interop.formats.reading import ENDINGS, Read, file_digest, own_formats, read_file, read_with
+from workbench.interop.formats.recording import record, recorded_trajectory
 from workbench.interop.formats.samples import ForeignTask, SampleRecorder
 from workbench.interop.formats.trajectory import Trajectory, own_of
+from workbench.interop.formats.values import ForeignProblem
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import imported_id, run_id
 from workbench.session.importer import Importer
 from workbench.session.lease import Lease
 from workbench.session.pending_work import is_imported
-from workbench.session.rows import TrialRow
 
 KIND = "imported"
 """The key of a run's config that says that it was imported, and from where."""
@@ -109,6 +108,7 @@ class _Importing:
         self._tasks_run = ""
         self._bad = 0
         self._files: list[Path] = []
+        self._formats = own_formats() if options.importer is None else []
 
     def all(self, files: list[Path]) -> None:
         self._files = files
@@ -168,7 +168,7 @@ class _Importing:
         origin = {"format": "", "source": path.name, "digest": digest}
         sound = True
         recorder: SampleRecorder | None = None
-        for found in read_file(path) if importer is None else read_with(importer, path):
+        for found in read_file(path, self._formats) if importer is None else read_with(importer, path):
             origin["format"] = found.format or origin["format"]
             item = found.item
             if found.remark:
@@ -222,8 +222,6 @@ class _Importing:
 
     def _is_own(self, trajectory: Trajectory) -> bool:
         """Return whether this is an exported trial of the session: the id alone proves nothing."""
-        from workbench.interop.formats.recorded import recorded_trajectory
-
         named = own_of(trajectory.extra).get("trial")
         trial = self._reader.trial(named) if isinstance(named, str) else None
         return trial is not None and recorded_trajectory(self._reader, trial).digest == trajectory.digest
@@ -258,25 +256,3 @@ def last_message(trajectory: Trajectory) -> str | None:
     return next(
         (step.text for step in reversed(trajectory.steps) if step.source == "agent" and step.text.strip()), None
     )
-
-
-def trajectories_of(session: Path, items: Iterable[str] = ()) -> Iterator[tuple[str, Trajectory]]:
-    """Yield the trials of a session, or those named by id, prefix or case, with their trajectories.
-
-    UsageError: there is no such trial.
-    """
-    from workbench.interop.formats.recorded import recorded_trajectory
-
-    with SessionReader(session) as reader:
-        trials = reader.trials()
-        wanted = list(items)
-
-        def means(item: str, row: TrialRow) -> bool:
-            return item in (row.id, row.case_id, row.case_name) or row.id.startswith(item)
-
-        for item in wanted:
-            if not any(means(item, row) for row in trials):
-                raise UsageError(f"{session.name} has no trial {item!r}; `workbench show {session}` lists them.")
-        for row in trials:
-            if not wanted or any(means(item, row) for item in wanted):
-                yield row.id, recorded_trajectory(reader, row)

@@ -10,21 +10,20 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.extensions import ExtensionProblem, failure, is_dotted, load, make
+from workbench.base.extensions import ExtensionProblem, failure
 from workbench.base.files import TooDeep, is_shallow, require_ordinary
-from workbench.base.plugins import names, path_of
-from workbench.interop.formats import atif, chat, inspect_log, samples, swe_agent
-from workbench.interop.formats.checking import unsound_place, unsound_sample
-from workbench.interop.formats.problems import ForeignProblem, said
+from workbench.base.plugins import installed, named_class, names, plugin_named
+from workbench.base.typed_json import convert, encode
 from workbench.interop.formats.samples import ForeignCandidate, ForeignTask
-from workbench.interop.formats.trajectory import Trajectory, to_json
+from workbench.interop.formats.trajectory import Trajectory
+from workbench.interop.formats.values import ForeignProblem, said
 from workbench.session.importer import Importer
 
 MOST_BYTES = 1_000_000_000
@@ -34,9 +33,9 @@ MOST_AT_ONCE = 100_000_000
 _TEXTS = (".json", ".jsonl", ".ndjson", ".traj")
 ENDINGS = (*_TEXTS, ".eval", ".parquet", *(f"{one}.gz" for one in _TEXTS))
 """What is looked at in a folder."""
-
-
+KIND = "importer"
 _GZIP = b"\x1f\x8b"
+Item = Trajectory | ForeignTask | ForeignCandidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +46,35 @@ class Read:
     """
 
     format: str
-    item: Trajectory | ForeignTask | ForeignCandidate | None
+    item: Item | None
     problem: str = ""
     place: str = ""
     remark: str = ""
 
 
-_DOCUMENTS: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Trajectory]], ...] = (
-    ("atif", atif.is_atif, atif.read_atif),
-    ("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
-    ("swe-agent", swe_agent.is_swe_agent, swe_agent.read_swe_agent),
-    ("openai", chat.is_chat, chat.read_chat),
-)
-"""Formats whose file is one JSON document."""
+class Format:
+    """A format of JSON values: a document, lines, or rows of Parquet; ``magic`` begins files that it opens by itself."""
+
+    name = ""
+    endings = ENDINGS
+    magic = b""
+
+    def fits(self, value: Any) -> bool:
+        raise NotImplementedError
+
+    def item(self, value: Any, path: Path, place: str) -> Item:
+        raise NotImplementedError
+
+    def found(self, value: Any, path: Path, place: str) -> Iterator[Read]:
+        yield Read(self.name, self.item(value, path, place), place=place)
+
+    def read(self, path: Path) -> Iterator[Read]:
+        return read_file(path, [self])
+
+
+def own_formats() -> list[Format]:
+    """Return the formats that are recognised by what is in a file: those of this package."""
+    return [named_class(KIND, one.name, Importer) for one in installed(own=True) if one.kind == KIND]
 
 
 def file_digest(path: Path) -> str:
@@ -71,33 +86,39 @@ def file_digest(path: Path) -> str:
         raise ForeignProblem(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
 
 
-def read_file(path: Path) -> Iterator[Read]:
+def read_file(path: Path, formats: Sequence[Format]) -> Iterator[Read]:
     require_ordinary(path, most=MOST_BYTES)
     with path.open("rb") as stream:
         start = stream.read(4)
     if start.startswith(_GZIP):
-        yield from _unpacked(path)
-    elif start.startswith(b"PK"):
-        yield from _logged(path)
-    elif start == b"PAR1":
-        yield from _rows(path)
+        yield from _unpacked(path, formats)
+    elif whole := next((one for one in formats if one.magic and start.startswith(one.magic)), None):
+        yield from whole.found(None, path, "")
     elif start.removeprefix(b"\xef\xbb\xbf").startswith(b"<"):
         raise ForeignProblem("is XML, of which none is read: JUnit does not say which text a verdict is about")
-    elif path.suffix.lower() in {".jsonl", ".ndjson"}:
-        yield from _lines(path)
+    elif start == b"PAR1" or path.suffix.lower() in {".jsonl", ".ndjson"}:
+        for place, value in _rows(path) if start == b"PAR1" else _lines(path):
+            try:
+                yield from _recognised(parsed(value) if isinstance(value, bytes) else value, path, place, formats)
+            except ForeignProblem as problem:
+                yield Read("", None, str(problem), place)
     else:
-        value = parsed(_all_of(path))
-        if inspect_log.is_log(value):
-            yield from _logged(path)
-        elif samples.is_results(value):
-            for found in samples.read_results(value, path.name):
-                problem = isinstance(found, ForeignProblem)
-                yield Read("evalplus-results", None, str(found)) if problem else Read("evalplus-results", found)  # type: ignore[arg-type]
-        else:
-            yield _document(value, path)
+        yield from _recognised(parsed(_all_of(path)), path, "", formats)
 
 
-def _unpacked(path: Path) -> Iterator[Read]:
+def _recognised(value: Any, path: Path, place: str, formats: Sequence[Format]) -> Iterator[Read]:
+    for one in formats:
+        if one.fits(value):
+            yield from one.found(value, path, place)
+            return
+    if len(formats) == 1:
+        raise ForeignProblem(f"has nothing that {formats[0].name} reads")
+    offered = names(KIND)
+    also = f"; importers for --format: {', '.join(offered)}" if offered else ""
+    raise ForeignProblem(f"is of no format that the workbench reads; docs/reference/formats.md lists them{also}")
+
+
+def _unpacked(path: Path, formats: Sequence[Format]) -> Iterator[Read]:
     with TemporaryDirectory(prefix="workbench-import-") as folder:
         inner = Path(folder) / (path.name.removesuffix(".gz") or path.name)
         size = 0
@@ -113,10 +134,10 @@ def _unpacked(path: Path) -> Iterator[Read]:
         with inner.open("rb") as stream:
             if stream.read(2) == _GZIP:
                 raise ForeignProblem("is packed twice; unpack it once")
-        yield from read_file(inner)
+        yield from read_file(inner, formats)
 
 
-def _rows(path: Path) -> Iterator[Read]:
+def _rows(path: Path) -> Iterator[tuple[str, Any]]:
     try:
         import pyarrow.parquet as parquet
     except ImportError:
@@ -125,26 +146,23 @@ def _rows(path: Path) -> Iterator[Read]:
         ) from None
     try:
         batches = parquet.ParquetFile(path).iter_batches(batch_size=100)
-        number = 0
-        for batch in batches:
-            for row in batch.to_pylist():
-                number += 1
-                try:
-                    yield _document(row, path, f"row {number:,}")
-                except ForeignProblem as problem:
-                    yield Read("", None, str(problem), f"row {number:,}")
+        for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
+            yield f"row {number:,}", row
     except (OSError, ValueError, KeyError) as error:  # what pyarrow raises is one of these
         raise ForeignProblem(f"is no Parquet that can be read ({said(error, 100)})") from None
 
 
-def _logged(path: Path) -> Iterator[Read]:
-    for place, found in inspect_log.read_log(path):
-        if isinstance(found, Trajectory):
-            yield Read("inspect", found, place=place)
-        elif isinstance(found, str):
-            yield Read("inspect", None, remark=found)
-        else:
-            yield Read("inspect", None, str(found), place)
+def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
+    number = 0
+    with path.open("rb") as stream:
+        while line := stream.readline(MOST_AT_ONCE + 1):
+            number += 1
+            if len(line) > MOST_AT_ONCE:
+                raise ForeignProblem(f"has a line of more than {MOST_AT_ONCE:,} bytes, line {number:,}")
+            if line.strip():
+                yield f"line {number:,}", line
+    if not number:
+        raise ForeignProblem("is empty")
 
 
 def _all_of(path: Path) -> bytes:
@@ -176,77 +194,42 @@ def parsed(data: bytes) -> Any:
     return value
 
 
-def _document(value: Any, path: Path, place: str = "") -> Read:
-    if (found := samples.read_item(value, path.name)) is not None:
-        return Read(*found, place=place)
-    for format, fits, read in _DOCUMENTS:
-        if fits(value):
-            return Read(format, read(value if place else _named(value, format, path)), place=place)
-    offered = names("importer")
-    also = f"; importers for --format: {', '.join(offered)}" if offered else ""
-    raise ForeignProblem(f"is of no format that the workbench reads; docs/formats.md lists them{also}")
-
-
-def _named(value: Any, format: str, path: Path) -> Any:
-    """Add the task, which SWE-agent gives by the file name alone: ``INSTANCE.traj``, ``INSTANCE.traj.json``."""
-    if format in {"swe-agent", "mini-swe-agent"} and isinstance(value, dict) and "instance_id" not in value:
-        name = path.name.partition(".")[0]
-        return {**value, swe_agent.NAMED_BY_FILE: name}
-    return value
-
-
-def _lines(path: Path) -> Iterator[Read]:
-    number = 0
-    with path.open("rb") as stream:
-        while line := stream.readline(MOST_AT_ONCE + 1):
-            number += 1
-            if len(line) > MOST_AT_ONCE:
-                raise ForeignProblem(f"has a line of more than {MOST_AT_ONCE:,} bytes, line {number:,}")
-            if not line.strip():
-                continue
-            place = f"line {number:,}"
-            try:
-                yield _document(parsed(line), path, place)
-            except ForeignProblem as problem:
-                yield Read("", None, str(problem), place)
-    if not number:
-        raise ForeignProblem("is empty")
-
-
-KIND = "importer"
+# -- importers by name
 
 
 def importer_named(text: str) -> Importer:
-    """Return an importer by name or dotted path, after trying it in a process of its own, which it may crash."""
+    """Return an importer by name or dotted path; another package's is tried in a process of its own, which it may crash."""
     from workbench.orders.extension_check import import_folders
 
-    path = text if is_dotted(text) else path_of(KIND, text)
-    if not path:
+    plugin = plugin_named(KIND, text)
+    if plugin is None:
         known = "".join(f"{name}, " for name in names(KIND))
         raise UsageError(
             f"There is no importer {text!r}; choose {known}package.module:Class, or leave --format out: "
             "our own formats are known by what is in a file."
         )
-    import_folders([(KIND, path)])
-    found: Importer = make(KIND, load(KIND, path, Importer))
+    if not plugin.own:
+        import_folders([(KIND, plugin.path)])
+    found: Importer = named_class(KIND, text, Importer)
     endings = found.endings
     if not isinstance(endings, tuple) or not endings or not all(isinstance(one, str) and one for one in endings):
-        raise ExtensionProblem(f'The importer {path} has no tuple of endings: endings = (".log",).')
+        raise ExtensionProblem(f'The importer {plugin.path} has no tuple of endings: endings = (".log",).')
     return found
 
 
 def read_with(importer: Importer, path: Path) -> Iterator[Read]:
     """Yield what an importer finds in a file, or what is wrong with it; after an exception nothing more."""
-    found = _asked(importer, path)
     number = 0
-    for item in found:
-        number += 1
-        if problem := problem_of(item):
-            problem = f"was read by {importer.name} into what does not fit: {problem}"
-            yield Read(importer.name, None, problem, f"item {number:,}")
-        else:
-            assert isinstance(item, Trajectory | ForeignTask | ForeignCandidate)
-            yield Read(importer.name, item, place=f"item {number:,}")
+    for number, item in enumerate(_asked(importer, path), 1):
+        place = f"item {number:,}"
+        if isinstance(item, Read):
+            yield item
+            continue
+        try:
+            yield Read(importer.name, _checked(item), place=place)
+        except (ValueError, TypeError, RecursionError) as error:
+            problem = f"was read by {importer.name} into what does not fit: {error}"
+            yield Read(importer.name, None, problem, place)
     if not number:
         raise ForeignProblem(f"has nothing that {importer.name} reads")
 
@@ -254,21 +237,16 @@ def read_with(importer: Importer, path: Path) -> Iterator[Read]:
 def _asked(importer: Importer, path: Path) -> Iterator[object]:
     try:
         yield from importer.read(path)
+    except ForeignProblem:
+        raise
     except WorkbenchError as problem:
         raise ForeignProblem(f"was not read to its end: {problem}") from None
     except (Exception, SystemExit) as error:
         raise ForeignProblem(f"was not read to its end: {failure(KIND, importer.name, error)}") from error
 
 
-def problem_of(item: object) -> str:
-    if isinstance(item, Trajectory):
-        if place := unsound_place(item):
-            return f"{place} has a value of another kind than a Trajectory has there"
-        try:
-            json.dumps(to_json(item))
-        except (TypeError, ValueError, RecursionError) as error:
-            return f"its extra is no JSON ({error})"
-        return ""
-    if isinstance(item, ForeignTask | ForeignCandidate):
-        return unsound_sample(item)
-    return f"{type(item).__name__} is no Trajectory, ForeignTask or ForeignCandidate"
+def _checked(item: object) -> Item:
+    """Return an item as values of JSON make it. ValueError: it has others, or is no item."""
+    if not isinstance(item, Trajectory | ForeignTask | ForeignCandidate):
+        raise ValueError(f"{type(item).__name__} is no Trajectory, ForeignTask or ForeignCandidate")
+    return convert(type(item), encode(item))

@@ -1,39 +1,46 @@
-"""Write a foreign trajectory into a session: its rows, and beside them what rows have no place for.
+"""Trajectories in a session: a foreign one is written as rows, and beside them what rows have no place for.
 
 A trajectory is one transaction. The trajectory that its rows alone would give back is compared with it, and the
-difference is stored (:mod:`workbench.interop.formats.checking`), so that nothing can be lost that this module forgot.
+difference is stored, so that nothing can be lost that this module forgot.
 """
 
 from __future__ import annotations
 
 import json
-import posixpath
-import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from workbench.agents.protocol import OPEN
+from workbench.agents.protocol import OPEN, RESPOND, TOOLS, Action, parse_action
 from workbench.base.text import one_line
+from workbench.base.typed_json import convert, encode
 from workbench.engine.records import score_row
-from workbench.interop.formats.checking import difference
-from workbench.interop.formats.problems import ForeignProblem, amount_of, count_of
 from workbench.interop.formats.trajectory import (
     OWN,
     Result,
     Step,
     ToolCall,
+    Totals,
     Trajectory,
     head_to_json,
+    iso,
     own_of,
-    step_to_json,
+    seen_in,
+    unix,
+)
+from workbench.interop.formats.values import (
+    ForeignProblem,
+    amount_of,
+    count_of,
+    difference,
+    patched,
+    text_or_none,
 )
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.blobs import put
 from workbench.session.labels import remark_target
-from workbench.session.rows import ScoreRow, StepRow, TrialRow
+from workbench.session.rows import ImportedRow, ScoreRow, StepRow, TrialRow
 
 #: Keys of the own extra that rows hold, so that they are written anew from them and never kept beside.
 HELD = frozenset(
@@ -42,12 +49,17 @@ HELD = frozenset(
 )  # fmt: skip
 
 
-def text_in(values: Mapping[str, Any], name: str) -> str:
-    value = values.get(name)
-    return value if isinstance(value, str) else ""
+_TARGETS = ("path", "file_path", "filename", "command", "cmd", "query", "pattern", "url", "code", "input")
+_WIDTH = 200
+UNKNOWN = "unknown"
+"""The name of a case or an agent of which the file says nothing."""
 
 
-def objects_in(values: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def _text_in(values: Mapping[str, Any], name: str) -> str:
+    return text_or_none(values.get(name)) or ""
+
+
+def _objects_in(values: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     found = values.get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
@@ -60,21 +72,21 @@ def without_held(trajectory: Trajectory) -> Trajectory:
 
 def put_own(writer: SessionWriter, trial: str, own: Mapping[str, Any]) -> None:
     """Write scores, remarks, tags and seen files of a trial, within the caller's transaction."""
-    for one in objects_in(own, "scorecards"):
+    for one in _objects_in(own, "scorecards"):
         writer.put_score(_score(writer, trial, one))
-    for one in objects_in(own, "remarks"):
-        text, part = text_in(one, "text"), text_in(one, "part")
+    for one in _objects_in(own, "remarks"):
+        text, part = _text_in(one, "text"), _text_in(one, "part")
         if text.strip():
             step = count_of(one.get("step"))
             target = remark_target(trial, part)
             values = {"item": target, "step": step, "text": text, "at": amount_of(one.get("at")) or 0.0}
             writer.insert("annotations", values)
-    for one in objects_in(own, "labels"):
-        if text_in(one, "label"):
-            values = {name: text_in(one, name) for name in ("part", "label")}
+    for one in _objects_in(own, "labels"):
+        if _text_in(one, "label"):
+            values = {name: _text_in(one, name) for name in ("part", "label")}
             writer.insert("labels", {**values, "item": trial, "at": amount_of(one.get("at")) or 0.0}, conflict="IGNORE")
-    for one in objects_in(own, "seen"):
-        if text_in(one, "path") and one.get("how") in ("listed", "read"):
+    for one in _objects_in(own, "seen"):
+        if _text_in(one, "path") and one.get("how") in ("listed", "read"):
             values = {"trial_id": trial, "path": one["path"], "how": one["how"], "step": count_of(one.get("step")) or 0,
                       "size": count_of(one.get("size")) or 0, "blob": None}  # fmt: skip
             writer.insert("seen", values, conflict="IGNORE")
@@ -82,19 +94,17 @@ def put_own(writer: SessionWriter, trial: str, own: Mapping[str, Any]) -> None:
 
 def _score(writer: SessionWriter, trial: str, values: Mapping[str, Any]) -> ScoreRow:
     from workbench.rubric import Scorecard
-    from workbench.session import json_forms
+    from workbench.session import score_cards
 
     try:
-        decoded, lost = json_forms.card(json.dumps(values.get("card")))
+        decoded, lost = score_cards.card(json.dumps(values.get("card")))
         if lost:
             raise ValueError(lost)
         card = Scorecard.from_json(decoded)
-    except (json_forms.WrongForm, ValueError, KeyError, TypeError, AttributeError):
+    except ValueError:
         raise ForeignProblem("has a scorecard that cannot be read") from None
     blob = writer.blob(json.dumps(values["card"], ensure_ascii=False))
-    problem = values.get("problem")
-    at = amount_of(values.get("at")) or 0.0
-    return score_row(trial, card, blob, at, problem if isinstance(problem, str) else None)
+    return score_row(trial, card, blob, amount_of(values.get("at")) or 0.0, text_or_none(values.get("problem")))
 
 
 def recorded_own(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
@@ -133,92 +143,6 @@ def without_case(values: Mapping[str, Any], task: str, *names: str) -> dict[str,
     }
 
 
-_READING = "read_file view_file read view open open_file cat str_replace_editor str_replace_based_edit_tool"
-_READERS = frozenset(_READING.split())
-_LISTERS = frozenset({"list_directory", "list_dir", "list_files", "ls"})
-_SHELLS = frozenset({"bash", "shell", "execute_bash", "run_command", "terminal", "execute"})
-_PATHS = ("path", "file_path", "filename", "file", "filepath")
-_SHELL_READERS = frozenset({"cat", "nl", "head", "tail"})
-_OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "(", ")"})
-_LONGEST = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A path that was listed or read."""
-
-    path: str
-    how: str
-
-
-def seen_in(step: Step) -> list[Seen]:
-    """Return what the calls of a step listed or read; of several calls only those with distinguishable results."""
-    results = {one.call: one.text for one in step.results or () if one.call}
-    found = []
-    for call in step.calls:
-        observed = results.get(call.id) if call.id in results else (step.observed if len(step.calls) == 1 else None)
-        if observed:
-            found += list(_of_call(call, observed))
-    return list(dict.fromkeys(one for one in found if one.path and len(one.path) <= _LONGEST and "\0" not in one.path))
-
-
-def _of_call(call: ToolCall, observed: str) -> Iterator[Seen]:
-    name, arguments = call.name.rpartition(".")[2].lower(), call.arguments
-    if name in _SHELLS:
-        yield from _of_command(_text(arguments, ("command", "cmd")), observed)
-        return
-    path = _text(arguments, _PATHS)
-    if name in _LISTERS:
-        yield from _listed(path or ".", observed)
-    elif name in _READERS and path and arguments.get("command", "view") == "view":
-        yield Seen(_plain(path), "read")
-
-
-def _text(arguments: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    return next((value for name in names if isinstance(value := arguments.get(name), str)), "")
-
-
-def _of_command(command: str, observed: str) -> Iterator[Seen]:
-    """Parse a command of nothing but one cat, nl, head, tail or ls: with pipes, variables or patterns it is unknown."""
-    try:
-        lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
-        lexer.whitespace_split = True
-        words = list(lexer)
-    except ValueError:
-        return
-    if not words or _OPERATORS & set(words) or any(character in command for character in "*?$`\n"):
-        return
-    program, *rest = words
-    paths = [word for word in rest if not word.startswith("-") and not word.isdecimal()]
-    if program in _SHELL_READERS:
-        yield from (Seen(_plain(path), "read") for path in paths)
-    elif program == "ls" and len(rest) == len(paths) <= 1:
-        yield from _listed(paths[0] if paths else ".", observed)
-
-
-def _listed(folder: str, observed: str) -> Iterator[Seen]:
-    try:
-        value = json.loads(observed)
-    except (ValueError, RecursionError):
-        value = None
-    names = value if isinstance(value, list) else observed.splitlines()
-    for line in names:
-        name = line.strip() if isinstance(line, str) else ""
-        if name and not name.startswith("<") and ":" not in name:
-            yield Seen(_plain(posixpath.join(folder, name)), "listed")
-
-
-def _plain(path: str) -> str:
-    plain = posixpath.normpath(path)
-    return f"{plain}/" if path.endswith("/") and plain not in {".", "/"} else plain
-
-
-_TARGETS = ("path", "file_path", "filename", "command", "cmd", "query", "pattern", "url", "code", "input")
-_WIDTH = 200
-UNKNOWN = "unknown"
-"""The name of a case or an agent of which the file says nothing."""
-
-
 def record(
     writer: SessionWriter,
     run: str,
@@ -244,12 +168,10 @@ def record(
         "steps": {
             str(number): found
             for number, (step, kept) in enumerate(zip(shown, rows, strict=True), 1)
-            if (found := difference(step_to_json(read_row(kept[0], kept[1], kept[2])), step_to_json(step))) is not None
+            if (found := difference(encode(read_row(kept[0], kept[1], kept[2])), encode(step))) is not None
         },
         "prompts": [
-            [place, step_to_json(step)]
-            for place, step in enumerate(trajectory.steps)
-            if own_of(step.extra).get("prompt")
+            [place, encode(step)] for place, step in enumerate(trajectory.steps) if own_of(step.extra).get("prompt")
         ],
         "scores": trajectory.scores,
     }
@@ -268,7 +190,7 @@ def record(
             )
             writer.insert("steps", {name: getattr(stored, name) for name in StepRow.__dataclass_fields__})
         # What the agent itself recorded counts over what can be read out of its calls.
-        for number, step in enumerate(() if objects_in(own, "seen") else shown, 1):
+        for number, step in enumerate(() if _objects_in(own, "seen") else shown, 1):
             for one in seen_in(step):
                 seen = {"trial_id": trial, "path": one.path, "how": one.how, "step": number, "size": 0}
                 writer.insert("seen", seen, conflict="IGNORE")
@@ -290,7 +212,7 @@ def _trial_row(
     totals = trajectory.totals
     times = [row.at for row in steps if row.at]
     costs = [row.cost_usd for row in steps if row.cost_usd is not None]
-    name = _word(case or text_in(own, "case_id") or trajectory.task or UNKNOWN)
+    name = _word(case or _text_in(own, "case_id") or trajectory.task or UNKNOWN)
     summed_prompt = sum(row.prompt_tokens or 0 for row in steps)
     summed_completion = sum(row.completion_tokens or 0 for row in steps)
     return TrialRow(
@@ -298,14 +220,14 @@ def _trial_row(
         run_id=run,
         position=position,
         case_id=name,
-        case_name=name if case else _word(text_in(own, "case_name") or name),
+        case_name=name if case else _word(_text_in(own, "case_name") or name),
         agent=_word(trajectory.agent or UNKNOWN),
         model=_word(trajectory.model),
         repeat=trajectory.repeat,
         state="failed" if trajectory.problem else "done",
         error_kind="imported" if trajectory.problem else None,
         error=trajectory.problem or None,
-        snapshot=text_in(own, "snapshot") or None,
+        snapshot=_text_in(own, "snapshot") or None,
         parsed=None,
         readme_blob=None,
         metadata_blob=None,
@@ -316,7 +238,7 @@ def _trial_row(
         started_at=min(times, default=None),
         finished_at=max(times, default=None),
         seconds=trajectory.seconds,
-        content=text_in(own, "content"),
+        content=_text_in(own, "content"),
     )
 
 
@@ -331,8 +253,8 @@ def head_of(row: TrialRow) -> dict[str, Any]:
 
 def _step_row(trial: str, number: int, step: Step) -> tuple[StepRow, str, str]:
     values = own_of(step.extra)
-    answer = values.get("answer")
-    if not isinstance(answer, str):
+    answer = text_or_none(values.get("answer"))
+    if answer is None:
         answer = answer_text(step)
     kind, action, target = _acted(step, values)
     observed = step.observed
@@ -346,7 +268,7 @@ def _step_row(trial: str, number: int, step: Step) -> tuple[StepRow, str, str]:
         answer_blob=None,
         observation_blob=None,
         observation_size=len(observed.encode("utf-8", "surrogatepass")),
-        problem=values["problem"] if isinstance(values.get("problem"), str) else None,
+        problem=text_or_none(values.get("problem")),
         prompt_tokens=step.prompt_tokens,
         completion_tokens=step.completion_tokens,
         cost_usd=step.cost_usd,
@@ -402,22 +324,6 @@ def _acted(step: Step, values: Mapping[str, Any]) -> tuple[str, str, str]:
     return "tool", one_line(", ".join(call.name for call in step.calls), _WIDTH), one_line(named, _WIDTH)
 
 
-def unix(text: str | None) -> float | None:
-    """Return an ISO 8601 time in unix seconds, None if it is invalid; without a zone it is UTC."""
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def iso(moment: float) -> str:
-    """Return unix seconds as ISO 8601 in UTC, to the microsecond."""
-    return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
-
-
 def parts_of(answer: str) -> tuple[str, tuple[ToolCall, ...]]:
     """Return the words of an answer and its calls, without ids; if its tags hold no calls, all is words."""
     start = answer.find(OPEN)
@@ -439,3 +345,126 @@ def parts_of(answer: str) -> tuple[str, tuple[ToolCall, ...]]:
         calls.append(ToolCall("", value["name"], value.get("kwargs", {})))
         position = answer.find(OPEN, end)
     return answer[:start].rstrip("\n"), tuple(calls)
+
+
+# -- out
+
+
+_PATH = {"type": "object", "properties": {"path": {"type": "string"}}}
+_README = {"type": "object", "properties": {"readme": {"type": "string"}, "metadata": {"type": "object"}}}
+_DESCRIBED = {
+    **{name: (text, _PATH) for name, text in TOOLS.items()},
+    RESPOND: ("respond(readme, metadata) hands in the finished README and metadata", _README),
+}
+_TOOLS = [
+    {"type": "function", "function": {"name": name, "description": text, "parameters": parameters}}
+    for name, (text, parameters) in _DESCRIBED.items()
+]
+"""The tools that agents of the workbench have, as OpenAI writes them."""
+
+
+def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
+    """Return the trajectory of a trial, with scores, remarks and tags in ``extra["workbench"]``."""
+    origin = reader.imported(trial.id)
+    own = recorded_own(reader, trial)
+    if origin is not None:
+        found = _imported(reader, trial, origin)
+        # What the file said in places of its own is not said a second time.
+        own = without_case(own, found.task, UNKNOWN)
+        if _is_derived(found, own.get("seen", ())):
+            own.pop("seen", None)
+        own = {**own, **own_of(found.extra)}
+        return replace(found, extra={**found.extra, **({OWN: own} if own else {})})
+    return _native(reader, trial, {"trial": trial.id, **without_case(own, trial.case_id)})
+
+
+def _is_derived(trajectory: Trajectory, seen: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the files seen follow from the calls, so that a reader derives them again."""
+    told = {(one.path, one.how) for step in trajectory.steps for one in seen_in(step)}
+    return all(not one["size"] and (one["path"], one["how"]) in told for one in seen)
+
+
+def _texts(reader: SessionReader, row: StepRow) -> tuple[str, str]:
+    of = f"of step {row.number} of trial {row.trial_id}"
+    answer, observation = (
+        reader.kept(row.answer_blob, f"the answer {of}"),
+        reader.kept(row.observation_blob, f"the observation {of}"),
+    )
+    return answer or "", observation or ""
+
+
+def _imported(reader: SessionReader, trial: TrialRow, origin: ImportedRow) -> Trajectory:
+    extra = reader.decoded(
+        reader.kept(origin.extra_blob, f"the origin of trial {trial.id}"), dict, f"the origin of trial {trial.id}"
+    )
+    changes = extra.get("steps", {})
+    steps = [
+        patched(encode(read_row(row, *_texts(reader, row))), changes.get(str(row.number)))
+        for row in reader.steps(trial.id)
+    ]
+    for place, values in extra.get("prompts", ()):
+        steps.insert(place, values)
+    return convert(Trajectory, {**patched(head_of(trial), extra.get("head")), "steps": steps})
+
+
+# -- what ran here
+
+
+def _native(reader: SessionReader, trial: TrialRow, own: dict[str, Any]) -> Trajectory:
+    rows = reader.steps(trial.id)
+    return Trajectory(
+        agent=trial.agent,
+        version=reader.meta().get("created_by", "").removeprefix("workbench ") or "unknown",
+        model=trial.model,
+        task=trial.case_id,
+        repeat=trial.repeat,
+        tools=_TOOLS,
+        totals=Totals(trial.prompt_tokens or None, trial.completion_tokens or None, trial.cost_usd)
+        if rows
+        else Totals(),
+        seconds=trial.seconds,
+        problem=(trial.error or trial.state) if trial.state != "done" else "",
+        steps=(*_prompts(reader, rows), *(_step(reader, row) for row in rows)),
+        extra={OWN: own},
+    )
+
+
+def _prompts(reader: SessionReader, rows: Sequence[StepRow]) -> list[Step]:
+    call = next((reader.call(row.call_id) for row in rows if row.call_id is not None), None)
+    extra = {OWN: {"prompt": True}}
+    if call is None:
+        return []
+    return [Step(role, text, extra=extra) for role, text in reader.messages(call) if role in {"system", "user"}]
+
+
+def _step(reader: SessionReader, row: StepRow) -> Step:
+    answer, observation = _texts(reader, row)
+    text, calls = parts_of(answer) if row.kind in {"tool", "respond"} else (answer, ())
+    if row.kind in {"tool", "respond"} and not calls and isinstance(action := parse_action(answer), Action):
+        text, calls = action.thought, (ToolCall("", action.name, action.kwargs),)
+    calls = tuple(
+        ToolCall(f"step_{row.number}_call_{place}", one.name, one.arguments) for place, one in enumerate(calls, 1)
+    )
+    settings = reader.decoded(row.settings, dict, f"the settings of step {row.number} of trial {row.trial_id}")
+    own = {name: getattr(row, name) for name in ("kind", "action", "target", "problem")} | {
+        "settings": settings or None
+    }
+    call = reader.call(row.call_id) if row.call_id is not None else None
+    reasoning = reader.kept(call.reasoning_blob, f"the reasoning of call {call.id}") if call else None
+    step = Step(
+        source="agent",
+        text=text,
+        reasoning=reasoning,
+        calls=calls,
+        results=(Result(observation, calls[0].id if calls else None),) if row.observation_blob else None,
+        model=row.model,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        cached_tokens=call.cached_tokens if call else None,
+        cost_usd=row.cost_usd,
+        at=iso(row.at),
+        seconds=row.seconds,
+    )
+    if answer != answer_text(step):
+        own["answer"] = answer
+    return replace(step, extra={OWN: {key: value for key, value in own.items() if value is not None}})

@@ -1,29 +1,31 @@
-"""Import tasks, candidates and verdicts of other benchmarks: EvalPlus, HumanEval, RealCode and repotest.
-
-The model of a file of samples is in its name, as EvalPlus names its files: ``openai--gpt-4o.jsonl`` is
-``openai/gpt-4o``.
-"""
+"""Tasks, candidates and verdicts of other benchmarks: their shape, how a session keeps them, and what it has to write."""
 
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from workbench.base import python_syntax
+import msgspec
+
+from workbench.base.errors import UsageError
+from workbench.base.files import shown
+from workbench.base.glyphs import VERDICTS
 from workbench.base.text import one_line
-from workbench.interop.formats.problems import ForeignProblem, count_of, list_of, object_of, said, text_of
+from workbench.interop.formats.trajectory import Count
 from workbench.results.samples import next_sample
 from workbench.results.tasks import task_states
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.blobs import put
+from workbench.session.groups import CONTROLS
 from workbench.session.identity import imported_id
+from workbench.session.rows import CandidateRow, TaskRow
 
-_STATUSES = {"pass": "passed", "fail": "failed", "timeout": "timeout"}
-_LONGEST_TEST = 500
-_RESULTS = "_eval_results"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class ForeignTask:
     body: str | None = None
     doc: str | None = None
     tests: tuple[str, ...] = ()
-    test_count: int = 0  # number of tests, if only that is known
+    test_count: Count = 0  # number of tests, if only that is known
     origin: str = ""  # its repository or benchmark
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -49,150 +51,10 @@ class ForeignCandidate:
     task: str
     evaluator: str
     text: str
-    verdict: str | None = None
+    verdict: Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(VERDICTS)})$")] | None = None
     reason: str | None = None
     failing: tuple[tuple[str, str], ...] = ()  # (test, message)
     extra: Mapping[str, Any] = field(default_factory=dict)  # the entry without its text
-
-
-def evaluator_of(file_name: str) -> str:
-    stem = file_name
-    for ending in (".gz", ".jsonl", ".ndjson", ".json"):
-        stem = stem.removesuffix(ending)
-    return one_line(stem.removesuffix(_RESULTS).replace("--", "/"), 200) or "unknown"
-
-
-# -- EvalPlus results
-
-
-def is_results(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("eval"), dict) and ("hash" in value or "date" in value)
-
-
-def read_results(value: Mapping[str, Any], file_name: str) -> Iterator[ForeignCandidate | ForeignProblem]:
-    if value["eval"] and all(isinstance(entries, dict) for entries in value["eval"].values()):
-        raise ForeignProblem("has results of an older EvalPlus, which do not hold the samples; evaluate them anew")
-    head = {key: one for key, one in value.items() if key not in {"eval"}}
-    for task, entries in value["eval"].items():
-        try:
-            listed = list_of(entries, f"the results of {said(task)}")
-        except ForeignProblem as problem:
-            yield problem
-            continue
-        for number, each in enumerate(listed, 1):
-            try:
-                yield _result(object_of(each, f"result {number} of {said(task)}"), task, file_name, head)
-            except ForeignProblem as problem:
-                yield problem
-
-
-def _result(entry: Mapping[str, Any], task: str, file_name: str, head: Mapping[str, Any]) -> ForeignCandidate:
-    statuses = {name: entry.get(f"{name}_status") for name in ("base", "plus")}
-    told = {name: status for name, status in statuses.items() if status is not None}
-    unknown = [status for status in told.values() if not (isinstance(status, str) and status in _STATUSES)]
-    if unknown or "base" not in told:
-        raise ForeignProblem(
-            f"has the status {said(unknown[0] if unknown else None)} at {said(task)}; EvalPlus has pass, fail and timeout"
-        )
-    verdicts = [_STATUSES[status] for status in told.values()]
-    verdict = next((one for one in ("timeout", "failed") if one in verdicts), "passed")
-    failing = [
-        (f"{kind}: {one_line(json.dumps(given, ensure_ascii=False), _LONGEST_TEST)}", "")
-        for kind in ("base", "plus")
-        for given in list_of(entry.get(f"{kind}_fail_tests") or [], f"the failing tests of {said(task)}")
-    ]
-    return ForeignCandidate(
-        task=task,
-        evaluator=evaluator_of(file_name),
-        text=text_of(entry.get("solution"), f"the solution of {said(task)}"),
-        verdict=verdict,
-        reason=", ".join(f"{name} tests: {status}" for name, status in told.items()),
-        failing=tuple(dict.fromkeys(failing)),
-        extra={"entry": {key: one for key, one in entry.items() if key != "solution"}, "head": dict(head)},
-    )
-
-
-# -- lines
-
-
-def read_item(value: object, file_name: str) -> tuple[str, ForeignTask | ForeignCandidate] | None:
-    """Return the format of a JSON value with its task or candidate; None if it is neither."""
-    if not isinstance(value, dict):
-        return None
-    if {"left_context", "gt"} <= value.keys():
-        return "repotest", read_row(value)
-    if {"task_id", "prompt", "entry_point"} <= value.keys():
-        return "humaneval", read_problem(value)
-    if "task_id" in value and {"solution", "completion"} & value.keys():
-        return "evalplus", read_sample(value, file_name)
-    return None
-
-
-def read_row(value: Mapping[str, Any]) -> ForeignTask:
-    left, body = text_of(value.get("left_context"), "left_context"), text_of(value.get("gt"), "gt")
-    right = text_of(value.get("right_context", ""), "right_context")
-    path = text_of(value.get("path_from_root") or value.get("fn") or "", "path_from_root")
-    function = value.get("qualified_name") or str(value.get("intent") or "").removesuffix("[function]").strip()
-    tests = value.get("PASS_TO_PASS") or []
-    doc = value.get("doc")
-    text_of(function, "qualified_name")
-    name = value.get("task_id")
-    return ForeignTask(
-        name=name if isinstance(name, str) and name else f"{path}::{function}",
-        path=path,
-        function=function,
-        source=left + body + right,
-        body=body,
-        doc=doc if isinstance(doc, str) else None,
-        tests=tuple(text_of(one, "PASS_TO_PASS") for one in list_of(tests, "PASS_TO_PASS")),
-        test_count=count_of(value.get("total_tests")) or len(tests),
-        origin=f"{value.get('repo', '')}@{value.get('snapshot') or value.get('base_commit') or ''}",
-        extra={key: one for key, one in value.items() if key not in {"left_context", "right_context", "gt"}}
-        | {"lengths": [len(left), len(body)]},
-    )
-
-
-def read_problem(value: Mapping[str, Any]) -> ForeignTask:
-    prompt, entry = text_of(value.get("prompt"), "prompt"), text_of(value.get("entry_point"), "entry_point")
-    solution = value.get("canonical_solution")
-    body = solution if isinstance(solution, str) else None
-    return ForeignTask(
-        name=text_of(value.get("task_id"), "task_id"),
-        function=entry,
-        source=prompt + (body or ""),
-        body=body,
-        doc=_docstring(prompt, entry),
-        extra={key: one for key, one in value.items() if key not in {"prompt", "canonical_solution"}}
-        | {"lengths": [len(prompt), len(body or "")]},
-    )
-
-
-def _docstring(prompt: str, entry: str) -> str | None:
-    import ast
-
-    try:
-        tree = python_syntax.parse(f"{prompt}\n    pass\n")
-    except python_syntax.UNREADABLE:
-        return None
-    found = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == entry]
-    return ast.get_docstring(found[-1], clean=False) if found else None
-
-
-def read_sample(value: Mapping[str, Any], file_name: str) -> ForeignCandidate:
-    """Return the candidate of a line: a sample, or a result of HumanEval, which adds ``result`` and ``passed``."""
-    style = "solution" if "solution" in value else "completion"
-    verdict = reason = None
-    if isinstance(value.get("passed"), bool):
-        reason = one_line(str(value.get("result") or ""), 400) or None
-        verdict = "passed" if value["passed"] else "timeout" if reason == "timed out" else "failed"
-    return ForeignCandidate(
-        task=text_of(value.get("task_id"), "task_id"),
-        evaluator=evaluator_of(file_name),
-        text=text_of(value.get(style), style),
-        verdict=verdict,
-        reason=reason,
-        extra={"line": {key: one for key, one in value.items() if key != style}, "style": style},
-    )
 
 
 def task_of_sample(name: str) -> ForeignTask:
@@ -292,3 +154,89 @@ class SampleRecorder:
 
 def _task_id(task: ForeignTask) -> str:
     return imported_id(json.dumps(["task", task.name, task.origin], ensure_ascii=False))
+
+
+# -- what a session has
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A candidate with its task and texts; ``name`` is the task's, ``origin`` what an import kept of it."""
+
+    task: TaskRow
+    row: CandidateRow
+    name: str
+    text: str
+    origin: dict[str, Any]
+
+
+def tasks_of(reader: SessionReader, session: Path, items: Sequence[str]) -> list[TaskRow]:
+    """Return the ready tasks of a session, or of some of its runs. UsageError: there is none."""
+    runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
+    for item in items:
+        if not any(run.startswith(item) for run in runs):
+            raise UsageError(f"{session.name} has no regeneration run {item!r}; `workbench show {session}` lists them.")
+    chosen = [run for run in runs if not items or any(run.startswith(item) for item in items)]
+    tasks = [task for run in chosen for task in reader.tasks(run) if task.state == "ready"]
+    if not tasks:
+        raise UsageError(f"{session.name} has no task to export.")
+    return tasks
+
+
+def task_name(reader: SessionReader, task: TaskRow) -> tuple[str, dict[str, Any]]:
+    """Return the name of a task in files, and what an import kept of it."""
+    origin = reader.imported(task.id)
+    number = f"#{task.occurrence}" if task.occurrence > 1 else ""
+    if origin is None:
+        return f"{task.path}::{task.qualified_name}{number}", {}
+    kept = reader.decoded(
+        reader.kept(origin.extra_blob, f"the origin of task {task.id}"), dict, f"the origin of task {task.id}"
+    )
+    if kept:
+        return str(kept.get("name")), kept
+    return task.path if task.path == task.qualified_name else f"{task.path}::{task.qualified_name}", {}
+
+
+def entries(reader: SessionReader, tasks: list[TaskRow]) -> Iterator[Entry]:
+    for task in tasks:
+        name, _ = task_name(reader, task)
+        for row in reader.candidates(task.run_id, task.id):
+            if row.control or row.evaluator in CONTROLS:
+                continue
+            origin = reader.imported(row.id)
+            of = f"the origin of candidate {row.id}"
+            kept = reader.decoded(reader.kept(origin.extra_blob, of), dict, of) if origin else {}
+            yield Entry(task, row, name, reader.kept(row.body_blob, f"the body of candidate {row.id}") or "", kept)
+
+
+def by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list[Entry]]:
+    groups: dict[tuple[str, ...], list[Entry]] = {}
+    for one in entries(reader, tasks):
+        row, task = one.row, one.task
+        groups.setdefault((row.evaluator, task.docs_words, row.prompt, row.context, row.settings), []).append(one)
+    if not groups:
+        raise UsageError("There is no candidate to export; controls are none.")
+    named: dict[str, list[Entry]] = {}
+    for key, group in groups.items():
+        name, number = key[0], 1
+        while name in named:
+            number += 1
+            name = f"{key[0]} ({number})"
+        named[name] = group
+    return named
+
+
+def files_of(
+    reader: SessionReader, tasks: list[TaskRow], output: Path, ending: str
+) -> Iterator[tuple[Path, list[Entry]]]:
+    """Yield the file of each evaluator with its candidates: EvalPlus' files hold one each, named after it."""
+    groups = by_evaluator(reader, tasks)
+    special = output.exists() and not output.is_file() and not output.is_dir()
+    one_file = output.suffix in {".json", ".jsonl"}
+    if one_file and len(groups) > 1:
+        raise UsageError(
+            f"These are {len(groups)} evaluators or groups, and {shown(output)} is one file; name a folder or one run."
+        )
+    for name, group in groups.items():
+        file = f"{_UNSAFE.sub('_', name.replace('/', '--'))[:120]}{ending}"
+        yield (output if one_file or (special and len(groups) == 1) else output / file), group

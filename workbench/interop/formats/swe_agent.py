@@ -1,4 +1,4 @@
-"""Import trajectories of SWE-agent (``.traj``) and mini-swe-agent (``.json``).
+"""Trajectories of SWE-agent (``.traj``) and mini-swe-agent (``.json``), which are only read.
 
 Tokens and costs of steps stay empty unless the model reported them. What the workbench has no name for is kept under
 ``extra["swe-agent"]`` or ``extra["mini-swe-agent"]``.
@@ -10,15 +10,25 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from workbench.interop.formats.chat import steps_of
-from workbench.interop.formats.problems import ForeignProblem, amount_of, count_of, list_of, object_of, said, without
-from workbench.interop.formats.trajectory import Result, Step, ToolCall, Totals, Trajectory
+from workbench.interop.formats.reading import Format
+from workbench.interop.formats.trajectory import Result, Step, ToolCall, Totals, Trajectory, iso
+from workbench.interop.formats.values import (
+    ForeignProblem,
+    amount_of,
+    count_of,
+    list_of,
+    object_of,
+    object_or_none,
+    parsed_object,
+    said,
+    text_or_none,
+    without,
+)
 
-NAMED_BY_FILE = "__named_by_file__"
-"""The key under which the reader of a file passes the name of the task, which only the file's name says."""
 _SWE, _MINI = "swe-agent", "mini-swe-agent"
 _SHELL = "bash"
 _SPOKEN = ("reasoning", "message", "function_call", "custom_tool_call", "local_shell_call", "shell_call")
@@ -26,12 +36,24 @@ _SPOKEN = ("reasoning", "message", "function_call", "custom_tool_call", "local_s
 _MINI_FORMAT = "mini-swe-agent-1."
 
 
-def is_swe_agent(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("trajectory"), list) and "info" in value
+class SweAgent(Format):
+    """A document a trajectory; its task may be said by the file's name alone: ``INSTANCE.traj``."""
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, dict) and isinstance(value.get("trajectory"), list) and "info" in value
+
+    def item(self, value: Any, path: Path, place: str) -> Trajectory:
+        return read_swe_agent(value, "" if place else path.name.partition(".")[0])
 
 
-def is_mini(value: object) -> bool:
-    return isinstance(value, dict) and str(value.get("trajectory_format", "")).startswith("mini-swe-agent")
+class MiniSweAgent(Format):
+    """As SWE-agent's: ``INSTANCE.traj.json``."""
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, dict) and str(value.get("trajectory_format", "")).startswith("mini-swe-agent")
+
+    def item(self, value: Any, path: Path, place: str) -> Trajectory:
+        return read_mini(value, "" if place else path.name.partition(".")[0])
 
 
 def _text(value: Any) -> str:
@@ -48,7 +70,7 @@ def _text(value: Any) -> str:
 # -- SWE-agent
 
 
-def read_swe_agent(value: Any) -> Trajectory:
+def read_swe_agent(value: Any, named: str = "") -> Trajectory:
     root = object_of(value, "the whole file")
     info = object_of(root.get("info") or {}, "info")
     history = list_of(root.get("history") or [], "history")
@@ -66,16 +88,14 @@ def read_swe_agent(value: Any) -> Trajectory:
     if not steps:
         raise ForeignProblem("has no steps")
     stats = object_of(info.get("model_stats") or {}, "model_stats")
-    config = _replayed(root.get("replay_config"))
+    config = parsed_object(root.get("replay_config"))
     exit_status = _text(info.get("exit_status"))
-    submission = info.get("submission")
     return Trajectory(
         agent="SWE-agent",
         version=_text(info.get("swe_agent_version")),
         model=_deep(config, "agent", "model", "name"),
-        task=_deep(config, "problem_statement", "id")
-        or _text(root.get(NAMED_BY_FILE))
-        or _text(root.get("instance_id")),
+        # What the document says of its name counts over the file's.
+        task=_deep(config, "problem_statement", "id") or _text(root.get("instance_id")) or named,
         steps=tuple(steps),
         totals=Totals(
             count_of(stats.get("tokens_sent")),
@@ -85,22 +105,15 @@ def read_swe_agent(value: Any) -> Trajectory:
         problem=""
         if not exit_status or exit_status.startswith("submitted")
         else f"SWE-agent ended with {said(exit_status)}.",
-        submission=submission if isinstance(submission, str) else None,
-        extra={_SWE: {**without(root, "trajectory", "history", NAMED_BY_FILE), "history": history[len(opening) :]}},
+        submission=text_or_none(info.get("submission")),
+        extra={_SWE: {**without(root, "trajectory", "history"), "history": history[len(opening) :]}},
     )
-
-
-def _replayed(text: Any) -> Any:
-    try:
-        return json.loads(text) if isinstance(text, str) else text
-    except (ValueError, RecursionError):
-        return None
 
 
 def _deep(value: Any, *names: str) -> str:
     for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, str) else ""
+        value = (object_or_none(value) or {}).get(name)
+    return text_or_none(value) or ""
 
 
 def _opened(message: Mapping[str, Any]) -> Step:
@@ -136,7 +149,7 @@ def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Step:
 # -- mini-swe-agent
 
 
-def read_mini(value: Any) -> Trajectory:
+def read_mini(value: Any, named: str = "") -> Trajectory:
     root = object_of(value, "the whole file")
     if not str(root.get("trajectory_format")).startswith(_MINI_FORMAT):
         raise ForeignProblem(f"is {said(root.get('trajectory_format'))}; the workbench knows {_MINI_FORMAT}x")
@@ -153,23 +166,22 @@ def read_mini(value: Any) -> Trajectory:
             steps.append(_said_by(message))
     if not steps:
         raise ForeignProblem("has no messages")
-    exit_status, submission = _text(info.get("exit_status")), info.get("submission")
+    exit_status = _text(info.get("exit_status"))
     return Trajectory(
         agent="mini-swe-agent",
         version=_text(info.get("mini_version")),
         model=_deep(info, "config", "model", "model_name"),
-        task=_text(root.get("instance_id")) or _text(root.get(NAMED_BY_FILE)),
+        task=_text(root.get("instance_id")) or named,
         steps=tuple(steps),
         totals=Totals(cost_usd=amount_of(object_of(info.get("model_stats") or {}, "model_stats").get("instance_cost"))),
         problem="" if exit_status in {"", "Submitted"} else f"mini-swe-agent ended with {said(exit_status)}.",
-        submission=submission if isinstance(submission, str) and submission else None,
-        extra={_MINI: without(root, "messages", NAMED_BY_FILE)},
+        submission=text_or_none(info.get("submission")) or None,
+        extra={_MINI: without(root, "messages")},
     )
 
 
 def _extra(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    extra = message.get("extra")
-    return extra if isinstance(extra, dict) else {}
+    return object_or_none(message.get("extra")) or {}
 
 
 def _is_observation(message: Mapping[str, Any]) -> bool:
@@ -184,7 +196,7 @@ def _observed(message: Mapping[str, Any]) -> Result:
     kept = without(
         message, *([text] if isinstance(content, str) else []), *([identity] if isinstance(call, str) else [])
     )
-    return Result(_text(content), call if isinstance(call, str) else None, {_MINI: kept})
+    return Result(_text(content), text_or_none(call), {_MINI: kept})
 
 
 def _said_by(message: Mapping[str, Any]) -> Step:
@@ -196,31 +208,23 @@ def _said_by(message: Mapping[str, Any]) -> Step:
     kept = without(message, *(["content"] if isinstance(content, str) else []))
     if role != "assistant":
         return Step("user" if role == "user" else "system", _text(content), at=_at(extra), extra={_MINI: kept})
-    reasoning = message.get("reasoning_content")
-    step = Step(
-        "agent",
-        _text(content),
-        reasoning=reasoning if isinstance(reasoning, str) else None,
-        calls=_calls(message, extra),
-        extra={_MINI: kept},
-    )
-    return _measured(step, message)
+    reasoning = text_or_none(message.get("reasoning_content"))
+    calls = _calls(message, extra)
+    return _measured(Step("agent", _text(content), reasoning=reasoning, calls=calls, extra={_MINI: kept}), message)
 
 
 def _measured(step: Step, message: Mapping[str, Any]) -> Step:
     """Return a step with the tokens, cost and time of its message; the two APIs name tokens differently."""
     extra = _extra(message)
-    response = extra["response"] if isinstance(extra.get("response"), dict) else message
-    stated = response.get("usage")
-    usage = stated if isinstance(stated, dict) else {}
-    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
-    model = response.get("model")
+    response = object_or_none(extra.get("response")) or message
+    usage = object_or_none(response.get("usage")) or {}
+    details = object_or_none(usage.get("prompt_tokens_details") or usage.get("input_tokens_details")) or {}
     return replace(
         step,
-        model=model if isinstance(model, str) and model else None,
+        model=text_or_none(response.get("model")) or None,
         prompt_tokens=count_of(usage.get("prompt_tokens", usage.get("input_tokens"))),
         completion_tokens=count_of(usage.get("completion_tokens", usage.get("output_tokens"))),
-        cached_tokens=count_of(details.get("cached_tokens")) if isinstance(details, dict) else None,
+        cached_tokens=count_of(details.get("cached_tokens")),
         cost_usd=amount_of(extra.get("cost")),
         at=_at(extra),
     )
@@ -251,25 +255,15 @@ def _responded(message: Mapping[str, Any], items: Sequence[Any]) -> Step:
 
 def _responded_call(item: Mapping[str, Any]) -> ToolCall:
     written = item.get("arguments", item.get("action", item.get("input")))
-    if isinstance(written, str):
-        try:
-            written = json.loads(written)
-        except (ValueError, RecursionError):
-            written = {"input": written}
-    arguments = written if isinstance(written, dict) else {}
+    arguments = parsed_object(written)
+    if arguments is None:
+        arguments = {"input": written} if isinstance(written, str) else {}
     command = arguments.get("command")
     if isinstance(command, list) and all(isinstance(one, str) for one in command):
         arguments = {**arguments, "command": shlex.join(command)}
-    name = item.get("name")
-    identity = item.get("call_id") or item.get("id")
-    shown = (
-        name
-        if isinstance(name, str) and name
-        else _SHELL
-        if "shell" in str(item.get("type"))
-        else str(item.get("type"))
-    )
-    return ToolCall(identity if isinstance(identity, str) else "", shown, arguments)
+    kind, identity = str(item.get("type")), text_or_none(item.get("call_id") or item.get("id")) or ""
+    name = text_or_none(item.get("name")) or (_SHELL if "shell" in kind else kind)
+    return ToolCall(identity, name, arguments)
 
 
 def _joined(one: Step, other: Step) -> Step:
@@ -293,14 +287,18 @@ def _items(step: Step) -> list[Any]:
 def _calls(message: Mapping[str, Any], extra: Mapping[str, Any]) -> tuple[ToolCall, ...]:
     if message.get("tool_calls"):
         return tuple(steps_of([{"role": "assistant", "content": "", "tool_calls": message["tool_calls"]}])[0].calls)
-    actions: Sequence[Any] = extra.get("actions") if isinstance(extra.get("actions"), list) else ()  # type: ignore[assignment]
-    found = [one for one in actions if isinstance(one, dict) and isinstance(one.get("command"), str)]
+    actions = extra.get("actions")
+    found = (
+        [one for one in actions if isinstance(one, dict) and isinstance(one.get("command"), str)]
+        if isinstance(actions, list)
+        else []
+    )
     return tuple(ToolCall(str(one.get("tool_call_id") or ""), _SHELL, {"command": one["command"]}) for one in found)
 
 
 def _at(extra: Mapping[str, Any]) -> str | None:
     moment = amount_of(extra.get("timestamp"))
     try:
-        return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
+        return None if moment is None else iso(moment)
     except (ValueError, OverflowError, OSError):
         return None

@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import UsageError
-from workbench.base.files import shown
+from workbench.base.files import replaced, shown
 from workbench.base.text import one_line
-from workbench.interop.formats.exporting import Written, replaced
+from workbench.interop.formats.exporting import Written, write_lines
 from workbench.results.tables import TABLES, Rows, rows_of, table_rows
+
+
+def _table(name: str) -> Any:
+    return property(lambda session: _framed(session.rows(name)))
 
 
 class Session:
@@ -42,44 +46,21 @@ class Session:
     def close(self) -> None:
         self._reader.close()
 
-    @property
-    def trials(self) -> Any:
-        """A row per trial: case, agent, model, state, sums, ``imported_from``."""
-        return self._frame("trials")
-
-    @property
-    def steps(self) -> Any:
-        return self._frame("steps")
-
-    @property
-    def scores(self) -> Any:
-        """A row per trial, rubric and judge: points in all and of each tier."""
-        return self._frame("scores")
-
-    @property
-    def criteria(self) -> Any:
-        """A row per criterion of each scorecard, with points, maximum and reason."""
-        return self._frame("criteria")
-
-    @property
-    def tasks(self) -> Any:
-        return self._frame("tasks")
-
-    @property
-    def candidates(self) -> Any:
-        return self._frame("candidates")
-
-    @property
-    def failing_tests(self) -> Any:
-        """A row per test that did not pass for a candidate."""
-        return self._frame("failing_tests")
+    # A frame each; the page says what is a row.
+    trials = _table("trials")
+    steps = _table("steps")
+    scores = _table("scores")
+    criteria = _table("criteria")
+    tasks = _table("tasks")
+    candidates = _table("candidates")
+    failing_tests = _table("failing_tests")
 
     def rows(self, table: str) -> Rows:
         """Return a table as plain tuples, without a data frame library. UsageError: there is no such table."""
         return table_rows(self._reader, table)
 
     def query(self, sql: str, *arguments: object) -> Any:
-        """Return the frame of a SELECT; ``docs/session.md`` has tables and views. UsageError: SQLite refuses it."""
+        """Return the frame of a SELECT; ``docs/reference/session.md`` has tables and views. UsageError: SQLite refuses it."""
         from workbench.session import SessionError
 
         try:
@@ -93,9 +74,6 @@ class Session:
         """Return the text that a ``…_blob`` column names; None for None. SessionError: it is missing or unreadable."""
         return None if digest is None else self._reader.data(digest).decode("utf-8", "replace")
 
-    def _frame(self, table: str) -> Any:
-        return _framed(self.rows(table))
-
 
 def open_session(session: str | Path) -> Session:
     """Open a session to read: a file, or the name of a session in the folder of ``workbench locate sessions``.
@@ -105,11 +83,6 @@ def open_session(session: str | Path) -> Session:
     from workbench.orders.session_names import resolve_session
 
     return Session(resolve_session(str(session)))
-
-
-def session_rows(session: Path, table: str) -> Rows:
-    with Session(session) as opened:
-        return opened.rows(table)
 
 
 def _framed(rows: Rows) -> Any:
@@ -134,34 +107,47 @@ def _alike(values: list[Any]) -> list[Any]:
     return [None if one is None else one if isinstance(one, str) else json.dumps(one) for one in values]
 
 
-def write_tables(session: Path, to: str, output: Path) -> Written:
-    if output.is_file():
-        raise UsageError(f"{shown(output)} is a file; the tables are several, so name a folder.")
-    count, written = 0, []
-    for name in TABLES:
-        rows = session_rows(session, name)
-        if not rows.values:
-            continue
-        with replaced(output / f"{name}.{to}") as building:
-            _write(building, to, rows)
-        count += len(rows.values)
-        written.append(name)
-    if not written:
-        raise UsageError(f"{session.name} has no rows to export.")
-    return Written(count, f"rows ({', '.join(written)})")
+class CsvTables:
+    """A file for each table that has rows, in a folder; cells that a spreadsheet would take for formulas begin with an apostrophe."""
+
+    name = ""
+    about, suffix = "tables, a .csv file each", "csv"
+
+    def write(self, session: Path, output: Path, items: Sequence[str], accepted: bool) -> Written:
+        if output.is_file():
+            raise UsageError(f"{shown(output)} is a file; the tables are several, so name a folder.")
+        with Session(session) as opened:
+            found = {name: rows for name in TABLES if (rows := opened.rows(name)).values}
+        for name, rows in found.items():
+            with replaced(output / f"{name}.{self.suffix}") as building:
+                self.put(building, rows)
+        if not found:
+            raise UsageError(f"{session.name} has no rows to export.")
+        return Written(sum(len(rows.values) for rows in found.values()), f"rows ({', '.join(found)})")
+
+    def put(self, path: Path, rows: Rows) -> None:
+        with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(rows.columns)
+            writer.writerows([_cell(value) for value in row] for row in rows.values)
 
 
-def _write(path: Path, to: str, rows: Rows) -> None:
-    if to == "parquet":
+class JsonTables(CsvTables):
+    """An object a row."""
+
+    about, suffix = "tables, a .jsonl file each", "jsonl"
+
+    def put(self, path: Path, rows: Rows) -> None:
+        write_lines(path, _records(rows))
+
+
+class ParquetTables(CsvTables):
+    """What is of several kinds in one column is text."""
+
+    about, suffix = "tables, a .parquet file each", "parquet"
+
+    def put(self, path: Path, rows: Rows) -> None:
         write_parquet(path, list(_records(rows)))
-        return
-    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
-        if to == "jsonl":
-            file.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in _records(rows))
-            return
-        writer = csv.writer(file)
-        writer.writerow(rows.columns)
-        writer.writerows([_cell(value) for value in row] for row in rows.values)
 
 
 def _cell(value: object) -> object:

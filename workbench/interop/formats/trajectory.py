@@ -9,15 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import posixpath
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
 
 from workbench.base.text import one_line
+from workbench.base.typed_json import convert, encode
+from workbench.interop.formats.values import ForeignProblem, patched, without
 
 Extra = Mapping[str, Any]
+Count = Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
+Amount = Annotated[float, msgspec.Meta(ge=0, lt=1e15)]
 OWN = "workbench"
 """The key of ``extra`` under which the workbench keeps what only it knows: scores, remarks, the case."""
+CHANGED = "difference"
+"""The key beside it of what a format could not say of a trajectory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +52,20 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One turn of ``source`` (system, user, agent). None is always "the file does not say"."""
+    """One turn. None is always "the file does not say"."""
 
-    source: str
+    source: Annotated[str, msgspec.Meta(pattern="^(system|user|agent)$")]
     text: str
     reasoning: str | None = None  # before the message
     calls: Sequence[ToolCall] = ()
     results: Sequence[Result] | None = None  # in order; None: no observation
     model: str | None = None
-    prompt_tokens: int | None = None  # cached ones included
-    completion_tokens: int | None = None
-    cached_tokens: int | None = None
-    cost_usd: float | None = None
+    prompt_tokens: Count | None = None  # cached ones included
+    completion_tokens: Count | None = None
+    cached_tokens: Count | None = None
+    cost_usd: Amount | None = None
     at: str | None = None  # ISO 8601 as in the file
-    seconds: float | None = None
+    seconds: Amount | None = None
     extra: Extra = field(default_factory=dict)
 
     @property
@@ -66,9 +77,9 @@ class Step:
 class Totals:
     """Sums over a trajectory as the file states them, None if it does not."""
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cost_usd: float | None = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    cost_usd: Amount | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +91,10 @@ class Trajectory:
     version: str = ""
     model: str = ""  # "" if unknown
     task: str = ""  # id or name, "" if unknown
-    repeat: int = 1  # which attempt, from 1
+    repeat: Count = 1  # which attempt, from 1
     tools: Sequence[Any] | None = None  # as OpenAI defines them
     totals: Totals = Totals()
-    seconds: float | None = None
+    seconds: Amount | None = None
     problem: str = ""  # why it ended without a result
     submission: str | None = None  # a patch or text, if known
     extra: Extra = field(default_factory=dict)  # the rest, by format
@@ -114,9 +125,7 @@ class Trajectory:
     @property
     def digest(self) -> str:
         """SHA-256 of the content in hex; what people and judges add is no part of it."""
-        values = to_json(self)
-        values["extra"] = {key: value for key, value in values["extra"].items() if key != OWN}
-        text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        text = json.dumps(without_own(encode(self)), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -140,36 +149,120 @@ def with_own(extra: Extra, values: Mapping[str, Any]) -> dict[str, Any]:
     return {**extra, OWN: {**own_of(extra), **values}}
 
 
-def _fields(value: ToolCall | Result | Step | Totals | Trajectory) -> dict[str, Any]:
-    values = {name: getattr(value, name) for name in value.__dataclass_fields__}
-    return {name: dict(one) if isinstance(one, Mapping) else one for name, one in values.items()}
+def without_own(values: dict[str, Any]) -> dict[str, Any]:
+    return {**values, "extra": {key: value for key, value in values["extra"].items() if key != OWN}}
 
 
-def step_to_json(step: Step) -> dict[str, Any]:
-    results = None if step.results is None else [_fields(one) for one in step.results]
-    return {**_fields(step), "calls": [_fields(one) for one in step.calls], "results": results}
+def unix(text: str | None) -> float | None:
+    """Return an ISO 8601 time in unix seconds, None if it is invalid; without a zone it is UTC."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
-def step_from_json(values: Mapping[str, Any]) -> Step:
-    results = values["results"]
-    return Step(
-        **{
-            **values,
-            "calls": tuple(ToolCall(**one) for one in values["calls"]),
-            "results": None if results is None else tuple(Result(**one) for one in results),
-        }
-    )
+def iso(moment: float) -> str:
+    """Return unix seconds as ISO 8601 in UTC, to the microsecond."""
+    return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
+
+
+# -- as JSON
 
 
 def head_to_json(trajectory: Trajectory) -> dict[str, Any]:
-    tools = None if trajectory.tools is None else list(trajectory.tools)
-    values = {**_fields(trajectory), "tools": tools, "totals": _fields(trajectory.totals)}
-    return {name: value for name, value in values.items() if name != "steps"}
+    return without(encode(replace(trajectory, steps=())), "steps")
 
 
-def to_json(trajectory: Trajectory) -> dict[str, Any]:
-    return {**head_to_json(trajectory), "steps": [step_to_json(step) for step in trajectory.steps]}
+def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
+    """Return the trajectory that the workbench wrote, from a format's content and the difference beside it."""
+    own = without(ours, CHANGED)
+    try:
+        found = convert(Trajectory, patched(without_own(encode(plain)), ours.get(CHANGED)))
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise ForeignProblem("holds notes of the workbench that do not fit it") from None
+    return replace(found, extra={**found.extra, **({OWN: own} if own else {})})
 
 
-def from_head(head: Mapping[str, Any], steps: Sequence[Step]) -> Trajectory:
-    return Trajectory(**{**head, "totals": Totals(**head["totals"]), "steps": tuple(steps)})
+# -- which files the calls of a step listed or read
+
+
+_READING = "read_file view_file read view open open_file cat str_replace_editor str_replace_based_edit_tool"
+_READERS = frozenset(_READING.split())
+_LISTERS = frozenset({"list_directory", "list_dir", "list_files", "ls"})
+_SHELLS = frozenset({"bash", "shell", "execute_bash", "run_command", "terminal", "execute"})
+_PATHS = ("path", "file_path", "filename", "file", "filepath")
+_SHELL_READERS = frozenset({"cat", "nl", "head", "tail"})
+_OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "(", ")"})
+_LONGEST = 1000
+
+
+class Seen(NamedTuple):
+    """A path that was ``listed`` or ``read``."""
+
+    path: str
+    how: str
+
+
+def seen_in(step: Step) -> list[Seen]:
+    """Return what the calls of a step listed or read; of several calls only those with distinguishable results."""
+    results = {one.call: one.text for one in step.results or () if one.call}
+    found = []
+    for call in step.calls:
+        observed = results.get(call.id) if call.id in results else (step.observed if len(step.calls) == 1 else None)
+        if observed:
+            found += list(_of_call(call, observed))
+    return list(dict.fromkeys(one for one in found if one.path and len(one.path) <= _LONGEST and "\0" not in one.path))
+
+
+def _of_call(call: ToolCall, observed: str) -> Iterator[Seen]:
+    name, arguments = call.name.rpartition(".")[2].lower(), call.arguments
+    if name in _SHELLS:
+        yield from _of_command(_text(arguments, ("command", "cmd")), observed)
+        return
+    path = _text(arguments, _PATHS)
+    if name in _LISTERS:
+        yield from _listed(path or ".", observed)
+    elif name in _READERS and path and arguments.get("command", "view") == "view":
+        yield Seen(_plain(path), "read")
+
+
+def _text(arguments: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    return next((value for name in names if isinstance(value := arguments.get(name), str)), "")
+
+
+def _of_command(command: str, observed: str) -> Iterator[Seen]:
+    """Parse a command of nothing but one cat, nl, head, tail or ls: with pipes, variables or patterns it is unknown."""
+    try:
+        lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        words = list(lexer)
+    except ValueError:
+        return
+    if not words or _OPERATORS & set(words) or any(character in command for character in "*?$`\n"):
+        return
+    program, *rest = words
+    paths = [word for word in rest if not word.startswith("-") and not word.isdecimal()]
+    if program in _SHELL_READERS:
+        yield from (Seen(_plain(path), "read") for path in paths)
+    elif program == "ls" and len(rest) == len(paths) <= 1:
+        yield from _listed(paths[0] if paths else ".", observed)
+
+
+def _listed(folder: str, observed: str) -> Iterator[Seen]:
+    try:
+        value = json.loads(observed)
+    except (ValueError, RecursionError):
+        value = None
+    names = value if isinstance(value, list) else observed.splitlines()
+    for line in names:
+        name = line.strip() if isinstance(line, str) else ""
+        if name and not name.startswith("<") and ":" not in name:
+            yield Seen(_plain(posixpath.join(folder, name)), "listed")
+
+
+def _plain(path: str) -> str:
+    plain = posixpath.normpath(path)
+    return f"{plain}/" if path.endswith("/") and plain not in {".", "/"} else plain

@@ -8,20 +8,20 @@ rule, not an accident: it would otherwise hang on one route and pass on another)
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
 import random
 import sys
 import time
+import traceback
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from . import fast_path, reaching  # noqa: F401 - bodies with checks import the second
-from .own_modules import OwnModules
+from . import processes, reaching  # noqa: F401 - bodies with checks import the last
 from .process_state import ProcessState
-from .suite_errors import SuiteErrorWriter
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -33,6 +33,11 @@ _MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 5
 _FRAMEWORK = (f"{os.sep}_pytest{os.sep}", f"{os.sep}pluggy{os.sep}")
 
 
+def write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
 class Wire:
     """Writes events as JSON lines that carry the job's nonce."""
 
@@ -41,15 +46,11 @@ class Wire:
         self.nonce = nonce
 
     def emit(self, kind: str, **fields: Any) -> None:
-        line = json.dumps(dict(fields, e=kind, n=self.nonce)).encode("utf-8", "replace") + b"\n"
-        while line:
-            line = line[os.write(self.descriptor, line) :]
+        write(self.descriptor, json.dumps(dict(fields, e=kind, n=self.nonce)).encode("utf-8", "replace") + b"\n")
 
 
 def enter(spec: dict[str, Any], descriptor: int, keep: Collection[int] = ()) -> None:
     """Turn this process into a candidate's: descriptors, folders, variables, arguments, ``sys.path``."""
-    from . import processes
-
     # The same on every route: code under test reads the arguments, and ours are none of its business.
     sys.argv[:] = ["pytest"]
 
@@ -107,11 +108,10 @@ def arguments(spec: dict[str, Any]) -> list[str]:
 
 def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     """Test the candidate; ``start`` is the process before the repository is imported, which may call it already."""
-    from . import processes
-
     words = spec.get("words")
     enter(spec, descriptor, keep=() if words is None else (words,))
-    processes.limit_child(spec["limits"], spec.get("address_space_mb"), spec.get("process_limit"))
+    processes.limit_work(spec["limits"])
+    processes.confine_child(spec.get("address_space_mb"), spec.get("process_limit"))
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
     mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
@@ -121,10 +121,11 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
         code = pytest.main(arguments(spec), plugins=[reporter])
     except BaseException:
         if mouth is not None:
-            mouth.say_exception()
+            mouth.say(traceback.format_exc())  # ``SystemExit`` would print nothing by itself
         raise
     if mouth is not None:
-        mouth.close()
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
     finish(wire, reporter, int(code))
 
 
@@ -147,17 +148,27 @@ def candidate(spec: dict[str, Any]) -> tuple[str, str]:
 def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
     if reporter.tracer is not None:
         wire.emit("trace", trace=reporter.tracer.result())
-    wrong = reporter.modules.wrong()
-    wire.emit(
-        "end",
-        exit=code,
-        wrong_copy=wrong,
-        patched=reporter.patched,
-        changed=reporter.changed,
-        compared=reporter.compared,
-        collected=reporter.collected,
-    )
+    seen = {name: getattr(reporter, name) for name in ("patched", "changed", "compared", "collected")}
+    wire.emit("end", exit=code, wrong_copy=reporter.modules.wrong(), **seen)
     os._exit(code & 0xFF)
+
+
+class SuiteErrorWriter:
+    """The end of :class:`.watching.SuiteErrors` in the process."""
+
+    def __init__(self, descriptor: int, seconds: float) -> None:
+        """Redirect standard error to ``descriptor``, also if the process dies, or hangs for most of ``seconds``."""
+        self._descriptor = descriptor
+        os.set_inheritable(descriptor, False)
+        os.dup2(descriptor, 2)
+        faulthandler.enable(descriptor)
+        # It cannot be asked where it hangs once it is ended for that.
+        faulthandler.dump_traceback_later(max(seconds - 2.0, seconds * 0.8), file=descriptor)
+
+    def say(self, text: str) -> None:
+        """Write what pytest would print on the terminal only."""
+        with contextlib.suppress(OSError):
+            write(self._descriptor, text.encode("utf-8", "replace") + b"\n")
 
 
 class Reporter:
@@ -213,7 +224,7 @@ class Reporter:
 
     def pytest_collection_finish(self, session: Any) -> None:
         if self.mouth is not None:
-            self.mouth.hangs_no_more()
+            faulthandler.cancel_dump_traceback_later()  # from here on a test's name says where it hangs
         # After every plugin has had its say.
         self._collected_state = ProcessState()
 
@@ -241,7 +252,7 @@ class Reporter:
             first = first.tb_next
         if first is None:
             return
-        if self._failures >= _FULL_TRACEBACKS and not fast_path.brief_failures(item):
+        if self._failures >= _FULL_TRACEBACKS and not brief_failures(item):
             while first.tb_next is not None:  # only its message will be kept
                 first = first.tb_next
         call.excinfo = pytest.ExceptionInfo.from_exc_info((excinfo.type, excinfo.value, first))
@@ -305,6 +316,92 @@ class Reporter:
         if self.mouth is not None:
             self.mouth.say(str(excrepr))
         self.wire.emit("internal", message=(str(excrepr).strip().splitlines() or [""])[-1][:_MESSAGE])
+
+
+class Brief:
+    """A failure of which only the message will be kept: pytest's own text without the traceback."""
+
+    def __init__(self, message: str) -> None:
+        self.reprcrash = self
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def brief_failures(item: Any) -> bool:
+    """Keep only the message of a function's further failures; False for items with their own text."""
+    brief = item.__class__ is pytest.Function
+    if brief:
+        item.repr_failure = _brief
+    return brief
+
+
+def _brief(excinfo: Any, style: Any = None) -> Brief:
+    return Brief(excinfo.exconly(tryshort=True))
+
+
+def belongs(name: str, own: Collection[str]) -> bool:
+    parts = name.split(".")
+    return any(".".join(parts[:length]) in own for length in range(1, len(parts) + 1))
+
+
+class OwnModules:
+    """The repository's modules so far: a fork need only look at new or replaced ones.
+
+    Going through all of ``sys.modules`` writes to every module's reference count, and each costs the fork a page.
+    """
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._own = set(spec["own_modules"])
+        self._root = os.path.realpath(spec["root"]) + os.sep
+        self._folders: dict[str, bool] = {}  # links are resolved once a folder
+        self._known: list[tuple[str, Any]] = []
+        self._astray: list[str] = []
+        self._last: str | None = None
+
+    def remember(self) -> None:
+        """Record what is imported now, before a fork."""
+        self._known = [(name, module) for name, module in list(sys.modules.items()) if self._is_own(name)]
+        self._astray = [name for name, module in self._known if self._strays(name, module)]
+        self._last = next(reversed(sys.modules))
+
+    def wrong(self) -> list[list[str]]:
+        """Return ``[module, file]`` for modules of the repository that came from outside its tree."""
+        known = dict(self._known)
+        here = sys.modules
+        suspects = {name for name, module in self._known if here.get(name, module) is not module}
+        suspects.update(name for name in self._astray if name in here)
+        for name in self._newest():
+            if self._is_own(name) and known.get(name) is not here[name]:
+                suspects.add(name)
+        return [[name, str(here[name].__file__)] for name in sorted(suspects) if self._strays(name, here[name])]
+
+    def _newest(self) -> list[str]:
+        """Return the modules imported since ``remember``, or all if its mark is gone."""
+        names = []
+        try:
+            for name in reversed(sys.modules):
+                if name == self._last:
+                    break
+                names.append(name)
+        except RuntimeError:  # a thread of the candidate imports at this moment
+            return list(sys.modules)
+        return names
+
+    def _is_own(self, name: str) -> bool:
+        return belongs(name, self._own)
+
+    def _strays(self, name: str, module: Any) -> bool:
+        file = getattr(module, "__file__", None)
+        # Projects offer modules of others under names of their own (requests.packages.urllib3): those are no copies.
+        made_as = str(getattr(getattr(module, "__spec__", None), "name", name))
+        if not isinstance(file, str) or not belongs(made_as, self._own):
+            return False
+        folder = os.path.dirname(file)
+        if folder not in self._folders:
+            self._folders[folder] = (os.path.realpath(folder) + os.sep).startswith(self._root)
+        return not self._folders[folder]
 
 
 def refusal(text: str, whole: str) -> str:

@@ -10,17 +10,118 @@ from __future__ import annotations
 import base64
 import contextlib
 import fcntl
+import gc
 import json
 import os
 import select
+import sys
 import threading
 import time
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from . import child, fast_path, processes
-from .patching import Index, NotTheSame
+from . import child, processes
+from .judge import judge
+from .patching import INTROSPECTS, Index, NotTheSame, snippet, units, uses_introspection
+from .watching import watch
+
+if TYPE_CHECKING:
+    from .server import Server
+
+
+# What a hot candidate's process leaves out of pytest because nobody reads it, and no test can tell that it is missing: every
+# test asks thrice which hooks hold for its file, and every phase empties the captured output into a report that nobody
+# prints. What another version of pytest names differently stays.
+
+#: More captured output than this is thrown away in between: a file may only grow to its limit.
+_MUCH_OUTPUT = 256 * 1024
+
+
+def settle() -> None:
+    """Freeze live objects: a collection would touch, and so copy, every page that a fork shares with its parent."""
+    gc.collect()
+    gc.freeze()
+
+
+def remember_hooks(session: Any) -> None:
+    """Cache which hooks hold for a test's file; after collection the answer is always the same."""
+    original = getattr(session, "gethookproxy", None)
+    if original is None:
+        return
+    known: dict[Any, Any] = {}
+
+    def gethookproxy(fspath: Any) -> Any:
+        if fspath not in known:
+            known[fspath] = original(fspath)
+        return known[fspath]
+
+    for path in {item.path for item in session.items}:
+        gethookproxy(path)
+    session.gethookproxy = gethookproxy
+
+
+def silence(manager: Any) -> None:
+    """Take the terminal's reporter off the hooks: nobody reads its output; tests may still ask for it."""
+    terminal = manager.getplugin("terminalreporter")
+    for caller in (manager.get_hookcallers(terminal) or ()) if terminal is not None else ():
+        with contextlib.suppress(AttributeError, ValueError):  # another version of pluggy: it stays
+            caller._remove_plugin(terminal)
+
+
+def begin_capture(manager: Any) -> None:
+    """Empty the files that take the output: earlier forks wrote into the same ones."""
+    try:
+        for stream in (manager._global_capturing.out, manager._global_capturing.err):
+            stream.tmpfile.seek(0)
+            stream.tmpfile.truncate()
+    except (AttributeError, OSError, ValueError):  # another version of pytest: begin new ones
+        manager.stop_global_capturing()
+        manager.start_global_capturing()
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        Capture(manager)
+
+
+class Capture:
+    """Captures output once for all tests and discards it. AttributeError: pytest captures in another way."""
+
+    def __init__(self, manager: Any) -> None:
+        self._manager = manager
+        out, err = manager._global_capturing.out, manager._global_capturing.err
+        self._streams = []
+        for name, descriptor, stream in (("stdout", 1, out), ("stderr", 2, err)):
+            status = os.fstat(stream.tmpfile.fileno())
+            self._streams.append((name, descriptor, stream.syscapture.tmpfile, (status.st_dev, status.st_ino)))
+        if not callable(manager.item_capture):
+            raise AttributeError("item_capture")
+        manager.item_capture = self._item_capture
+
+    @contextlib.contextmanager
+    def _item_capture(self, when: str, item: Any) -> Iterator[None]:
+        manager = self._manager
+        manager.resume_global_capture()
+        manager.activate_fixture()
+        try:
+            yield
+        finally:
+            manager.deactivate_fixture()
+            if not self._in_order():
+                # As pytest does it: the descriptors are put back, the files emptied.
+                manager.suspend_global_capture(in_=False)
+                manager.read_global_capture()
+
+    def _in_order(self) -> bool:
+        for name, descriptor, stream, known in self._streams:
+            try:
+                status = os.fstat(descriptor)
+            except OSError:
+                return False
+            if getattr(sys, name) is not stream or (status.st_dev, status.st_ino) != known:
+                return False
+            if status.st_size > _MUCH_OUTPUT:
+                return False
+        return True
 
 
 class Loop(child.Reporter):
@@ -50,8 +151,8 @@ class Loop(child.Reporter):
             os._exit(0)
         index = Index(self.spec["root"])
         self.modules.remember()
-        fast_path.remember_hooks(session)
-        fast_path.settle()
+        remember_hooks(session)
+        settle()
         spare = self._fork()
         if spare is None:
             self._become(session, items, index)
@@ -60,7 +161,7 @@ class Loop(child.Reporter):
         for line in self._commands:
             pid, pipe = spare
             try:
-                _write(pipe, line)
+                child.write(pipe, line)
             except OSError:
                 os._exit(0)  # somebody ended it while it waited
             os.close(pipe)
@@ -120,8 +221,8 @@ class Loop(child.Reporter):
         manager = session.config.pluginmanager
         capture = manager.getplugin("capturemanager")
         if capture is not None:
-            fast_path.begin_capture(capture)
-        fast_path.silence(manager)
+            begin_capture(capture)
+        silence(manager)
         session.items = [
             item for _, item in sorted((items[test] for test in command["tests"]), key=lambda pair: pair[0])
         ]
@@ -140,11 +241,6 @@ def serve(spec: dict[str, Any], descriptor: int, commands: int, answers: int) ->
     os._exit(70)  # pytest ended before the loop began
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
-
-
 class Hot:
     """The server's end: starts the hot process and gives it commands."""
 
@@ -154,7 +250,7 @@ class Hot:
             # The report of most candidates fits, so that nobody waits for its being read.
             fcntl.fcntl(self.reader, fcntl.F_SETPIPE_SZ, 1 << 20)
         commands, self._commands = os.pipe()
-        self._answers, answers = os.pipe()
+        self.answers, answers = os.pipe()
         self._pending = b""
         self.spare = 0
         self.pid = os.fork()
@@ -172,22 +268,18 @@ class Hot:
     def pids(self) -> tuple[int, ...]:
         return (self.pid, self.spare) if self.spare else (self.pid,)
 
-    @property
-    def answers(self) -> int:
-        return self._answers
-
     def send(self, command: dict[str, Any]) -> None:
         """Send one command; raises OSError if the process is gone."""
         self.spare = 0  # it becomes the candidate; the next one will be told
-        _write(self._commands, json.dumps(command).encode() + b"\n")
+        child.write(self._commands, json.dumps(command).encode() + b"\n")
 
     def answer(self, deadline: float) -> dict[str, Any] | None:
         """Return the next answer, or None if there is none before the deadline or the process is gone."""
         while b"\n" not in self._pending:
             wait = max(0.0, deadline - time.monotonic())
-            if not select.select([self._answers], [], [], wait)[0]:
+            if not select.select([self.answers], [], [], wait)[0]:
                 return None
-            data = os.read(self._answers, 65536)
+            data = os.read(self.answers, 65536)
             if not data:
                 return None
             self._pending += data
@@ -207,5 +299,133 @@ class Hot:
             os.waitpid(self.pid, 0)
         except OSError:
             pass
-        for descriptor in (self.reader, self._commands, self._answers):
+        for descriptor in (self.reader, self._commands, self.answers):
             os.close(descriptor)
+
+
+#: How often the hot process may be lost (a candidate killed it) before the warm path takes over for good.
+_MOST_LOSSES = 20
+
+_START_SECONDS = 60.0
+
+
+class ForkServer:
+    """At most one hot process, and what is known about each file's functions."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._hot: Hot | None = None
+        self._limits = b""
+        self._problem = ""
+        self._losses = 0
+        self._units: dict[str, dict[tuple[str, int], dict[str, Any]]] = {}
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes that must survive a candidate."""
+        return self._hot.pids if self._hot is not None else ()
+
+    def run(self, job: dict[str, Any], content: bytes, nonce: str) -> tuple[dict[str, Any] | None, str]:
+        """Return ``(report, "")``, or ``(None, why the hot path cannot give this verdict)``."""
+        tree = self._server.tree
+        pristine = tree.source(job["path"])
+        if pristine is None:
+            return None, "the file is new"
+        try:
+            unit = self._unit(job["path"], pristine, tuple(job["function"]))
+            text = snippet(pristine, content, unit)
+            if uses_introspection(text, snippet(pristine, pristine, unit)):
+                return None, INTROSPECTS
+            self._start(job)
+        except NotTheSame as reason:
+            return None, str(reason)
+        tree.place(job["path"], content)
+        hot = self._hot
+        assert hot is not None
+        hot.drain()
+        processes.wake(hot.pids)
+        command = {name: job[name] for name in ("tests", "path", "function", "limits")}
+        command |= {"nonce": nonce, "unit": unit}
+        command["text"] = base64.b64encode(text).decode()
+        try:
+            hot.send(command)
+        except OSError:
+            return self._lose()
+        end = _Answer(hot)
+        outcome = watch(hot.reader, nonce, job, end, keep=lambda: hot.pids)
+        end.poll()  # the next spare has been told by now
+        processes.end_all(hot.pids)
+        gone = outcome.status is None and end.poll(2.0) is None
+        if gone or not outcome.events or not hot.spare or processes.limits_of(hot.pid) != self._limits:
+            return self._lose()
+        if outcome.events and outcome.events[-1]["e"] == "slower":
+            return None, outcome.events[-1]["reason"]
+        report = judge(outcome.events, job["tests"], outcome.status, outcome.ended, outcome.exceeded)
+        report.update(route="hot", trace=None)
+        return report, ""
+
+    def warm_up(self, job: dict[str, Any]) -> None:
+        """Start the hot process if it may be of use: its bytecode makes the slower routes faster as well."""
+        if job["tests"] and not self._server.harvested:
+            with contextlib.suppress(NotTheSame):
+                self._start(job)
+
+    def _unit(self, path: str, pristine: bytes, function: tuple[str, int]) -> dict[str, Any]:
+        if path not in self._units:
+            self._units[path] = units(pristine)
+        unit = self._units[path].get(function)
+        if unit is None:
+            raise NotTheSame("the function cannot be found in the file")
+        return unit
+
+    def _start(self, job: dict[str, Any]) -> None:
+        if self._hot is not None:
+            return
+        if self._problem:
+            raise NotTheSame(self._problem)
+        server = self._server
+        spec = server.specification(dict(job, path="", tests=[], deselect=[]), "")
+        spec["write_bytecode"] = not server.harvested
+        hot = Hot(spec, max(_START_SECONDS, job["limits"]["seconds"]))
+        if hot.problem is None and server.tree.strangers():
+            hot.problem = "collecting the tests writes files"
+        if hot.problem is not None:
+            self._problem = hot.problem
+            hot.close()
+            processes.end_all()
+            server.reset()
+            raise NotTheSame(self._problem)
+        if spec["write_bytecode"]:
+            server.tree.harvest()
+            server.harvested = True
+        self._hot = hot
+        self._limits = processes.limits_of(hot.pid)
+
+    def _lose(self) -> tuple[None, str]:
+        """Give the hot process up; the warm path decides about this candidate."""
+        if self._hot is not None:
+            self._hot.close()
+            self._hot = None
+        self._losses += 1
+        if self._losses >= _MOST_LOSSES:
+            self._problem = "candidates kept killing the hot process"
+        processes.end_all()
+        self._server.reset()
+        return None, "the hot process was lost"
+
+
+class _Answer:
+    def __init__(self, hot: Hot) -> None:
+        self._hot = hot
+        self.descriptor: int | None = hot.answers
+        self._status: int | None = None
+        self.peak = 0
+
+    def poll(self, seconds: float = 0.0) -> int | None:
+        deadline = time.monotonic() + seconds
+        while self._status is None:
+            answer = self._hot.answer(deadline)
+            if answer is None:
+                break
+            self._status, self.peak = answer.get("status"), answer.get("peak", 0)
+        return self._status

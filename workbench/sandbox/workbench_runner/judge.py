@@ -21,23 +21,17 @@ def judge(
 ) -> dict[str, Any]:
     """Return ``{"verdict", "reason", "detail", "tests", "suspicious", "changed", "restart"}`` and more.
 
-    Args:
-        events: What the process reported under the right nonce, in order.
-        required: Node ids that must pass; empty means every collected test.
-        status: Wait status of the process, or None if it had to be killed.
-        ended: ``exit`` (by itself), ``timeout`` or ``flood`` (by us).
-        memory_exceeded: Whether it was killed for the memory that it used.
+    ``events`` are what the process reported under the right nonce, ``required`` the node ids that must pass (empty:
+    every collected test), ``status`` the wait status or None if it had to be killed. It ``ended`` by itself (``exit``),
+    or by us: ``timeout``, ``flood``.
     """
     tests = {}
-    order = []
     started = []
     last = None
     problems = []
     for event in events:
         kind = event.get("e")
         if kind == "test":
-            if event["id"] not in tests:
-                order.append(event["id"])
             tests[event["id"]] = {key: event[key] for key in ("id", "outcome", "seconds", "message", "traceback")}
         elif kind == "start":
             started.append(event["id"])
@@ -48,10 +42,9 @@ def judge(
     for name in required:
         if name not in tests:
             running = bool(started) and started[-1] == name
-            tests[name] = {"id": name, "outcome": "missing", "seconds": 0.0, "message": "", "traceback": ""}
-            tests[name]["message"] = "was running when the process ended" if running else "did not run"
-            order.append(name)
-    outcomes = [tests[name] for name in order]
+            message = "was running when the process ended" if running else "did not run"
+            tests[name] = {"id": name, "outcome": "missing", "seconds": 0.0, "message": message, "traceback": ""}
+    outcomes = list(tests.values())
     unfinished = [name for name in started if name not in tests or tests[name]["outcome"] == "missing"]
     where = " in " + unfinished[-1] if unfinished else _before_tests(events, required) if not started else ""
     if ended == "timeout" and required and _failed_to_the_last(outcomes):
@@ -63,7 +56,7 @@ def judge(
             if outcome["outcome"] == "missing":
                 outcome["message"] = problems[0]["message"]
                 outcome["traceback"] = problems[0]["traceback"]
-    suspicious = list(last.get("patched", ())) if last else []
+    told = (event["name"] for event in events if event["e"] == "changed")
     return {
         # Some engines tell of the kernel's kill much later, and would tell it of the next candidate.
         "restart": memory_exceeded and ended == "exit",
@@ -71,10 +64,8 @@ def judge(
         "reason": reason,
         "detail": detail,
         "tests": outcomes,
-        "suspicious": suspicious,
-        "changed": sorted({*last.get("changed", ()), *(event["name"] for event in events if event["e"] == "changed")})
-        if last
-        else [],
+        "suspicious": list(last.get("patched", ())) if last else [],
+        "changed": sorted({*last.get("changed", ()), *told}) if last else [],
         "running": unfinished[-1] if (unfinished and ended != "exit") or (unfinished and last is None) else "",
         "notes": [f"{problem['id']}: {problem['message']}" for problem in problems],
     }

@@ -13,11 +13,17 @@ import gc
 import inspect
 import linecache
 import os
+import re
 import types
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 _KIND = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 _FUTURE = 0x0FF0_0000
+
+
+if TYPE_CHECKING:
+    Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class NotTheSame(Exception):
@@ -30,36 +36,51 @@ def units(source: bytes) -> dict[tuple[str, int], dict[str, Any]]:
     A unit is ``{"first", "last", "name", "classes", "header"}``: lines from 1, ``__qualname__``, the classes around it.
     """
     found: dict[tuple[str, int], dict[str, Any]] = {}
+    found_by_node: dict[Definition, dict[str, Any]] = {}
     if source.startswith(b"\xef\xbb\xbf") or b"coding" in b"".join(source.splitlines()[:2]):
         return found
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return found
-    counts: dict[str, int] = {}
-
-    def walk(node: ast.AST, prefix: str, classes: tuple[str, ...], unit: dict[str, Any] | None) -> None:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                name = prefix + child.name
-                counts[name] = counts.get(name, 0) + 1
-                first = min([child.lineno] + [decorator.lineno for decorator in child.decorator_list])
-                own = unit or {
-                    "first": first,
-                    "last": child.end_lineno,
-                    "name": name,
-                    "classes": list(classes),
-                    "header": header(child),
-                }
-                found[name, counts[name]] = own
-                walk(child, name + ".<locals>.", (), own)
-            elif isinstance(child, ast.ClassDef):
-                walk(child, prefix + child.name + ".", (*classes, child.name), unit)
-            else:
-                walk(child, prefix, classes, unit)
-
-    walk(tree, "", (), None)
+    for node, name, occurrence, around in definitions(tree):
+        if isinstance(node, ast.ClassDef):
+            continue
+        outermost = next((one for one in around if not isinstance(one, ast.ClassDef)), None)
+        if outermost is not None:
+            found[name, occurrence] = found_by_node[outermost]
+            continue
+        found[name, occurrence] = found_by_node[node] = {
+            "first": first_line(node),
+            "last": node.end_lineno,
+            "name": name,
+            "classes": [one.name for one in around],
+            "header": header(node),
+        }
     return found
+
+
+def definitions(tree: ast.AST) -> Iterator[tuple[Definition, str, int, tuple[Definition, ...]]]:
+    """Yield the functions and classes of a file in its order.
+
+    Each comes with its qualified name, which of its kind and name it is (from 1), and those around it, outermost first.
+    """
+    counts: dict[tuple[bool, str], int] = {}
+    pending: list[tuple[ast.AST, str, tuple[Definition, ...]]] = [(tree, "", ())]
+    while pending:
+        node, prefix, around = pending.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            is_class, name = isinstance(node, ast.ClassDef), prefix + node.name
+            counts[is_class, name] = counts.get((is_class, name), 0) + 1
+            yield node, name, counts[is_class, name], around
+            prefix, around = name + ("." if is_class else ".<locals>."), (*around, node)
+        children = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
+        pending += [(child, prefix, around) for child in reversed(children)]
+
+
+def first_line(node: Definition) -> int:
+    """Return the line on which a definition begins, its decorators included."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
 def header(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -147,3 +168,23 @@ class Index:
         for function in functions:
             function.__code__ = new
         linecache.clearcache()
+
+
+#: Why the hot route is not taken: a repository that was imported leaves pieces of its bytecode in freed memory, which a fork
+#: inherits, so code that looks into its own process goes to an interpreter that has never seen the original. The rule reads
+#: the text only: what it suspects wrongly just takes longer.
+INTROSPECTS = "it looks into its own process"
+
+_WORDS = re.compile(
+    rb"\b(?:_?ctypes|cffi|gc|mmap|marshal|tracemalloc|currentframe|_getframe|_current_frames|settrace|setprofile|f_back|"
+    rb"f_globals|f_locals|gi_frame|cr_frame|ag_frame|tb_frame|__traceback__|__subclasses__|co_code|co_consts|import_module|__builtins__)\b"
+    rb"|/proc\b|\bsys\.modules\b|(?<![.\w])(?:exec|eval|compile|__import__|globals|vars)\s*\("
+)
+
+#: A name of a file can be put together from pieces that no rule recognises.
+_OPENS = re.compile(rb"\b(?:open|fdopen|FileIO|read_bytes|read_text|preadv?)\b")
+
+
+def uses_introspection(text: bytes, original: bytes) -> bool:
+    """Return whether a function's text, unlike its original's, may look at its own memory or frames."""
+    return _WORDS.search(text) is not None or (_OPENS.search(text) is not None and _OPENS.search(original) is None)

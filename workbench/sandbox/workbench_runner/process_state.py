@@ -185,8 +185,9 @@ class ProcessState:
 
     def _before_collection(self, phase: str, collection: dict[str, int]) -> None:
         if phase == "start":
-            # Here it would be a warning about the tests; what ends a test that hangs must not be swallowed.
-            with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
+            # Here it would be a warning about the tests, which fail with it at the end of their stack; what ends a test that
+            # hangs must not be swallowed.
+            with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError, RecursionError):
                 for generation in range(collection["generation"] + 1):
                     self._noted.update(self._of_new_classes(gc.get_objects(generation)))
 

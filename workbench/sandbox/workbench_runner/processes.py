@@ -51,11 +51,6 @@ def soften_child() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def limit_child(limits: dict[str, Any], address_space_mb: int | None, processes: int | None) -> None:
-    limit_work(limits)
-    confine_child(address_space_mb, processes)
-
-
 def limit_work(limits: dict[str, Any]) -> None:
     """Set the limits that belong to one candidate: processor time and the largest file."""
     _limit(resource.RLIMIT_FSIZE, int(limits["file_mb"] * 2**20))
@@ -71,11 +66,8 @@ def confine_child(address_space_mb: int | None, processes: int | None) -> None:
         _limit(resource.RLIMIT_AS, address_space_mb * 2**20)
     if processes and hasattr(resource, "RLIMIT_NPROC"):
         _limit(resource.RLIMIT_NPROC, processes)
-    try:
-        with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")  # when memory runs out the kernel takes the candidate, not the server
-    except OSError:
-        pass
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")  # when memory runs out the kernel takes the candidate, not the server
     confine.scope_signals()
 
 

@@ -20,14 +20,13 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from . import child, processes
-from .fork_server import ForkServer
-from .introspection_check import INTROSPECTS
+from .child import belongs
+from .hot import ForkServer
 from .judge import judge
-from .own_modules import belongs
+from .patching import INTROSPECTS
 from .process_state import ProcessState
-from .suite_errors import SuiteErrors, of_suite
 from .tree import Tree
-from .watching import Exit, watch
+from .watching import Exit, SuiteErrors, watch
 
 _BOOTSTRAP = "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.insert(0, %r); from workbench_runner.%s import main; main()"
 
@@ -46,7 +45,6 @@ class Blocker:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if belongs(name, self.names):
             raise ModuleNotFoundError(f"{name} belongs to the repository under test", name=name)
-        return
 
 
 class Server:
@@ -62,12 +60,8 @@ class Server:
         self.tree.load(settings.pop("files"))
         os.makedirs(settings["metadata_root"], exist_ok=True)
         self.metadata = Tree(settings["metadata_root"], [])
-        self.metadata.load(
-            [
-                [path, 0o755 if path.startswith("bin/") else 0o644, base64.b64encode(text.encode())]
-                for path, text in settings["metadata"]
-            ]
-        )
+        modes = ((path, 0o755 if path.startswith("bin/") else 0o644, text) for path, text in settings["metadata"])
+        self.metadata.load([[path, mode, base64.b64encode(text.encode())] for path, mode, text in modes])
         self.extra_paths = [settings["metadata_root"]] if settings.get("metadata") else []
         self.failed = self._preload()
         self._preloaded = ProcessState()
@@ -83,13 +77,8 @@ class Server:
         failed = []
         import pytest  # noqa: F401 - the point is to have it imported
 
-        names = ["_pytest." + name for name in _builtin_plugins()] + [
-            "unittest.mock",
-            "coverage",
-            "tempfile",
-            "logging",
-        ]
-        for name in names + list(self.settings["preload"]):
+        plugins = ["_pytest." + name for name in _builtin_plugins()]
+        for name in [*plugins, "unittest.mock", "coverage", "tempfile", "logging", *self.settings["preload"]]:
             before = set(sys.modules)
             try:
                 importlib.import_module(name)
@@ -102,27 +91,18 @@ class Server:
         return failed
 
     def specification(self, job: dict[str, Any], nonce: str) -> dict[str, Any]:
-        settings = self.settings
+        of_settings = (
+            "root", "import_roots", "own_modules", "pytest_args", "environ", "address_space_mb", "process_limit",
+        )  # fmt: skip
+        of_job = ("path", "function", "tests", "order", "deselect", "trace", "limits")
         return {
-            "root": settings["root"],
-            "path": job["path"],
-            "function": job["function"],
-            "tests": job["tests"],
-            "test_paths": settings.get("test_paths", []),
-            "order": job["order"],
-            "deselect": job["deselect"],
-            "trace": job["trace"],
+            **{name: self.settings.get(name) for name in of_settings},
+            **{name: job[name] for name in of_job},
+            "test_paths": self.settings.get("test_paths", []),
             "trace_tests": job.get("trace_tests", False),
-            "limits": job["limits"],
             "nonce": nonce,
-            "import_roots": settings["import_roots"],
-            "own_modules": settings["own_modules"],
-            "pytest_args": settings["pytest_args"],
-            "environ": settings["environ"],
             "extra_paths": self.extra_paths,
             "hide_paths": [self.home, ""],
-            "address_space_mb": settings.get("address_space_mb"),
-            "process_limit": settings.get("process_limit"),
         }
 
     def run(self, job: dict[str, Any]) -> dict[str, Any]:
@@ -154,11 +134,11 @@ class Server:
         route = "cold" if job["route"] == "cold" else "warm"
         spec = self.specification(job, nonce)
         spec["write_bytecode"] = not job["path"] and not self.harvested
-        words = SuiteErrors() if of_suite(job) else None
+        words = SuiteErrors() if not job["path"] and not job["tests"] else None
         spec["words"] = words.writer if words is not None else None
         pid, reader = (self._start_cold if route == "cold" else self._start_warm)(spec)
         if words is not None:
-            words.begun()
+            os.close(words.writer)  # the process has it now
         end = Exit(pid)
         outcome = watch(reader, nonce, job, end, keep=lambda: self.fork_server.pids, words=words)
         clean = processes.end_all(self.fork_server.pids)
@@ -235,15 +215,8 @@ def main() -> NoReturn:
         if request["op"] == "open":
             server = Server(request, home)
             threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
-            answer(
-                {
-                    "op": "ready",
-                    "pid": os.getpid(),
-                    "python": sys.version.split()[0],
-                    "preload_failed": server.failed,
-                    "threads": threads,
-                }
-            )
+            ready = {"op": "ready", "pid": os.getpid(), "python": sys.version.split()[0], "threads": threads}
+            answer(dict(ready, preload_failed=server.failed))
         elif request["op"] == "run" and server is not None:
             report = server.run(request["job"])
             answer(dict(report, op="report"))

@@ -1,4 +1,4 @@
-"""Watching one candidate: its report, its time, its memory, its end."""
+"""Watching one candidate: its report, its time, its memory, its end; and what a run of the whole suite says."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ import select
 import signal
 import time
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from . import processes
-
-if TYPE_CHECKING:
-    from .suite_errors import SuiteErrors
 
 
 class Outcome(NamedTuple):
@@ -38,7 +35,7 @@ class End(Protocol):
 
 
 #: Events after which a candidate's process has nothing more to say.
-_LAST = ("end", "invalid", "slower")
+_LAST_EVENTS = ("end", "invalid", "slower")
 
 _LOOK_FIRST, _LOOK_AGAIN = 0.25, 0.1  # seconds between looks at the memory in use
 
@@ -67,6 +64,40 @@ class Exit:
             return None
         status, self.peak = ended
         return status
+
+
+#: How much is kept of it: the beginning names the file, the end the reason.
+_FIRST, _LAST = 4096, 12288
+
+
+class SuiteErrors:
+    """The standard error of a run of the whole suite, where pytest says why it refuses a repository.
+
+    Only such runs have it: they run the pristine tree, so nobody gains by it. A candidate's standard error leads nowhere.
+    """
+
+    def __init__(self) -> None:
+        self.descriptor, self.writer = os.pipe()
+        self._first = b""
+        self._last = b""
+
+    def drain(self) -> None:
+        """Read what is there, a few pipes full at most: endless output must not hold up the clock."""
+        for _ in range(16):
+            if not select.select([self.descriptor], [], [], 0)[0]:
+                return
+            data = os.read(self.descriptor, 1 << 16)
+            if not data:
+                return
+            room = _FIRST - len(self._first)
+            self._first += data[:room]
+            self._last = (self._last + data[room:])[-_LAST:]
+
+    def close(self, root: str) -> str:
+        """Return the output, with paths of the tree at ``root`` relative to it."""
+        self.drain()
+        os.close(self.descriptor)
+        return (self._first + self._last).decode("utf-8", "replace").replace(root + os.sep, "")
 
 
 def watch(
@@ -116,7 +147,7 @@ def watch(
             # Between two looks it may outgrow the machine, or the group around the sandbox, of whose kills nobody tells us.
             killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
             return Outcome(events, status, "exit", killed and end.peak > memory)
-        if end.descriptor is None and ((events and events[-1]["e"] in _LAST) or (closed and ready)):
+        if end.descriptor is None and ((events and events[-1]["e"] in _LAST_EVENTS) or (closed and ready)):
             time.sleep(0.0005)  # nothing more will come; only the exit status is missing
 
 

@@ -1,0 +1,133 @@
+"""Every kind of order has what any of them has: a dry run, the queue, a question before much, and a way to leave it alone."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import recorded
+import regenerated
+
+from workbench.cli import main
+from workbench.orders import launching
+from workbench.orders.measured import measured_in
+from workbench.session import SessionReader, engine_starts
+
+TRIAL = "t1aaaaaaaaaa"
+ORDERS = [
+    ["run", "word_counter", "--model", "local", "--judge", "offline", "--session", "{session}"],
+    ["regenerate", "word_counter", "--evaluator", "reference", "--sandbox", "process", "--session", "{session}"],
+    ["check", "--no-run", "--session", "{session}"],
+    ["rescore", "{session}", "--judge", "offline"],
+    ["rerun", "{session}", TRIAL],
+    ["fork", "{session}", TRIAL, "--step", "3", "--model", "local/smollm2-135m-instruct"],
+    ["improve", "word_counter", "--writer", "local", "--evaluator", "local", "--sandbox", "process", "--session", "{session}"],
+    ["study", "{study}", "--session", "{session}"],
+]  # fmt: skip
+
+
+@pytest.fixture
+def session(home: Path) -> Path:
+    made = recorded.Recorder(home / "data" / "demo.session")
+    made.run()
+    recorded.word_counter(made, TRIAL)
+    made.close()
+    return made.path
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What engine processes were started with."""
+    found: list[list[str]] = []
+
+    class Process:
+        pid = os.getpid()
+
+    def engine_process(arguments: list[str], *_: object, **__: object) -> Process:
+        found.append(arguments)
+        return Process()
+
+    monkeypatch.setattr(launching, "engine_process", engine_process)
+    return found
+
+
+def order(words: list[str], session: Path, *more: str) -> list[str]:
+    study = session.parent / "mine.toml"
+    study.write_text(
+        'name = "mine"\nkind = "docs"\nrows = ["word_counter"]\nsamples = 1\n[columns]\ndocs = ["original"]\n'
+        'evaluators = ["reference"]\n[settings]\nsandbox = "process"\n'
+    )
+    return [*(word.format(session=session, study=study) for word in words), *more]
+
+
+def runs(session: Path) -> list[str]:
+    with SessionReader(session) as reader:
+        return [run.id for run in reader.runs()]
+
+
+@pytest.mark.parametrize("words", ORDERS, ids=lambda words: words[0])
+def test_a_dry_run_says_what_it_takes_and_starts_nothing(
+    words: list[str], session: Path, launched: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = runs(session)
+    assert main(order(words, session, "--dry-run")) == 0
+    assert capsys.readouterr().out.endswith("Nothing was started.\n")
+    assert main(order(words, session, "--dry-run", "--json")) == 0
+    (said,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert said["type"] == "estimate"
+    assert (runs(session), launched) == (before, [])
+
+
+@pytest.mark.parametrize("words", ORDERS, ids=lambda words: words[0])
+def test_it_can_be_left_in_the_queue(
+    words: list[str], session: Path, launched: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = runs(session)
+    assert main(order(words, session, "--queue", "--detach")) == 0, capsys.readouterr().err
+    assert capsys.readouterr().out.splitlines()[-1] == str(session)
+    (started,) = launched
+    with SessionReader(session) as reader:
+        new = [run for run in reader.runs() if run.id not in before]
+    if words[0] in ("improve", "study"):  # their processes wait, each run of theirs begins when it is its turn
+        assert started[-1] == "--queue"
+    else:
+        assert [run.turn for run in new] == [1.0]
+        assert started[-1] == new[0].id
+
+
+def test_what_has_no_run_of_its_own_waits_for_the_others(session: Path) -> None:
+    launching.wait_for_others(session)  # nothing is under way
+    with launching.SessionWriter(session) as writer:
+        writer.add_run("other", "document", {"cases": ["word_counter"]})
+    engine_starts.started("other", os.getpid())
+    looked = []
+
+    class Look:
+        def wait(self, _: float) -> None:
+            looked.append(1)
+            with launching.SessionWriter(session) as writer:
+                writer.set_run("other", state="done")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(launching.threading, "Event", Look)
+        launching.wait_for_others(session)
+    assert looked == [1]
+
+
+def test_the_first_estimate_of_a_newcomer_is_that_of_the_source_itself(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The functions of a source bound its tasks; what an example recorded elsewhere, with other tasks, is not taken for them."""
+    example = regenerated.Recorder(tmp_path / "bundled" / "example.session")
+    example.run(asks=[{"evaluator": "local", "samples": 1}])
+    example.task("f0", 0)
+    example.close()
+    bundled = launching.paths.bundled
+    monkeypatch.setattr(
+        launching.paths, "bundled", lambda name: example.path.parent if name == "sessions" else bundled(name)
+    )
+    assert measured_in([example.path]).tasks == {}
+    assert main(["regenerate", "word_counter", "--evaluator", "local", "--dry-run"]) == 0
+    assert "word_counter × local × 3 samples = up to 114 candidates, about 110 requests" in capsys.readouterr().out

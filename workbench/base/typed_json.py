@@ -1,0 +1,50 @@
+"""JSON texts as dataclasses. msgspec, which reads them, is imported with the first: most commands need none."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+
+
+class WrongForm(ValueError):
+    """Invalid JSON, or JSON of another form; ``place`` is the field that is wrong, "" for all of it."""
+
+    def __init__(self, message: str, place: str = "") -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def decode(kind: type[Value], text: str | bytes) -> Value:
+    """Return the value of JSON text as a type; fields that it does not have are ignored. Raises WrongForm."""
+    try:
+        values = json.loads(text)  # not msgspec: texts may hold lone surrogates
+    except RecursionError:
+        raise WrongForm("its JSON is nested too deep") from None
+    except ValueError:
+        raise WrongForm("it is not JSON") from None
+    return convert(kind, values)
+
+
+def convert(kind: type[Value], values: Any) -> Value:
+    """Return JSON values as a type, see :func:`decode`."""
+    import msgspec
+
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).replace("`", "").partition(" - at $.")
+        missing = re.search(r"missing required field (\w+)", what)
+        said = f"{what[0].lower()}{what[1:]}{path and f' at {path}'}"
+        raise WrongForm(
+            f"its JSON has another form: {said}", ".".join(filter(None, (path, missing and missing[1])))
+        ) from None
+
+
+def encode(value: Any) -> Any:
+    """Return what JSON has for a dataclass; bytes become base64, which :func:`convert` reads again."""
+    import msgspec
+
+    return msgspec.to_builtins(value)

@@ -1,0 +1,258 @@
+"""Claims of a page's Python: modules, names in them, and parameters."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.checking.kinds import kind_of
+from workbench.checking.lookup import Lookup
+from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.claims import known
+from workbench.claims.nearest import nearest, one_letter_off, slip_of
+from workbench.claims.page import Page, Span
+from workbench.claims.project import ProjectIndex
+from workbench.claims.python import assigned, example_of, imports_of, names_bound
+
+_CALL = re.compile(r"@?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\((?:[^()]|\([^()]*\))*\)")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_NAME = re.compile(r"[A-Za-z]\w*_\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """What a name of the page stands for: a module, or ``name`` of a module."""
+
+    module: str
+    name: str = ""
+
+
+class NameClaims(Lookup):
+    """Claims of one page's Python code."""
+
+    def __init__(self, page: Page, project: ProjectIndex) -> None:
+        super().__init__(page, project)
+        self._bound: dict[str, _Bound] = {}
+        self._defined: set[str] = set()
+        self._foreign: set[str] = set()  # what the page's code imports of other projects
+
+    def all(self) -> Iterator[ClaimResult]:
+        examples = (
+            (code.line, example_of(code.code))
+            for code in self.page.codes
+            if not code.skip and kind_of(code, self.project.modules) in ("python", "doctest")
+        )
+        trees = [(line, tree) for line, tree in examples if tree is not None]
+        for _, tree in trees:
+            self._defined |= names_bound(tree)
+            self._foreign |= {one.bound for one in imports_of(tree) if one.top not in self.project.modules}
+        for line, tree in trees:
+            yield from self._in(tree, line)
+        for span in self.page.spans:
+            yield from self._span(span)
+
+    def untrue(
+        self, line: int, kind: str, text: str, reason: str, nearest: str = "", exact: bool = False
+    ) -> ClaimResult:
+        if kind != "parameter" and known.is_readers_name(text):
+            return self.unknown(line, kind, text, f"{reason}; it may stand for the reader's")
+        return super().untrue(line, kind, text, reason, nearest, exact)
+
+    # -- blocks
+
+    def _in(self, tree: ast.Module, first: int) -> Iterator[ClaimResult]:
+        modules: dict[tuple[str, int], ClaimResult] = {}
+        for one in imports_of(tree):
+            line, statement, bound = first + one.line - 1, first + one.statement - 1, _Bound(one.module, one.name)
+            if one.top not in self.project.modules:
+                yield from self._misspelt_module(one.module, line)
+                continue
+            if (module := modules.get((one.module, statement))) is None:
+                module = modules[one.module, statement] = self._module(one.module, statement)
+                yield module
+            if not one.name:
+                bound = _Bound(one.module if one.bound != one.top else one.top)
+            elif one.name != "*":
+                if module.truth is Truth.TRUE:
+                    yield self._name(one.module, one.name, line, one.name)
+                submodule = f"{one.module}.{one.name}"
+                bound = _Bound(submodule) if self.project.module_file(submodule) is not None else bound
+            self._bound[one.bound] = bound
+        reassigned = assigned(tree)
+        for node in ast.walk(tree):
+            line = first + getattr(node, "lineno", 1) - 1
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
+                meant = self._bound.get(node.value.id)
+                if meant and not meant.name and node.value.id not in reassigned:
+                    yield self._name(meant.module, node.attr, line, f"{node.value.id}.{node.attr}")
+            elif isinstance(node, ast.Call):
+                yield from self._call(node, line)
+
+    def _misspelt_module(self, dotted: str, line: int) -> Iterator[ClaimResult]:
+        """Yield a claim about a module one letter off from one of the project's that occurs nowhere in it."""
+        top = dotted.split(".")[0]
+        near = one_letter_off(top, self.project.modules)
+        if near and not known.is_known(top) and not self.project.occurs(top):
+            yield self.untrue(line, "module", top, f"there is no module {top}", near, True)
+
+    def _module(self, dotted: str, line: int) -> ClaimResult:
+        if self.project.module_file(dotted) is not None:
+            return self.true(line, "module", dotted)
+        parent, _, last = dotted.rpartition(".")
+        path = self.project.module_file(parent) if parent else None
+        if (
+            path is None
+            or not path
+            or self.project.names_of(path) is None
+            or last in (self.project.names_of(path) or ())
+        ):
+            return self.unknown(line, "module", dotted, "its package makes names while it runs")
+        folder = path.rpartition("/")[0]
+        siblings = {
+            name.removeprefix(f"{folder}/").split("/")[0].removesuffix(".py")
+            for name in self.project.files
+            if name.startswith(f"{folder}/")
+        }
+        near, exact = nearest(last, siblings, 0.7)
+        if not near and self.project.occurs(last):
+            return self.unknown(line, "module", dotted, f"{last} is elsewhere in the project")
+        meant = f"{parent}.{near}" if near else ""
+        return self.untrue(line, "module", dotted, f"there is no module {dotted}", meant, exact)
+
+    def _name(self, module: str, name: str, line: int, shown: str) -> ClaimResult:
+        project = self.project
+        path = project.module_file(module)
+        if name.startswith("__") and name.endswith("__"):
+            return (self.true if path else self.unknown)(line, "name", shown, "")
+        if project.module_file(f"{module}.{name}") is not None:
+            return self.true(line, "name", shown)
+        words = project.names_of(path) if path and not project.hidden(module) else None
+        if words is not None and name in words:
+            return self.true(line, "name", shown)
+        if words is None:
+            return self.unknown(line, "name", shown, f"{module} makes names while it runs")
+        if project.is_built(name):
+            return self.unknown(line, "name", shown, f"{name} may be built")
+        public = _public(project, path)
+        near = nearest(name, [word for word in words if word in public or word in project.defined], 0.7)
+        return self.untrue(line, "name", shown, f"{module} has no {name}", *near)
+
+    def _call(self, node: ast.Call, line: int) -> Iterator[ClaimResult]:
+        target: _Bound | None = None
+        if isinstance(node.func, ast.Name):
+            target = self._bound.get(node.func.id)
+        elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            module = self._bound.get(node.func.value.id)
+            target = _Bound(module.module, node.func.attr) if module and not module.name else None
+        keywords = [keyword.arg for keyword in node.keywords if keyword.arg]
+        if target is None or not target.name or not keywords:
+            return
+        found = self.project.parameters(target.module, target.name)
+        for keyword in keywords:
+            shown = f"{target.name}({keyword}=)"
+            if found is None:
+                yield self.unknown(line, "parameter", shown, "its parameters cannot be read")
+            elif keyword in found:
+                yield self.true(line, "parameter", shown)
+            else:
+                reason = f"{target.name} has no parameter {keyword}"
+                yield self.untrue(line, "parameter", keyword, reason, *nearest(keyword, found, 0.7))
+
+    # -- running text
+
+    def _span(self, span: Span) -> Iterator[ClaimResult]:
+        text = span.text.strip()
+        call = _CALL.fullmatch(text)
+        name = call[1] if call else text if _DOTTED.fullmatch(text) or _NAME.fullmatch(text) else ""
+        if not name or known.FILE.fullmatch(name) or name.isupper():
+            return
+        first, *rest = name.split(".")
+        if rest and first not in self._defined and (bound := self._bound.get(first)):
+            # import x as y, from x import y as z
+            name = ".".join((bound.name or bound.module, *rest))
+            first, *rest = name.split(".")
+        if rest and first in self.project.modules and self.project.members(first) is None:
+            yield from self._dotted(name, span.line, text)
+        elif (
+            known.is_python(name)
+            or known.is_placeholder(name)
+            or len(first) < 3
+            or first in self._defined | self._foreign
+        ):
+            return
+        elif rest:
+            yield self._attribute(first, rest, text, span.line)
+        elif self.project.occurs(name):
+            yield self.true(span.line, "name", text)
+        elif meant := self._misspelt(name) if call is None else self._slip(name):
+            yield self.untrue(span.line, "name", name, f"nothing is called {name}", meant, True)
+        else:
+            yield self.unknown(span.line, "name", text, "it may be of another program")
+
+    def _slip(self, name: str) -> str:
+        return "" if known.is_known(name) else self.project.meant(name)
+
+    def _attribute(self, owner: str, rest: list[str], text: str, line: int) -> ClaimResult:
+        name, project = rest[0], self.project
+        if (found := project.members(owner)) is not None:
+            members, whole = found
+            if name in members or (name.startswith("__") and name.endswith("__")):
+                return self.true(line, "name", text)
+            if whole and not project.occurs(name) and (meant := slip_of(name, members)):
+                return self.untrue(line, "name", name, f"{owner} has no {name}", meant, True)
+            return self.unknown(line, "name", text, f"{owner} may inherit or make {name}")
+        if project.occurs(owner) or known.is_known(owner):
+            if project.occurs(rest[-1]):
+                return self.true(line, "name", text)
+            return self.unknown(line, "name", text, "it may be of another program")
+        # Two witnesses: what is meant has what the page takes from it.
+        for meant in (project.meant(owner), one_letter_off(owner, project.modules)):
+            members = (project.members(meant) or (frozenset(), False))[0] if meant else frozenset()
+            if meant and (name in members or project.module_file(meant) is not None):
+                reason = f"nothing is called {owner}"
+                return self.untrue(line, "name", owner, reason, meant, True)
+        if owner[0].islower() and project.occurs(rest[-1]):
+            return self.true(line, "name", text)  # a variable of the reader's
+        return self.unknown(line, "name", text, f"nothing in the project is called {owner}")
+
+    def _misspelt(self, name: str) -> str:
+        """The project's own word that a name of several words is one letter off from; "" if none."""
+        if len(name) < 7 or known.is_known(name) or not re.search(r"[a-z]_[a-z]|[a-z][A-Z]", name):
+            return ""
+        return one_letter_off(name, self.project.words_like(name))
+
+    def _dotted(self, name: str, line: int, shown: str) -> Iterator[ClaimResult]:
+        parts = name.split(".")
+        for length in range(len(parts), 0, -1):
+            module = ".".join(parts[:length])
+            if self.project.module_file(module) is not None:
+                if length == len(parts):
+                    yield self.true(line, "module", shown)
+                    return
+                missing = parts[length]
+                found = self._name(module, missing, line, shown)
+                if found.truth is Truth.TRUE and parts[length + 1 :] and self.project.members(missing):
+                    found = self._attribute(missing, parts[length + 1 :], shown, line)
+                elif found.truth is Truth.UNTRUE and self.project.occurs(missing):
+                    found = self.unknown(line, "name", shown, f"{missing} is elsewhere in the project")
+                elif found.truth is Truth.UNTRUE:
+                    sibling = self._module(f"{module}.{missing}", line).nearest.rpartition(".")[2]
+                    if near := slip_of(missing, [found.nearest, sibling]):
+                        found = self.untrue(line, "name", missing, found.reason, near, True)
+                    else:
+                        found = self.unknown(line, "name", shown, "nothing is near it")
+                yield found
+                return
+
+
+def _public(project: ProjectIndex, path: str | None) -> set[str]:
+    tree = project.parsed(path) if path else None
+    found = set()
+    for node in tree.body if tree is not None else ():
+        if isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            found |= {alias.asname or alias.name for alias in node.names}
+    return found

@@ -1,0 +1,120 @@
+"""How many candidates an order of a regeneration run will add, what they will take, and what doc systems will ask before.
+
+What a doc system asks is known by what it asked before, else by a rule: ``llm`` asks once for each function, class and module
+of a file with tasks (``scope target``: once for each task); RepoAgent once for each function and class, tests included
+(measured: 91 requests for the 90 functions and the class of word_counter, 203 for the 181 and 22 of schema 0.7.7). OSA and
+commands have no rule; what they asked for a definition elsewhere counts. Cheap to import.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import TYPE_CHECKING
+
+from workbench.base.plugins import names
+from workbench.documenters.kept import kept
+from workbench.documenters.making import kept_place, program_of
+from workbench.documenters.types import KIND, DocsName, parse_docs
+from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
+from workbench.orders.measured import DocsRate, Measured, snapshot_here, tasks_in_cache  # fmt: skip
+from workbench.plans.plan import RegenerationPlan
+
+if TYPE_CHECKING:
+    from workbench.repository import Snapshot
+
+
+def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
+    """Return what doc systems will ask for written-out plans, each with whether the session has its source documented already."""
+    rates = [*measured.documenting, *kept_rates()]
+    found: dict[tuple[str, str], tuple[float | None, bool]] = {}
+    for plan, documented in orders:
+        name, key = parse_docs(plan.docs), (plan.source, plan.docs)
+        if not documented and key not in found:
+            if name.kind == "extension":
+                found[key] = None, False
+            elif model_of(name):
+                found[key] = _asked(measured, rates, plan, name)
+    known = [(_of_a_request(measured, rates, docs), count) for (_, docs), (count, _) in found.items() if count]
+    tokens, seconds, dollars = (total(times(each[place], count) for each, count in known) for place in range(3))
+    unknown = tuple(f"{docs} about {source}" for (source, docs), (count, _) in found.items() if count is None)
+    up_to = any(most for count, most in found.values() if count)
+    return Documentation(float(sum(count for _, count in known)), tokens, seconds, dollars, unknown, up_to)
+
+
+def model_of(name: DocsName) -> str:
+    """Return the model that a doc system asks, "" for one that asks none."""
+    if name.kind == "llm":
+        return name.rest
+    return program_of(name).adapter(name.rest, name.version).model if name.kind in names(KIND, own=True) else ""
+
+
+def kept_rates() -> list[DocsRate]:
+    found = []
+    for one in kept():
+        told = one.documented
+        if told is None or not told.program or not told.counts.get("requests"):
+            continue
+        count, tokens = told.counts["requests"], told.counts["prompt_tokens"] + told.counts["completion_tokens"]
+        definitions = sum(int(told.counts[kind]) for kind in ("function", "class", "module"))
+        # Dollars of what the session answered again are not among the counts, so none are taken from here.
+        of_a_request = (tokens / count, told.counts["seconds"] / count, None)
+        found.append(DocsRate(told.program, told.source, count, *of_a_request, True, definitions))
+    return found
+
+
+def _of_a_request(
+    measured: Measured, rates: Sequence[DocsRate], docs: str
+) -> tuple[float | None, float | None, float | None]:
+    """Return tokens, seconds and dollars."""
+    model, kind = model_of(parse_docs(docs)), docs.partition(":")[0]
+    own = [one for one in rates if one.docs == docs]
+    alike = own or [one for one in rates if one.docs.partition(":")[0] == kind]
+    priced = [one.dollars for one in own if one.dollars is not None]
+    near = seconds_of_request(measured, model)
+    return (
+        median(one.tokens for one in alike) if alike else None,
+        median(one.seconds for one in own) if own else near[0] if near else None,
+        0.0 if is_free(model) else median(priced) if priced else None,
+    )
+
+
+def _asked(
+    measured: Measured, rates: Sequence[DocsRate], plan: RegenerationPlan, name: DocsName
+) -> tuple[float | None, bool]:
+    """Return the requests about a repository, None where nobody knows, and whether that is an upper bound."""
+    snapshot = snapshot_here(plan.source)
+    whole = [one for one in rates if one.docs == plan.docs and one.complete]
+    own = [one.requests for one in whole if one.source == plan.source]
+    if name.kind != "llm" and snapshot is not None and kept_place(name, snapshot).is_file():
+        return 0.0, False
+    # An order for some tasks makes llm document some files only.
+    if own and name.kind != "llm":
+        return median(own), False
+    if snapshot is None:
+        return None, False
+    if name.kind == "llm":
+        ask, files = plan.asks[0], tasks_in_cache(measured.builds.get(plan.source))
+        if files is None or ask.tasks:
+            return float(_definitions(snapshot, None).total()), True
+        files = files[: ask.limit or None]
+        count = len(files) if plan.docs_scope == "target" else _definitions(snapshot, set(files)).total()
+        return float(count), False
+    counts = _definitions(snapshot, None)
+    if name.kind == "repoagent":
+        return float(counts["function"] + counts["class"]), False
+    each = [one.requests / one.definitions for one in whole if one.definitions]
+    return median(each) * counts.total() if each else None, False
+
+
+def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
+    from workbench.repository.functions import find_definitions
+
+    found: Counter[str] = Counter()
+    for entry in snapshot.files:
+        if entry.path.endswith(".py") and (only is None or entry.path in only):
+            found.update(
+                one.key.kind for one in find_definitions((snapshot.root / entry.path).read_bytes(), entry.path)
+            )
+    return found

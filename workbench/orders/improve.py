@@ -1,0 +1,274 @@
+"""Order docstrings to be improved: write it into a session, hand it to an engine, cancel it, and say how it stands. Cheap to import."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.base.errors import UsageError
+from workbench.base.read_only import must_write
+from workbench.base.settings import load
+from workbench.improving.attempts import Standing, standings
+from workbench.improving.changes import Change
+from workbench.improving.reading import Improved, attempts_of, spliced, task_source
+from workbench.orders import defaults, running
+from workbench.orders.estimate import (
+    Estimate,
+    added,
+    estimate_candidates,
+    is_free,
+    known_tasks,
+    seconds_of_request,
+    total,
+)
+from workbench.orders.launching import WarmEngine, engine_for
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder
+from workbench.orders.orders import Order, is_same_work, ordered_work
+from workbench.orders.plan_checks import check_place, check_sandbox
+from workbench.orders.regenerate import RegenerateOrder, absolute_source, carried_out, content_of, resolved
+from workbench.plans.arguments import PlanDamaged
+from workbench.plans.plan import Ask, ImprovementPlan, RegenerationPlan, as_text, chosen, filled, repeating
+from workbench.results.kinds import BELOW, Kind
+from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
+from workbench.session.identity import run_id
+from workbench.session.rows import ImprovementRow
+from workbench.session.task_names import row_id
+
+HELD_OUT, ATTEMPTS = 5, 2
+"""What an order takes that leaves them open."""
+_OPEN = ("queued", "running")
+_LET_GO_SECONDS, _LOOK_SECONDS = 45.0, 0.05
+
+
+def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
+    """Return a plan with what is open (0 and "") filled in: from the session's run of the source, else this machine's defaults."""
+    settings = load()
+    writer = plan.writer or defaults.agent_model(settings)
+    for model, role in ((writer, "the writer"), (plan.second_evaluator, "the second evaluator")):
+        if model:
+            defaults.check_model(model, role)
+    base = plan.base
+    if (known := _recorded_ask(session, base)) is not None:
+        base = replace(filled(base, known, "prompt", "context", "extra_body"), evaluator=known.evaluator, asks=(known,))
+        base = replace(base, extra_body=base.extra_body or "{}")
+    base = replace(base, samples=base.samples or defaults.SAMPLES)
+    for evaluator in (base.evaluator, plan.second_evaluator):
+        if evaluator in ("reference", "stub") or evaluator.startswith("samples:"):
+            raise UsageError(
+                f"{evaluator.partition(':')[0]} is no evaluator that reads docstrings, so none can be improved by it; name a model."
+            )
+    base = resolved(base)
+    if plan.second_evaluator == base.evaluator:
+        raise UsageError(f"{base.evaluator} is the evaluator already; a second evaluator is another model.")
+    return ImprovementPlan(
+        replace(base, snapshot=content_of(base.source)),
+        writer,
+        plan.held_out or HELD_OUT,
+        plan.below or BELOW,
+        plan.attempts or ATTEMPTS,
+        plan.most,
+        plan.second_evaluator,
+    )
+
+
+def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
+    """Return a plan with what it leaves open (0 and "") as the session's last order of the same source has it."""
+    if not session.exists():
+        return plan
+    source = absolute_source(plan.base.source)
+    with SessionReader(session) as reader:
+        orders = [
+            one for row in reader.improvements() if (one := plan_of(row)) is not None and one.base.source == source
+        ]
+    mine = [one for one in orders if not plan.base.evaluator or one.base.evaluator == plan.base.evaluator]
+    if not mine:
+        return plan
+    last = mine[-1]
+    base = filled(plan.base, last.base, "samples", "tasks", "sandbox", "prompt", "context", "extra_body", "spend_limit")
+    plan = replace(plan, base=replace(base, evaluator=last.base.evaluator))
+    return filled(plan, last, "writer", "held_out", "below", "attempts", "most", "second_evaluator")
+
+
+def plan_of(row: ImprovementRow) -> ImprovementPlan | None:
+    try:
+        return ImprovementPlan.from_json(row.plan)
+    except PlanDamaged:
+        return None
+
+
+def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
+    if not session.exists():
+        return None
+    plan = resolved(base)
+    with SessionReader(session) as reader:
+        runs = [run for run in reader.runs() if is_same_work(run, plan)]
+    asks = [ask for run in runs for ask in RegenerationPlan.from_json(run.config).asks if ask.prompt]
+    meant = [ask for ask in asks if not base.evaluator or ask.evaluator == base.evaluator]
+    # Later ones may be those of held-out samples.
+    return meant[0] if meant else None
+
+
+def order_improvement(session: Path, plan: ImprovementPlan) -> str:
+    """Write an order into a session (created if missing) and return its id; one that means the same is ordered on."""
+    must_write("start a run")
+    check_sandbox(plan.base.sandbox or load().sandbox, plan.base.import_folders)
+    check_place(session)
+    ensure(session)
+    # Searched within the transaction: of several concurrent orders, the first is written and the others find it.
+    with SessionWriter(session) as writer, writer.transaction(), SessionReader(session) as reader:
+        same = [
+            row for row in reader.improvements() if (one := plan_of(row)) is not None and one.meaning == plan.meaning
+        ]
+        if not same:
+            key = run_id()
+            writer.add_improvement(key, plan.to_json())
+            return key
+        key = same[-1].id
+        if state_of(same[-1]) not in _OPEN:
+            writer.set_improvement(key, plan=as_text(plan))
+        return key
+
+
+def launch_improvement(session: Path, improvement: str, *, queue: bool = False) -> subprocess.Popen[bytes] | None:
+    """Start a process that executes an order; it goes on when the caller exits. None where one is at it already."""
+    must_write("start a run")
+    with SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+    if row is None or row.state not in _OPEN:
+        _let_go(improvement)
+    with SessionWriter(session) as writer, writer.transaction():
+        if engine_starts.is_coming(improvement):
+            return None
+        engine_starts.announce(improvement)
+        writer.set_improvement(improvement, state="queued", problem=None, finished_at=None)
+    process = engine_for(session, "improvement", improvement, queue=queue)
+    engine_starts.started(improvement, process.pid)
+    return process
+
+
+def _let_go(improvement: str) -> None:
+    pause, end = threading.Event(), time.monotonic() + _LET_GO_SECONDS
+    while engine_starts.is_coming(improvement) and time.monotonic() < end:
+        pause.wait(_LOOK_SECONDS)
+
+
+def cancel_improvement(session: Path, improvement: str) -> None:
+    with SessionWriter(session) as writer, writer.transaction(), SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+        if row is None or row.state not in _OPEN:
+            return
+        writer.set_improvement(improvement, state="cancelled")
+    with SessionReader(session) as reader:
+        run = reader.run(row.now_run) if row.now_run else None
+        under_way = run is not None and reader.run_state(run) in _OPEN
+    if run is not None and under_way:
+        running.cancel(session, run.id)
+
+
+def stop_improvement(session: Path, improvement: str) -> None:
+    cancel_improvement(session, improvement)
+    _let_go(improvement)
+
+
+def state_of(row: ImprovementRow) -> str:
+    """Return how an order stands: as it says itself, or ``interrupted`` where no process executes it any more."""
+    return "interrupted" if row.state in _OPEN and not engine_starts.is_coming(row.id) else row.state
+
+
+def improved(session: Path, improvement: str) -> Improved:
+    """Read what came of an order, as far as it is known. Raises PlanDamaged: what was asked for cannot be read."""
+    with SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+        assert row is not None
+        plan = ImprovementPlan.from_json(row.plan)
+        attempts = attempts_of(reader, row, plan)
+        found = _standings(reader, row, plan)
+        kept = [(one.task, task_source(reader, one.task)[0], one.docstring) for one in attempts if one.is_kept]
+    changes = tuple(Change(path, before, after) for path, (before, after) in sorted(spliced(kept).items()))
+    return Improved(found, attempts, changes, plan, row.run_id or "")
+
+
+def _standings(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Standing, ...]:
+    run, base = reader.run(row.run_id) if row.run_id else None, plan.base
+    if run is None:
+        return ()
+    asks = base.asks or (Ask(**repeating(base)),)
+    work = ordered_work(reader, Order(run.id, asks[0], base.k))
+    return standings(work.tasks, work.candidates, reader.dropped(run.id), below=plan.below, samples=base.samples)
+
+
+class ImproveOrder(WorkOrder):
+    """Improve docstrings; what a plan leaves open is as the session's last order of the same source has it."""
+
+    id = ""  # Once it was submitted, the order's
+
+    def __init__(self, session: Path, plan: ImprovementPlan) -> None:
+        super().__init__(session)
+        self.plan, self._source = plan, plan.base.source
+
+    def resolve(self) -> None:
+        self.plan = resolved_improvement(self.session, as_before(self.session, self.plan))
+
+    @property
+    def what(self) -> str:
+        plan = self.plan
+        second = f", held-out samples by {plan.second_evaluator}" if plan.second_evaluator else ""
+        return f"{self._source} × {plan.base.evaluator}, docstrings by {plan.writer}{second}"
+
+    def estimate(self, measured: Measured) -> Estimate:
+        """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time."""
+        plan = self.plan
+        base, tried = plan.base, None
+        if base.tasks and self.session.exists():
+            with SessionReader(self.session) as reader:
+                rows = [task for run in reader.runs() if is_same_work(run, base) for task in reader.tasks(run.id)]
+            if rows and not chosen(base.asks[0], [(row_id(task), task.id, task) for task in rows]):
+                raise UsageError(f"No task is called {', '.join(base.tasks)}; `workbench tasks` lists their ids.")
+        if (order := carried_out(self.session, base)) is not None:
+            with SessionReader(self.session) as reader:
+                work = ordered_work(reader, order)
+            found = standings(work.tasks, work.candidates, (), below=plan.below, samples=base.samples)
+            tried = sum(one.kind is Kind.BADLY for one in found)
+            first = estimate_candidates(measured, base.source, base.evaluator, candidates=0)
+        else:
+            first = RegenerateOrder(self.session, base).estimate(measured)
+            tasks = known_tasks(measured, base.source)
+            exact = bool(base.tasks) and not set("*?[") & set("".join(base.tasks))
+            tried = len(base.tasks) if exact else tasks
+        if tried is not None and plan.most:
+            tried = min(tried, plan.most)
+        if tried == 0:
+            return first
+        seen, held_out = plan.attempts * base.samples, (1 + plan.attempts) * plan.held_out
+        more = [
+            estimate_candidates(measured, base.source, model, candidates=None if tried is None else tried * each)
+            for model, each in ((base.evaluator, seen), (plan.held_out_by, held_out))
+        ]
+        told = replace(added((first, *more)), documentation=first.documentation, up_to=True)
+        if tried is None:
+            return told
+        written = tried * plan.attempts
+        near = seconds_of_request(measured, plan.writer)
+        return replace(
+            told,
+            requests=total((told.requests, written)),
+            seconds=total((told.seconds, near[0] * written if near else None)),
+            dollars=told.dollars if is_free(plan.writer) else None,
+        )
+
+    def write(self) -> None:
+        self.id = order_improvement(self.session, self.plan)
+
+    def launch(self, *, queue: bool = False, warm: WarmEngine | None = None) -> None:
+        """Start a process that executes it, None where one is at it already."""
+        self.process = launch_improvement(self.session, self.id, queue=queue)
+
+    def cancel(self) -> None:
+        stop_improvement(self.session, self.id)
+
+    def resume(self, warm: WarmEngine | None = None) -> None:
+        self.launch()

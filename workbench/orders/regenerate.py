@@ -1,0 +1,408 @@
+"""Order a regeneration: a run of its own, or more of one that is there; and move runs to another engine. Cheap to import."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench import catalog
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extensions import is_dotted
+from workbench.base.files import expanded
+from workbench.base.plugins import names
+from workbench.base.settings import load
+from workbench.base.text import plural
+from workbench.documenters import parse_docs, parse_scope
+from workbench.documenters.making import program_of
+from workbench.orders import defaults
+from workbench.orders.docs_estimate import documentation
+from workbench.orders.estimate import Documentation, Estimate, building_first, estimate_ask, estimate_candidates
+from workbench.orders.extension_check import import_folders
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder
+from workbench.orders.orders import Order, check_samples, is_finished, is_same_work
+from workbench.orders.plan_checks import check_place, check_regeneration, check_sandbox
+from workbench.orders.session_names import resolve_session
+from workbench.plans.plan import Ask, RegenerationPlan, as_text, repeating, same_but_samples
+from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
+from workbench.session.groups import CONTROLS, canonical
+from workbench.session.identity import run_id
+from workbench.session.pending_work import is_missing
+from workbench.session.rows import RunRow, columns
+
+if TYPE_CHECKING:
+    from workbench.regeneration.prompts import OwnPrompt
+
+#: Names the engine that tests on this machine, where a setting names a cluster.
+HERE = "local"
+
+
+class RegenerateOrder(WorkOrder):
+    """Regenerate function bodies of a repository."""
+
+    order: Order  # Once it was submitted
+
+    def __init__(self, session: Path, plan: RegenerationPlan) -> None:
+        super().__init__(session)
+        self.plan = plan
+
+    @property
+    def what(self) -> str:
+        evaluator = self.plan.evaluator or defaults.evaluator(load())
+        samples = self.plan.samples or (1 if evaluator in CONTROLS else defaults.SAMPLES)
+        return f"{self.plan.source} × {evaluator} × {plural(samples, 'sample')}"
+
+    def estimate(self, measured: Measured) -> Estimate:
+        whole = resolved(self.plan)
+        told = estimate_ask(measured, whole.source, whole.asks[0], rebuild=whole.rebuild)
+        return replace(told, documentation=self.documentation(measured))
+
+    def documentation(self, measured: Measured) -> Documentation:
+        """Return what its doc system asks before candidates are written; it reads the source, so call it in a thread."""
+        whole = resolved(self.plan)
+        return documentation(measured, [(whole, is_documented(self.session, whole))])
+
+    def write(self) -> None:
+        self.order = order_regeneration(self.session, self.plan)
+        self.runs = [self.order.run]
+
+
+class MoreSamplesOrder(WorkOrder):
+    """Let a run have ``samples`` candidates per task for an evaluator, the latest unless named, as it was asked for with ``prompt`` and ``context``."""
+
+    def __init__(
+        self, session: Path, run: str, samples: int, evaluator: str = "", prompt: str = "", context: str = ""
+    ) -> None:
+        super().__init__(session)
+        self._run, self._samples, self._evaluator, self._asked = run, samples, evaluator, (prompt, context)
+
+    def estimate(self, measured: Measured) -> Estimate:
+        plan = self._grown()
+        ask = plan.asks[-1]
+        with SessionReader(self.session) as reader:
+            tasks = {task.id for task in reader.tasks(self._run) if task.state == "ready"}
+            had = sum(row.evaluator == ask.evaluator and row.task_id in tasks for row in reader.candidates(self._run))
+        told = estimate_candidates(
+            measured, plan.source, ask.evaluator, candidates=max(0, len(tasks) * ask.samples - had)
+        )
+        return building_first(told, measured, plan.source)
+
+    def _grown(self) -> RegenerationPlan:
+        row = _run(self.session, self._run)
+        old = RegenerationPlan.from_json(row.config)
+        check_regeneration(replace(old, samples=self._samples))
+        evaluator = self._evaluator or old.evaluator
+        mine = [ask for ask in old.asks if ask.evaluator == evaluator]
+        if not mine:
+            raise UsageError(f"The run was never asked for samples of {evaluator}.")
+        # Samples of older files may not say how they were asked for: then all are meant.
+        mine = [ask for ask in mine if (ask.prompt, ask.context) == self._asked] or mine
+        had = max(ask.samples for ask in mine)
+        if self._samples <= had:
+            raise UsageError(f"The run has {had} samples per task already; ask for more than that.")
+        asks = tuple(replace(ask, samples=self._samples) for ask in mine)
+        return replace(old, **repeating(asks[-1]), asks=asks)
+
+    def write(self) -> None:
+        grown = self._grown()
+        self.runs = [_run(self.session, self._run).id]
+        with SessionWriter(self.session) as writer, writer.transaction():
+            grow(writer, self.runs[0], grown)
+
+
+def is_documented(session: Path, plan: RegenerationPlan) -> bool:
+    """Return whether a session has what a doc system wrote for an order, all of it."""
+    if not session.exists():
+        return False
+    with SessionReader(session, surveyed=False) as reader:
+        run = next((run.id for run in reader.runs() if is_same_work(run, plan)), "")
+        return bool(
+            reader.query("SELECT 1 FROM stages WHERE run_id = ? AND name = 'documentation' AND state = 'done'", (run,))
+        )
+
+
+def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
+    """Write a regeneration run into a session (created if missing) and return the order.
+
+    A run of the same work that the session has is extended and keeps its results: ten samples after five keep the five, and
+    another evaluator works on the same tasks. Raises UsageError or SandboxUnavailable: it cannot be carried out.
+    """
+    plan = resolved(plan)
+    check_sandbox(plan.sandbox or load().sandbox, plan.import_folders)
+    check_place(session)
+    # Done after all checks because it caches a copy of the repository: a refused order must leave nothing behind.
+    plan = replace(plan, snapshot=content_of(plan.source))
+    check_samples(session, plan)
+    ensure(session)
+    # Searched within the transaction: of several concurrent orders, the first creates the run and the others find it.
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        runs = connection.execute(f"SELECT {columns(RunRow)} FROM runs ORDER BY created_at, id").fetchall()
+        same = [run for run in (RunRow(*row) for row in runs) if is_same_work(run, plan)]
+        # A run that never came to its content gives way to one that has it, one that was put away to one that was not.
+        old = max(same, key=_precedence, default=None)
+        key = old.id if old is not None else run_id()
+        engine_starts.announce(key)
+        if old is None:
+            writer.add_run(key, "regenerate", plan.to_json())
+        else:
+            writer.bring_back_run(key)
+            grow(writer, key, plan)
+    return Order(key, plan.asks[0], plan.k)
+
+
+def carried_out(session: Path, plan: RegenerationPlan) -> Order | None:
+    """Return an order that a session has carried out already, so that nothing is missing; None where it has not."""
+    plan = resolved(plan)
+    if not session.exists():
+        return None
+    plan = replace(plan, snapshot=content_of(plan.source))
+    with SessionReader(session) as reader:
+        same = [run for run in reader.runs() if is_same_work(run, plan)]
+        run = max(same, key=_precedence, default=None)
+        if run is None or reader.holder(run.id) is not None or is_missing(reader, run):
+            return None
+        order = Order(run.id, plan.asks[0], plan.k)
+        return order if is_finished(reader, order) else None
+
+
+def _precedence(run: RunRow) -> tuple[bool, bool, float]:
+    return bool(RegenerationPlan.from_json(run.config).snapshot), run.deleted_at is None, run.created_at
+
+
+def resolved(plan: RegenerationPlan) -> RegenerationPlan:
+    """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
+    from workbench.regeneration.tasks import parse_selection
+    from workbench.sandbox.choose import backend_info
+
+    check_regeneration(plan)
+    sandbox = plan.sandbox or load().sandbox
+    if sandbox:
+        sandbox = backend_info(sandbox).name
+    catalog.check_python(catalog.resolve_case(plan.source))
+    ask, docs = full_ask(plan), parse_docs(plan.docs)
+    named = [("sandbox", sandbox)] if is_dotted(sandbox) else []
+    named += [("doc system", docs.rest)] if docs.kind == "extension" else []
+    return replace(
+        plan,
+        source=absolute_source(plan.source),
+        docs=_absolute_docs(plan.docs.strip()),
+        docs_scope=parse_scope(plan.docs_scope),
+        selection=parse_selection(plan.selection),
+        **repeating(ask),
+        k=tuple(sorted(set(plan.k))),
+        sandbox=sandbox,
+        spend_limit=plan.spend_limit or load().spend_limit,
+        asks=(ask,),
+        engine=_engine(plan.engine or load().engine),
+        import_folders=import_folders(named, plan.import_folders),
+    )
+
+
+def _engine(text: str) -> str:
+    if text in ("", HERE):
+        return ""
+    from workbench.sandbox.choose import clusters_at
+
+    clusters_at(text.strip()).check(text)
+    return text.strip()
+
+
+def full_ask(plan: RegenerationPlan) -> Ask:
+    """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
+    from workbench.models.defaults import extra_body_for, is_local, read_extra_body
+    from workbench.regeneration.prompts import DEFAULT_POLICY, POLICIES, PROMPT_VERSION
+
+    evaluator = plan.evaluator or defaults.evaluator(load())
+    plain = {
+        "evaluator": evaluator,
+        "samples": plan.samples or defaults.SAMPLES,
+        "prompt": "",
+        "context": "",
+        "extra_body": "",
+    }
+    base = Ask(**repeating(plan) | plain)
+    # Also where nobody is asked: a name that means nothing is a mistake.
+    own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
+    if plan.context and plan.context not in POLICIES:
+        raise UsageError(f"There is no context policy {plan.context!r}; choose one of {', '.join(POLICIES)}.")
+    body = read_extra_body(plan.extra_body) if plan.extra_body else ""
+    if evaluator in CONTROLS:
+        return replace(base, samples=plan.samples or 1)
+    if evaluator.startswith("samples:"):
+        from workbench.orders.samples import read_samples
+
+        path = expanded(evaluator.removeprefix("samples:")).absolute()
+        read_samples(path)
+        return replace(base, evaluator=f"samples:{path}", samples=plan.samples)
+    if evaluator.startswith("replay:"):
+        return _replayed(replace(base, extra_body=body), evaluator, plan, own)
+    if not body and (usual := extra_body_for(evaluator)):
+        body = canonical(usual)
+    defaults.check_model(evaluator, "the evaluator")
+    small = is_local(evaluator)
+    return replace(
+        base,
+        prompt=own.name if own else plan.prompt or ("short-1" if small else PROMPT_VERSION),
+        context=plan.context or ("function-1" if small else DEFAULT_POLICY),
+        sampled_as=evaluator,
+        prompt_text=own.text if own else "",
+        extra_body=body,
+    )
+
+
+def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
+    from workbench.regeneration.prompts import PROMPTS, OwnPrompt, read_prompt
+
+    before = next((one for one in recorded if one.prompt == prompt), None)
+    if before is not None:
+        return OwnPrompt(prompt, before.prompt_text) if before.prompt_text else None
+
+    if prompt in PROMPTS:
+        return None
+    path = expanded(prompt)
+    if not path.exists():
+        raise UsageError(f"There is no prompt version and no file {prompt!r}; choose {', '.join(PROMPTS)}, or a file.")
+    return read_prompt(path)
+
+
+def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan, own: OwnPrompt | None) -> Ask:
+    path = resolve_session(evaluator.removeprefix("replay:")).resolve()
+    with SessionReader(path) as reader:
+        recorded = [
+            one
+            for run in reader.runs()
+            if run.kind == "regenerate"
+            for one in RegenerationPlan.from_json(run.config).asks
+            if one.prompt
+        ]
+    if not recorded:
+        raise UsageError(f"{path.name} holds no answers of an evaluator to replay.")
+    old = recorded[-1]
+    return replace(
+        ask,
+        evaluator=f"replay:{path}",
+        samples=plan.samples or old.samples,
+        prompt=own.name if own else plan.prompt or old.prompt,
+        prompt_text=own.text if own else "" if plan.prompt else old.prompt_text,
+        context=plan.context or old.context,
+        sampled_as=old.sampled_as or old.evaluator,
+        extra_body=ask.extra_body or old.extra_body,
+    )
+
+
+def _recorded(text: str) -> str:
+    return f"replay:{resolve_session(text.removeprefix('replay:')).resolve()}"
+
+
+def absolute_source(text: str) -> str:
+    """Return a source with its whole path where it is a folder or file, as plans have it."""
+    if text.startswith("/") and expanded(text).exists():
+        return str(expanded(text).resolve())
+    try:
+        catalog.find_case(text)
+    except catalog.UnknownCase:
+        path = expanded(text)
+        return str(path.resolve()) if path.exists() else text
+    return text
+
+
+def _absolute_docs(text: str) -> str:
+    """Return the doc system's name with paths written out, after making sure that there is such a thing."""
+    docs = parse_docs(text)
+    match docs.kind:
+        case "llm" if docs.rest.startswith("replay:"):
+            docs = replace(docs, rest=_recorded(docs.rest))
+        case "llm":
+            defaults.check_model(docs.rest, "the doc system")
+        case "source":
+            from workbench.repository import parse_source
+
+            catalog.require_there(parse_source(docs.rest))
+        case "folder":
+            path = expanded(docs.rest).absolute()
+            if not path.is_dir():
+                raise UsageError(f"There is no folder {path} with documented code; give the path of a documented copy.")
+            docs = replace(docs, rest=str(path))
+        case program if program in names("doc system", own=True):
+            if docs.rest.startswith("replay:"):
+                docs = replace(docs, rest=_recorded(docs.rest))
+            docs, model = program_of(docs).adapter.written_out(docs, defaults.evaluator(load()))
+            if docs.kind == "command" and model.startswith("replay:"):
+                docs = replace(docs, rest=docs.rest.replace(f"{{model={model}}}", f"{{model={_recorded(model)}}}"))
+            elif model and not model.startswith("replay:"):
+                defaults.check_model(model, "the doc system")
+    return docs.text
+
+
+# -- a run that grows
+
+
+def content_of(source: str) -> str:
+    """Return the digest of a source's current content; "" if it cannot change, is not local or cannot be used."""
+    try:
+        snapshot = catalog.current_snapshot(catalog.resolve_case(source))
+    except WorkbenchError:
+        # The engine meets the same problem and reports it in the run.
+        return ""
+    return snapshot.digest if snapshot is not None else ""
+
+
+def _grown(asks: Iterable[Ask], more: Iterable[Ask]) -> tuple[Ask, ...]:
+    grown = {replace(ask, samples=0): ask.samples for ask in asks}
+    for ask in more:
+        key = replace(ask, samples=0)
+        # 0 means everything in a samples file, so it is the maximum.
+        both = (grown.get(key, ask.samples), ask.samples)
+        grown[key] = max(both) if all(both) else 0
+    return tuple(replace(key, samples=samples) for key, samples in grown.items())
+
+
+def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
+    """Add a plan's asks to a run in a transaction, keeping everything else in the run."""
+    with writer.transaction() as connection:
+        text, state = connection.execute("SELECT config, state FROM runs WHERE id = ?", (run,)).fetchone()
+        old = RegenerationPlan.from_json(text)
+        grown = replace(
+            old,
+            asks=_grown(old.asks, plan.asks),
+            # The engine must process these asks again and record new acceptances.
+            acceptances=tuple(
+                one for one in old.acceptances if not any(same_but_samples(one.ask, ask) for ask in plan.asks)
+            ),
+            **repeating(plan),
+            k=tuple(sorted({*old.k, *plan.k})),
+            controls=old.controls or plan.controls,
+            spend_limit=plan.spend_limit,
+            engine=plan.engine,
+            rebuild=old.rebuild or plan.rebuild,
+            import_folders=tuple(dict.fromkeys((*plan.import_folders, *old.import_folders))),
+            lasting=False,
+        )
+        writer.set_run(run, config=as_text(grown))
+        if state != "running":
+            engine_starts.announce(run)
+            writer.set_run(run, state="queued", finished_at=None, error=None)
+
+
+def move(session: Path, engine: str, run: str = "") -> None:
+    """Let regeneration runs, ``run`` or all, be tested by ``dask://HOST:PORT`` or ``local``, this machine, from their next start."""
+    engine = _engine(engine)
+    with SessionReader(session) as reader:
+        keys = [_run(session, run).id] if run else [row.id for row in reader.runs() if row.kind == "regenerate"]
+    if not keys:
+        raise UsageError(f"{session.name} has no regeneration run, and only their candidates are tested by an engine.")
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        for key in keys:
+            text = connection.execute("SELECT config FROM runs WHERE id = ?", (key,)).fetchone()[0]
+            moved = replace(RegenerationPlan.from_json(text), engine=engine)
+            writer.set_run(key, config=as_text(moved))
+
+
+def _run(session: Path, run: str) -> RunRow:
+    with SessionReader(session) as reader:
+        found = [row for row in reader.runs() if row.kind == "regenerate" and row.id.startswith(run)]
+    if len(found) != 1:
+        raise UsageError(f"{session.name} has no regeneration run {run!r}.")
+    return found[0]

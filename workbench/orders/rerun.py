@@ -1,0 +1,215 @@
+"""Order a trial once more, or parts of a regeneration run: their tests, more samples, or another evaluator's. Cheap to import."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from workbench.base.errors import UsageError
+from workbench.orders.estimate import Again, Estimate, estimate_again, estimate_trials
+from workbench.orders.fork import ForkOrder
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder, the_trial
+from workbench.orders.orders import Order
+from workbench.orders.plan_checks import check_regeneration
+from workbench.orders.regenerate import full_ask, grow, move
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan, RegenerationPlan, repeating
+from workbench.session import SessionReader, SessionWriter, engine_starts
+from workbench.session.pending_work import judges_of
+from workbench.session.rows import CandidateRow, RunRow, TaskRow
+from workbench.session.task_names import matches, row_id
+
+
+def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:
+    """Return the tasks or the candidates that match ``item``; both are empty if nothing matches."""
+    runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
+    tasks = [task for run in runs for task in reader.tasks(run) if matches(item, row_id(task), task.id)]
+    if tasks:
+        exact = [task for task in tasks if item in (task.id, row_id(task))]
+        return exact or tasks, []
+    if len(item) < 4:
+        return [], []
+    found = [row for run in runs for row in reader.candidates(run) if row.id.startswith(item)]
+    return [], found
+
+
+class RerunOrder(WorkOrder):
+    """Run tasks or candidates again.
+
+    With a model, that model is asked for the tasks meant, as many samples as the run has, or ``samples``; with ``samples`` alone
+    the evaluator of those meant, until each task has that many. With neither, answers that are there are tested again, and
+    asked for where there is none: nothing is drawn anew because its result did not please, which would raise pass@k by choice.
+    ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
+    """
+
+    def __init__(
+        self,
+        session: Path,
+        item: str = "",
+        *,
+        failed: bool = False,
+        model: str = "",
+        samples: int = 0,
+        engine: str = "",
+        spend_limit: float = 0.0,
+    ) -> None:
+        super().__init__(session)
+        self._item, self._failed, self._model, self._samples = item, failed, model, samples
+        self._engine, self._spend = engine, spend_limit
+        self.orders: list[
+            Order | str
+        ] = []  # Once it was submitted, an order per run, or its id alone where tests run again
+
+    @property
+    def asks(self) -> bool:
+        return bool(self._model or self._samples)
+
+    @cached_property
+    def again(self) -> list[Again]:
+        with SessionReader(self.session) as reader:
+            found = []
+            for run, mine in _meant(self.session, reader, self._item, self._failed):
+                plan = RegenerationPlan.from_json(run.config)
+                if not self.asks:
+                    found.append(Again(plan.source, mine[0].evaluator, 0, len(mine)))
+                    continue
+                asked = _asked_again(run, mine, self._model, self._samples)
+                had = Counter(row.task_id for row in reader.candidates(run.id) if row.evaluator == asked.evaluator)
+                more = sum(max(0, asked.samples - had[task]) for task in asked.tasks)
+                found.append(Again(plan.source, asked.evaluator, more, 0))
+            return found
+
+    @property
+    def what(self) -> str:
+        named = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in self.again))
+        return named if any(one.asked for one in self.again) else f"{named}, tested again"
+
+    def estimate(self, measured: Measured) -> Estimate:
+        return estimate_again(measured, self.again)
+
+    def write(self) -> None:
+        if self._engine:
+            move(self.session, self._engine)
+        with SessionReader(self.session) as reader:
+            touched = _meant(self.session, reader, self._item, self._failed)
+        self.runs = [run.id for run, _ in touched]
+        grown = {run.id: _asked_again(run, mine, self._model, self._samples) for run, mine in touched if self.asks}
+        with SessionWriter(self.session) as writer, writer.transaction() as connection:
+            for key, mine in ((run.id, mine) for run, mine in touched):
+                if self.asks:
+                    plan = replace(grown[key], spend_limit=self._spend or grown[key].spend_limit)
+                    grow(writer, key, plan)
+                    self.orders.append(Order(key, plan.asks[0], plan.k))
+                    continue
+                self.orders.append(key)
+                engine_starts.announce(key)
+                for row in mine:
+                    # Without a verdict, verdict_reason says why there is none, so clear it.
+                    connection.execute(
+                        "UPDATE candidates SET state = 'queued', "
+                        "verdict_reason = CASE WHEN verdict IS NULL THEN NULL ELSE verdict_reason END WHERE id = ?",
+                        (row.id,),
+                    )
+                connection.execute(
+                    "UPDATE runs SET state = 'queued', finished_at = NULL, error = NULL WHERE id = ? AND state != 'running'",
+                    (key,),
+                )
+
+
+def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[tuple[RunRow, list[CandidateRow]]]:
+    """Return the runs that are touched, each with those of its candidates that are meant."""
+    tasks, one = find_items(reader, item) if item else ([], [])
+    if len(one) > 1:
+        raise UsageError(f"{item!r} could be {len(one)} candidates; give more characters.")
+    rows = one
+    if not rows:
+        meant = {task.id for task in tasks}
+        every = (row for run in reader.runs() if run.kind == "regenerate" for row in reader.candidates(run.id))
+        rows = [row for row in every if not item or row.task_id in meant]
+    if failed:
+        rows = [row for row in rows if not row.control and row.verdict != "passed"]
+    elif not one:
+        rows = [row for row in rows if not row.control or item]
+    if not rows:
+        what = "no candidate that failed" if failed else f"no task or candidate {item!r}"
+        raise UsageError(f"{session.name} has {what}; `workbench show {session}` lists what it has.")
+    runs = {row.id: row for row in reader.runs()}
+    touched = dict.fromkeys(row.run_id for row in rows)
+    return [(runs[key], [row for row in rows if row.run_id == key]) for key in touched]
+
+
+def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples: int) -> RegenerationPlan:
+    plan = RegenerationPlan.from_json(run.config)
+    tasks = tuple(dict.fromkeys(row.task_id for row in rows))
+    names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
+    if len(names) > 1 and not model:
+        raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
+    evaluator = model or (names[0] if names else plan.evaluator)
+    # The evaluator's own wording: another one would be other work, and the samples that it has would not count.
+    before = next((ask for ask in reversed(plan.asks) if ask.evaluator == evaluator), None)
+    again = replace(
+        plan,
+        evaluator=evaluator,
+        samples=samples or plan.samples,
+        tasks=tasks,
+        limit=0,
+        prompt=before.prompt if before else "",
+        context=before.context if before else "",
+        extra_body=(before.extra_body or "{}") if before else "",
+    )
+    check_regeneration(again)
+    ask = full_ask(again)
+    return replace(again, **repeating(ask), asks=(ask,))
+
+
+class RerunTrialOrder(WorkOrder):
+    """Run a trial again as the next repeat, with another model if one is named; a fork is forked again."""
+
+    trial = ""  # Once it was submitted, the new one
+
+    def __init__(self, session: Path, trial: str, *, model: str = "", spend_limit: float = 0.0) -> None:
+        super().__init__(session)
+        self._old, self._model, self._spend = trial, model, spend_limit
+
+    def resolve(self) -> None:
+        with SessionReader(self.session) as reader:
+            self._row = the_trial(self.session, reader, self._old)
+            self._run = reader.run(self._row.run_id)
+
+    @property
+    def what(self) -> str:
+        return f"{self._row.case_name} × {self._row.agent} × {self._model or self._row.model}"
+
+    def estimate(self, measured: Measured) -> Estimate:
+        self.resolve()
+        old, model = self._row, self._model or self._row.model
+        return estimate_trials(measured, [old.case_id], old.agent, model, judges_of(self._run), repeats=1, at_once=1)
+
+    def write(self) -> None:
+        self.resolve()
+        old, run = self._row, self._run
+        if run is None:
+            raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
+        if old.parent:
+            again = ForkOrder.again(self.session, old, model=self._model, spend_limit=self._spend)
+            again.write()
+            self.runs, self.trial = again.runs, again.trial
+            return
+        recorded = DocumentPlan.from_json(run.config)
+        plan = replace(
+            recorded,
+            cases=(old.case_id,),
+            agent=old.agent,
+            model=self._model or old.model,
+            repeats=1,
+            first_repeat=0,
+            read_limit=0 if self._model else recorded.read_limit,
+            spend_limit=self._spend or recorded.spend_limit,
+        )
+        self.runs = [plan_document(self.session, plan)]
+        with SessionReader(self.session) as reader:
+            self.trial = reader.trials(self.runs[0])[0].id

@@ -1,0 +1,83 @@
+"""Order recorded trials to be scored anew; no agent is run. Cheap to import."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.base.settings import load
+from workbench.orders.estimate import Estimate, estimate_scores
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder, new_run, trials_meant
+from workbench.orders.plan_checks import check_scoring
+from workbench.orders.run import resolved_judge
+from workbench.plans.plan import RUBRICS, DocumentPlan
+from workbench.session import SessionReader
+from workbench.session.rows import TrialRow
+
+
+class RescoreOrder(WorkOrder):
+    """Score trials ``items`` (by id, its beginning, or their case; none for all) anew; what is empty else is the default of this machine.
+
+    What other judges gave stays beside the new scores; the same judge's score by the same rubric is replaced.
+    """
+
+    def __init__(
+        self,
+        session: Path,
+        items: Sequence[str] = (),
+        *,
+        judges: Sequence[str] = (),
+        rubrics: Sequence[str] = (),
+        judge_repeats: int = 1,
+        spend_limit: float = 0.0,
+    ) -> None:
+        super().__init__(session)
+        self._items, self._judges, self._spend_limit = items, tuple(judges), spend_limit
+        self._rubrics, self._repeats = tuple(dict.fromkeys(rubrics)) or RUBRICS, judge_repeats
+
+    @property
+    def what(self) -> str:
+        return f"scores by {', '.join(self._judges)}"
+
+    def resolve(self) -> None:
+        self._judges = tuple(dict.fromkeys(resolved_judge(judge) for judge in self._judges or ("",)))
+
+    def plan(self) -> DocumentPlan:
+        with SessionReader(self.session) as reader:
+            trials = trials_meant(
+                self.session,
+                reader.trials(),
+                self._items,
+                lambda row: row.state == "done" and row.readme_blob is not None,
+                _why_unscored,
+            )
+        self.resolve()
+        plan = DocumentPlan(
+            cases=tuple(dict.fromkeys(trial.case_id for trial in trials)),
+            agent="",
+            judge=self._judges[0],
+            rubrics=self._rubrics,
+            spend_limit=self._spend_limit or load().spend_limit,
+            judge_repeats=self._repeats,
+            trials=tuple(trial.id for trial in trials),
+            judges=self._judges,
+            rescore="anew",
+        )
+        check_scoring(plan)
+        return plan
+
+    def estimate(self, measured: Measured) -> Estimate:
+        plan = self.plan()
+        return estimate_scores(measured, len(plan.trials), plan.asked_judges)
+
+    def write(self) -> None:
+        plan = self.plan()
+        with new_run(self.session) as (writer, run):
+            writer.add_run(run, "document", plan.to_json())
+        self.runs = [run]
+
+
+def _why_unscored(row: TrialRow) -> str:
+    why = f"it is {row.state}" if row.state != "done" else "its file holds no README"
+    return f"handed nothing in that could be scored: {why}"

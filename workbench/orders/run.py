@@ -1,0 +1,252 @@
+"""Order a run of an agent on test cases: its plan with this machine's defaults, and the trials that it asks for. Cheap to import."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench import catalog
+from workbench.agents.names import address_of, is_peer, is_remote, make_agent
+from workbench.base.errors import UsageError
+from workbench.base.extensions import is_dotted
+from workbench.base.plugins import path_of
+from workbench.base.settings import load
+from workbench.base.text import plural
+from workbench.orders import defaults
+from workbench.orders.estimate import Estimate, estimate_trials
+from workbench.orders.extension_check import import_folders
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder
+from workbench.orders.plan_checks import check_document, check_place
+from workbench.orders.session_names import resolve_session
+from workbench.plans.plan import DocumentPlan
+from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
+from workbench.session.identity import run_id
+
+if TYPE_CHECKING:
+    from workbench.orders.trial_contents import OrderedCase
+
+LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such files and the conversation
+
+
+def resolved(plan: DocumentPlan) -> DocumentPlan:
+    """Return the plan with this machine's defaults and its folders of classes: a resume elsewhere does the same."""
+    from workbench.rubric.judging import parse_judge
+
+    plan = with_defaults(plan)
+    named = [("agent", plan.agent)] if is_dotted(plan.agent) else []
+    named += [("judge", judge) for judge in plan.asked_judges if parse_judge(judge).kind == "extension"]
+    return replace(plan, import_folders=import_folders(named, plan.import_folders))
+
+
+def with_defaults(plan: DocumentPlan) -> DocumentPlan:
+    settings = load()
+    model = plan.model or defaults.agent_model(settings)
+    judge = resolved_judge(plan.judge)
+    if model.startswith("replay:"):
+        recording = resolve_session(model.removeprefix("replay:")).resolve()
+        recorded = replay_plan(recording)
+        return replace(
+            plan,
+            model=f"replay:{recording}",
+            judge=judge,
+            read_limit=plan.read_limit or recorded.read_limit,
+            max_steps=recorded.max_steps,
+            answer_tokens=recorded.answer_tokens,
+        )
+    if is_remote(plan.agent):
+        return replace(
+            with_card(plan),
+            judge=judge,
+            read_limit=plan.read_limit or settings.read_limit,
+            spend_limit=plan.spend_limit or settings.spend_limit,
+        )
+    defaults.check_model(model, "the agent")
+    read_limit = plan.read_limit or (LOCAL_READ_LIMIT if model.startswith("local") else settings.read_limit)
+    spend_limit = plan.spend_limit or settings.spend_limit
+    answer_tokens = plan.answer_tokens or settings.answer_tokens
+    return replace(
+        plan, model=model, judge=judge, read_limit=read_limit, answer_tokens=answer_tokens, spend_limit=spend_limit
+    )
+
+
+def with_card(plan: DocumentPlan) -> DocumentPlan:
+    """Return a plan of a remote agent with what its card says now and the model that stands for it; others as they are."""
+    if not is_remote(plan.agent) or is_peer(plan.model) or plan.model.startswith("replay:"):
+        return plan
+    address = address_of(plan.agent)
+    if plan.model:
+        raise UsageError(
+            f"The agent at {address} asks a model of its own, so {plan.model} cannot be asked; leave the model out, "
+            "or name a recording with replay:SESSION."
+        )
+    agent: Any = make_agent(plan.agent)
+    model, card = agent.card()
+    return replace(plan, model=model, card=card)
+
+
+def resolved_judge(text: str) -> str:
+    """Return a judge with this machine's default written out. Raises UsageError: nothing that can be asked is named so."""
+    from workbench.rubric.judging import parse_judge
+
+    settings = load()
+    judge = text or defaults.judge(settings)
+    judge = path_of("judge", judge) or judge
+    named = parse_judge(judge)
+    if named.kind == "replay":
+        return f"replay:{resolve_session(named.rest).resolve()}"
+    if named.kind == "model":
+        defaults.check_model(judge, "the judge")
+    return judge
+
+
+def replay_plan(session: Path) -> DocumentPlan:
+    """Return the plan of the first document run of a session, whose limits a replay uses. Raises UsageError: there is none."""
+    with SessionReader(resolve_session(str(session))) as reader:
+        for run in reader.runs():
+            if run.kind == "document":
+                return DocumentPlan.from_json(run.config)
+    raise UsageError(f"{session} holds no recorded trials to replay.")
+
+
+def plan_document(session: Path, plan: DocumentPlan) -> str:
+    """Write a run and those of its trials that the session (created if missing) has not into it, and return the run's id."""
+    from workbench.orders.trial_contents import ordered_case
+
+    _check_named(plan)
+    plan = resolved(plan)
+    check_place(session)
+    # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
+    cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
+    ensure(session)
+    run = run_id()
+    engine_starts.announce(run)
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+
+        def look_up(sql: str, arguments: Sequence[object]) -> list[Any]:
+            return connection.execute(sql, tuple(arguments)).fetchall()
+
+        same = "SELECT max(repeat) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
+        had = {case.text: look_up(same, (case.text, plan.agent, plan.model))[0][0] or 0 for case in cases}
+        first = {case.text: plan.first_repeat or had[case.text] + 1 for case in cases}
+        meant = [(case, first[case.text] + number) for number in range(plan.repeats) for case in cases]
+        wanted = {case.identity(look_up, plan, repeat): (case, repeat) for case, repeat in meant}
+        plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
+        plan = replace(plan, rescore=_rescored(connection, plan))
+        shown = "UPDATE runs SET deleted_at = NULL WHERE id = (SELECT run_id FROM trials WHERE id = ?) AND deleted_at IS NOT NULL"
+        connection.executemany(shown, [(trial,) for trial in wanted])
+        writer.add_run(run, "document", plan.to_json())
+        position = 0
+        for identity, (case, repeat) in wanted.items():
+            position += writer.add_trial(
+                identity,
+                run,
+                position,
+                (case.text, case.case.name),
+                plan.agent,
+                plan.model,
+                repeat,
+                content=case.content,
+                snapshot=case.snapshot.digest if case.snapshot else None,
+            )
+    return run
+
+
+def _check_named(plan: DocumentPlan) -> None:
+    check_document(plan)
+    for text in plan.cases:
+        catalog.check_there(catalog.resolve_case(text))
+
+
+@dataclass(frozen=True, slots=True)
+class MeantTrial:
+    """A trial that a plan asks for: its case, repeat and identity, and its state, "" where the session does not have it."""
+
+    case: str
+    repeat: int
+    identity: str
+    state: str = ""
+
+
+def meant_trials(
+    session: Path, plan: DocumentPlan, cases: Sequence[OrderedCase] = ()
+) -> tuple[DocumentPlan, list[MeantTrial]]:
+    """Return a plan with its defaults and the trials that it asks for; ``cases`` are its cases where they were read already."""
+    from workbench.orders.trial_contents import ordered_case
+
+    _check_named(plan)
+    plan = with_defaults(plan)
+    check_place(session)
+    # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
+    cases = cases or [ordered_case(text) for text in dict.fromkeys(plan.cases)]
+    numbers = range(plan.first_repeat, plan.first_repeat + plan.repeats)
+    meant = [(case, number) for case in cases for number in numbers]
+    found = []
+    with SessionReader(session) if session.exists() else contextlib.nullcontext() as reader:
+        for case, number in meant:
+            identity = case.identity(reader.query if reader else lambda *_: [], plan, number)
+            row = reader.trial(identity) if reader else None
+            found.append(MeantTrial(case.text, number, identity, row.state if row is not None else ""))
+    return plan, found
+
+
+def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
+    """Return what a plan asks of trials that the session has: the judge's scores, anew if it was asked fewer times before."""
+    marks = ",".join("?" * len(plan.trials))
+    had = {row[0] for row in connection.execute(f"SELECT id FROM trials WHERE id IN ({marks})", plan.trials)}
+    if not had:
+        return ""
+    if plan.judge_repeats > 1 and plan.judge != "offline":
+        configs = connection.execute(
+            "SELECT config FROM runs WHERE kind = 'document' AND id IN (SELECT run_id FROM trials WHERE "
+            f"id IN ({marks}))",
+            plan.trials,
+        )
+        repeats = [DocumentPlan.from_json(config).judge_repeats for (config,) in configs]
+        if min(repeats, default=plan.judge_repeats) < plan.judge_repeats:
+            return "anew"
+    return "missing"
+
+
+class RunOrder(WorkOrder):
+    """Run an agent on test cases."""
+
+    def __init__(self, session: Path, plan: DocumentPlan) -> None:
+        super().__init__(session)
+        self.plan = plan
+
+    def resolve(self) -> None:
+        self.plan = with_card(self.plan)
+        if self.plan.card:
+            self.remarks.append(f"The agent at {address_of(self.plan.agent)}: {self.plan.card}")
+
+    @property
+    def what(self) -> str:
+        repeats = f"{self.plan.repeats} repeats × " if self.plan.repeats > 1 else ""
+        return f"{plural(len(self.plan.cases), 'case')} × {repeats}{self.plan.agent}"
+
+    def estimate(self, measured: Measured) -> Estimate:
+        if self.plan.first_repeat:
+            plan, trials = meant_trials(self.session, self.plan)
+            cases = [trial.case for trial in trials if not trial.state]
+        else:  # all of them are new
+            plan, cases = self.plan, list(self.plan.cases) * self.plan.repeats
+        at_once = load().trials_at_once
+        return estimate_trials(measured, cases, plan.agent, plan.model, plan.asked_judges, repeats=1, at_once=at_once)
+
+    def write(self) -> None:
+        self.runs = [plan_document(self.session, self.plan)]
+        with SessionReader(self.session) as reader:
+            (run,) = filter(None, map(reader.run, self.runs))
+            plan = DocumentPlan.from_json(run.config)
+            rows = [row for row in map(reader.trial, plan.trials) if row is not None]
+        recorded = [row.id for row in rows if row.run_id != run.id]
+        if recorded:
+            self.remarks.append(
+                f"{len(recorded)} of {len(rows)} trials are in the session already: no agent is run for them, only scores that "
+                f"they lack are asked for. Once more from the start: workbench rerun {self.session} {recorded[0]}"
+            )

@@ -1,0 +1,147 @@
+"""Cancel and resume runs. Calls access the disk for some milliseconds, so the app makes them in a thread."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.orders import launching
+from workbench.orders.launching import WarmEngine, enqueue
+from workbench.orders.orders import all_orders, is_finished, ordered_work, refusal
+from workbench.plans.plan import RegenerationPlan, as_text
+from workbench.results.runs import waiting_runs
+from workbench.session import SessionReader, SessionWriter, engine_starts
+from workbench.session.pending_work import unfinished
+from workbench.session.rows import RunRow
+
+if TYPE_CHECKING:
+    pass
+
+
+def cancel(session: Path, run: str) -> None:
+    """Ask the engine of a run to stop; a run that no engine executes is marked cancelled at once."""
+    with SessionReader(session) as reader:
+        held = reader.holder(run)
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        if held is not None:
+            writer.request(run, "cancel")
+            return
+        writer.set_run(run, state="cancelled")
+        mark_cancelled(connection, run)
+
+
+def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
+    """Mark the unfinished work items of a run as cancelled, within a transaction; former verdicts are restored."""
+    connection.execute(
+        "UPDATE trials SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'running')", (run,)
+    )
+    # A candidate queued for another test still has its former verdict, so it is done.
+    connection.execute(
+        "UPDATE candidates SET state = CASE WHEN verdict IS NULL THEN 'cancelled' ELSE 'done' END "
+        "WHERE run_id = ? AND state != 'done'",
+        (run,),
+    )
+    # What a former check said counts again, and nothing of the one that was cut off.
+    connection.execute(
+        "UPDATE checks SET state = CASE WHEN result_blob IS NULL THEN 'cancelled' ELSE 'done' END, again = NULL, problem = NULL, "
+        "partial = CASE WHEN result_blob IS NULL THEN partial ELSE '' END WHERE run_id = ? AND state IN ('queued', 'running')",
+        (run,),
+    )
+    _recount(connection, run)
+
+
+def _let_go(reader: SessionReader, run: str | None) -> None:
+    """Wait for engines that have finished their run and are about to exit, so that a resume right after the end works."""
+    pause = threading.Event()
+    for row in reader.runs():
+        if run in (None, row.id) and _is_over(reader, row):
+            for _ in range(100):
+                if reader.holder(row.id) is None:
+                    break
+                pause.wait(0.1)
+
+
+def _is_over(reader: SessionReader, run: RunRow) -> bool:
+    """Return whether an engine has nothing left to do in a run: what was ordered is there before the run is marked as done."""
+    if run.kind != "regenerate" or run.state != "running":
+        return run.state not in {"queued", "running"}
+    orders = all_orders(run)
+    return all(refusal(reader, order) or is_finished(reader, order) for order in orders) and not any(
+        ordered_work(reader, order).others for order in orders
+    )
+
+
+# An explicit list: an item with a damaged state may be done already and must not be repeated.
+_OPEN = "('queued', 'running', 'failed', 'asking', 'testing', 'cancelled')"
+
+
+def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None) -> list[str]:
+    """Execute the unfinished work of a session, or of one run that nobody executes; return the ids of the resumed runs."""
+    with SessionReader(session) as reader:
+        if run is not None and reader.run(run) is None:
+            raise UsageError(f"{session.name} has no run {run!r}.")
+        _let_go(reader, run)
+        if run is not None:
+            held = reader.holder(run)
+            if held is not None:
+                raise WorkbenchError(f"Run {run} is being executed right now (process {held.pid} on {held.host}).")
+        # What waits in the queue has its engine already.
+        queued = {row.id for row in waiting_runs(reader)}
+        rows = [row for row in unfinished(reader) if run in (None, row.id) and row.id not in queued]
+    waiting = [row.id for row in rows]
+    ordered = {row.id for row in rows if row.kind == "regenerate" and RegenerationPlan.from_json(row.config).waiting}
+    if not waiting:
+        return []
+    for key in waiting:
+        engine_starts.announce(key)
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        for key in waiting:
+            writer.set_run(key, state="queued", finished_at=None, error=None)
+            kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
+            if kind == "regenerate":  # the next engine records its own acceptances
+                writer.set_run(
+                    key, config=as_text(replace(RegenerationPlan.from_json(text), acceptances=(), lasting=False))
+                )
+            connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
+            connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
+            # An order that no engine has taken up yet asks for no more than its own.
+            if key not in ordered:
+                connection.execute(
+                    f"UPDATE candidates SET state = 'queued' WHERE run_id = ? AND (state IN {_OPEN} OR verdict = 'error')",
+                    (key,),
+                )
+            connection.execute(f"UPDATE checks SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
+    if len(waiting) > 1:
+        with SessionReader(session) as reader:
+            of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
+        for key in filter(of_studies.__contains__, waiting):
+            enqueue(session, key)
+    for key in waiting:
+        launching.launch(session, key, warm)
+    return waiting
+
+
+def _recount(connection: sqlite3.Connection, run: str) -> None:
+    """Recount the verdicts of an interrupted run, within a transaction, as a cancelled rerun keeps former verdicts."""
+    settled = (
+        "state = 'done' OR task_id IN (SELECT id FROM tasks WHERE run_id = candidates.run_id AND state = 'excluded')"
+    )
+    for name, counts in (
+        ("controls", f"control = 1 AND ({settled})"),
+        ("candidates", f"control = 0 AND ({settled})"),
+        ("rechecks", "recheck IS NOT NULL"),
+    ):
+        connection.execute(
+            f"UPDATE stages SET done = (SELECT count(*) FROM candidates WHERE candidates.run_id = stages.run_id AND {counts}) "
+            "WHERE run_id = ? AND name = ? AND total IS NOT NULL",
+            (run, name),
+        )
+        connection.execute(
+            "UPDATE stages SET state = CASE WHEN done >= total THEN 'done' ELSE 'failed' END "
+            "WHERE run_id = ? AND name = ? AND state IN ('done', 'failed')",
+            (run, name),
+        )

@@ -1,0 +1,363 @@
+"""Order a study: write it into a session, plan the runs that it lacks, and say which runs are still to be executed.
+
+A study adds no work of its own kind. A column of agents is a document run, a doc system on a source is a regeneration run that
+grows by evaluators; identities say what is there already. Cheap to import.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from workbench import catalog
+from workbench.agents.names import is_remote
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.files import expanded
+from workbench.base.settings import load
+from workbench.base.text import plural
+from workbench.models.names import MissingKey, keys_unneeded
+from workbench.orders import running
+from workbench.orders.estimate import Estimate
+from workbench.orders.launching import WarmEngine, engine_for
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder
+from workbench.orders.plan_checks import check_place, check_sandbox
+from workbench.orders.regenerate import carried_out, full_ask, order_regeneration
+from workbench.orders.regenerate import resolved as resolved_regeneration
+from workbench.orders.run import MeantTrial, meant_trials, plan_document, resolved_judge, with_defaults
+from workbench.plans.arguments import of_study
+from workbench.plans.plan import DocumentPlan, RegenerationPlan, as_text
+from workbench.session import SessionReader, SessionWriter, ensure
+from workbench.session.groups import settings_of
+from workbench.session.judges import recorded_as
+from workbench.session.pending_work import is_missing
+from workbench.session.rows import StudyCellRow
+from workbench.studies.checking import check_study, column_problem
+from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Column, Study
+from workbench.studies.following import declared
+
+_LOOK_SECONDS = 0.2
+
+
+def resolved_study(study: Study, session: Path | None = None) -> Study:
+    """Return a study with this machine's defaults written out; a model that has done its part in the ``session`` needs no key."""
+    with keys_unneeded():
+        whole = _written_out(study)
+    for column in whole.columns:
+        try:
+            _check_models(whole, column)
+        except MissingKey:
+            with keys_unneeded():
+                if session is None or not session.exists() or not _is_complete(session, whole, column):
+                    raise
+        except WorkbenchError:
+            continue  # its cells will say why
+    return whole
+
+
+def _check_models(study: Study, column: Column) -> None:
+    if study.kind == AGENTS:
+        if not is_remote(column.system):
+            with_defaults(document_plan(study, column))
+        for judge in study.settings.judges:
+            resolved_judge(judge)
+    else:
+        resolved_regeneration(regeneration_plan(study, study.rows[0], column))
+
+
+def _is_complete(session: Path, study: Study, column: Column) -> bool:
+    try:
+        if study.kind != AGENTS:
+            return all(carried_out(session, regeneration_plan(study, row, column)) for row in study.rows)
+        full, trials = meant_trials(session, document_plan(study, column))
+        return all(one.state == "done" for one in trials) and not _lacks(session, full, trials)
+    except WorkbenchError:
+        return False
+
+
+def _written_out(study: Study) -> Study:
+    from workbench.orders.session_names import resolve_session
+
+    if study.kind == PAPER:
+        raise BadStudy(f"The study {study.name} is read-only: the published tables, of which nothing can be executed.")
+    study = check_study(study)
+    study = replace(study, rows=written_out(study.rows))
+    if study.kind == AGENTS:
+        judges = tuple(resolved_judge(judge) for judge in study.settings.judges or ("",))
+        study = replace(study, settings=replace(study.settings, judges=judges))
+        columns = [_resolved_column(study, one) for one in study.columns]
+    else:
+        columns = [
+            replace(one, model=full_ask(regeneration_plan(study, study.rows[0], one)).evaluator)
+            for one in study.columns
+        ]
+    for number, column in enumerate(columns):
+        if column in columns[:number]:
+            raise BadStudy(f"The column {column.name} is there twice, once by the default model of this machine.")
+    results = tuple(f"{SESSION}{resolve_session(one.removeprefix(SESSION)).absolute()}" for one in study.results)
+    return replace(study, columns=tuple(columns), results=results)
+
+
+def _resolved_column(study: Study, column: Column) -> Column:
+    try:
+        return replace(column, model=with_defaults(document_plan(study, column)).model)
+    except WorkbenchError as error:
+        if not is_remote(column.system) or isinstance(error, UsageError):
+            raise
+        return column
+
+
+def written_out(rows: Sequence[str]) -> tuple[str, ...]:
+    """Return rows of which those that are folders or files have their whole path: a resume may run in another folder."""
+    cases = {case.id for case in catalog.load_cases()[0]}
+    paths = {row: expanded(row) for row in rows if row not in cases}
+    return tuple(
+        dict.fromkeys(str(paths[row].absolute()) if row in paths and paths[row].exists() else row for row in rows)
+    )
+
+
+def document_plan(study: Study, column: Column) -> DocumentPlan:
+    """Return the plan of the run that executes a column of agents."""
+    asked = of_study(DocumentPlan, {"limits": study.limits, "settings": study.settings})
+    judges = study.settings.judges or ("",)
+    asked |= {"judge": judges[0], "judges": judges if len(judges) > 1 else ()}
+    plan = DocumentPlan(
+        study.rows, column.system, column.model, repeats=study.repeats, spend_limit=_most(study), **asked
+    )
+    return plan if study.limits.steps else replace(plan, max_steps=load().max_steps)
+
+
+def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPlan:
+    """Return the plan of a cell of docs."""
+    asked = of_study(RegenerationPlan, {"limits": study.limits, "settings": study.settings})
+    asked |= {"samples": study.samples, "k": study.k, "spend_limit": _most(study)}
+    return RegenerationPlan(row, column.system, evaluator=column.model, **asked)
+
+
+def _most(study: Study) -> float:
+    """Return what a run of a study may spend at most, whoever starts it; what is left of the limit is less, see ``each_run``."""
+    return min((one for one in (study.spend_limit, load().spend_limit) if one), default=0.0)
+
+
+def order_study(session: Path, study: Study) -> Study:
+    """Write a study into a session (created if missing) with the runs that it lacks, and return it as it stands there.
+
+    A cell that cannot be planned carries the sentence why; the others are planned. Nothing is started, see :func:`each_run`.
+    """
+    study = resolved_study(study, session)
+    check_place(session)
+    if study.kind != AGENTS:
+        check_sandbox(study.settings.sandbox or load().sandbox)
+    ensure(session)
+    with SessionWriter(session) as writer:
+        writer.put_study(study.name, study.to_json())
+    cells = _document_cells(session, study) if study.kind == AGENTS else _regeneration_cells(session, study)
+    placed = sorted(cells, key=lambda one: (study.rows.index(one.row_name), one.position))
+    with SessionWriter(session) as writer:
+        writer.put_study_cells(
+            [replace(one, position=number) for number, one in enumerate(placed)], instead_of=study.name
+        )
+    return study
+
+
+def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
+    found = []
+    for place, column in enumerate(study.columns):
+        run, problem = None, None
+        trials: list[MeantTrial] = []
+        try:
+            plan = document_plan(study, column)
+            with keys_unneeded():
+                full, trials = meant_trials(session, plan)
+            if not all(one.state for one in trials) or _lacks(session, full, trials):
+                run = plan_document(session, plan)
+        except WorkbenchError as error:
+            trials, problem = [], str(error)
+        for row in study.rows:
+            mine = [one.identity for one in trials if one.case == row]
+            pointer = json.dumps({"trials": mine})
+            found.append(StudyCellRow(study.name, row, column.name, place, run, pointer, problem))
+    return found
+
+
+def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[MeantTrial]) -> bool:
+    """Return whether trials that are done lack scores, or READMEs that were handed in a check, that a plan asks for."""
+    wanted = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
+    with SessionReader(session) as reader:
+        over = {row.trial_id for row in reader.checks() if row.executed and row.state in ("done", "failed")}
+        rows = [row for one in trials if (row := reader.trial(one.identity)) is not None]
+        return any(
+            (row.state == "done" and wanted - {(score.rubric, score.judge) for score in reader.scores(row.id)})
+            or (plan.check and row.readme_blob and row.id not in over)
+            for row in rows
+        )
+
+
+def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
+    found = []
+    problems = {column.name: column_problem(study, column) for column in study.columns}
+    for row in study.rows:
+        for place, column in enumerate(study.columns):
+            plan = regeneration_plan(study, row, column)
+            run, pointer, problem = None, {}, problems[column.name] or None
+            if problem is None:
+                try:
+                    with keys_unneeded():
+                        ask = resolved_regeneration(plan).asks[0]
+                        pointer = {"evaluator": ask.evaluator, "prompt": ask.prompt, "context": ask.context}
+                        there = carried_out(session, plan)
+                    run = (there or order_regeneration(session, plan)).run
+                except WorkbenchError as error:
+                    problem = str(error)
+            found.append(StudyCellRow(study.name, row, column.name, place, run, json.dumps(pointer), problem))
+    return found
+
+
+def study_runs(reader: SessionReader, name: str) -> list[str]:
+    """Return the runs that have the work of a study, in the order of its cells."""
+    return list(dict.fromkeys(run for runs in _runs_by_cell(reader, name).values() for run in runs))
+
+
+def _runs_by_cell(reader: SessionReader, name: str) -> dict[tuple[str, str], list[str]]:
+    cells = [(cell, settings_of(cell.pointer).get("trials") or []) for cell in reader.study_cells(name)]
+    every = json.dumps([trial for _, trials in cells for trial in trials])
+    of_trial = dict(
+        reader.query("SELECT id, run_id FROM trials WHERE id IN (SELECT value FROM json_each(?))", (every,))
+    )
+    return {
+        (cell.row_name, cell.column_name): [
+            str(run) for run in (cell.run_id, *(of_trial.get(trial) for trial in trials)) if run
+        ]
+        for cell, trials in cells
+    }
+
+
+def pending_runs(reader: SessionReader, name: str) -> list[str]:
+    """Return the runs of a study in which something is missing, those that an engine executes first."""
+    rows = [row for run in study_runs(reader, name) if (row := reader.run(run)) is not None and row.deleted_at is None]
+    # An engine holds its run for a moment after it has finished it.
+    missing = [row.id for row in rows if is_missing(reader, row)]
+    return sorted(missing, key=lambda run: reader.holder(run) is None)
+
+
+def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
+    """Return the cells of a study that a run has, ``word_counter × none · local``, for a line that says what is executed."""
+    return [f"{row} × {column}" for (row, column), runs in _runs_by_cell(reader, name).items() if run in runs]
+
+
+def each_run(session: Path, name: str) -> Iterator[str]:
+    """Start the runs of a study that lack something, one after the other, and give the id of each once it was started.
+
+    The caller follows the run and asks for the next one when it has ended. A run that was cancelled ends the study, one that
+    failed does not. Where the study's spend limit is reached the study's ``problem`` says so and nothing more is started.
+    """
+    with SessionWriter(session) as writer:
+        writer.set_study(name, problem=None)
+    met: set[str] = set()
+    while True:
+        with SessionReader(session) as reader:
+            waiting = [run for run in pending_runs(reader, name) if run not in met]
+            if not waiting:
+                return
+            run = waiting[0]
+            held = reader.holder(run) is not None
+        met.add(run)
+        if not held:
+            if problem := _limited(session, name, run):
+                with SessionWriter(session) as writer:
+                    writer.set_study(name, problem=problem)
+                return
+            try:
+                if not running.resume(session, run):
+                    continue
+            except WorkbenchError:
+                # Another engine was faster: then that one is followed.
+                with SessionReader(session) as reader:
+                    if reader.holder(run) is None:
+                        raise
+        yield run
+        with SessionReader(session) as reader:
+            row = reader.run(run)
+            if row is not None and row.state == "cancelled":
+                return
+
+
+def _limited(session: Path, name: str, run: str) -> str:
+    """Let a run spend what is left of a study's limit; returns the sentence where nothing is left."""
+    with SessionReader(session) as reader:
+        study = declared(reader, name)
+        if not study.spend_limit:
+            return ""
+        rows = [row for one in study_runs(reader, name) if (row := reader.run(one)) is not None]
+        mine = next(row for row in rows if row.id == run)
+        spent = sum(row.spend_usd for row in rows)
+    left = study.spend_limit - spent
+    if left <= 0:
+        return (
+            f"The study's spend limit of ${study.spend_limit:,.2f} is reached (${spent:,.2f} spent), so what is missing was not "
+            "started; raise spend_limit and order it again."
+        )
+    most = mine.spend_usd + left
+    if per_run := load().spend_limit:
+        most = min(most, per_run)
+    kind = DocumentPlan if mine.kind == "document" else RegenerationPlan
+    plan = replace(kind.from_json(mine.config), spend_limit=most)
+    with SessionWriter(session) as writer:
+        writer.set_run(run, config=as_text(plan))
+    return ""
+
+
+def execute_study(session: Path, name: str) -> int:
+    """Execute what a study lacks, with nobody watching; returns 0 where nothing is missing then, else 1."""
+    pause = threading.Event()
+    for run in each_run(session, name):
+        with SessionReader(session) as reader:
+            while (row := reader.run(run)) is not None and reader.run_state(row) in ("queued", "running"):
+                pause.wait(_LOOK_SECONDS)
+    with SessionReader(session) as reader:
+        return 1 if pending_runs(reader, name) else 0
+
+
+def launch_study(session: Path, name: str, *, queue: bool = False) -> subprocess.Popen[bytes]:
+    """Start a process that executes what a study lacks; it goes on when the caller exits, and ends with the study."""
+    safe = "".join(sign if sign.isalnum() else "-" for sign in name)
+    return engine_for(session, "study", name, f"study-{safe}", queue=queue)
+
+
+class StudyOrder(WorkOrder):
+    """Execute what a session lacks of a study; the session is made if there is none."""
+
+    def __init__(self, session: Path, study: Study) -> None:
+        super().__init__(session)
+        self.study = study
+
+    def resolve(self) -> None:
+        self.study = resolved_study(self.study, self.session)
+
+    @property
+    def what(self) -> str:
+        of = self.study
+        return f"{of.name}: {plural(len(of.rows), 'row')} × {plural(len(of.columns), 'column')}"
+
+    def estimate(self, measured: Measured) -> Estimate:
+        from workbench.orders.study_estimate import estimate_study
+
+        self.resolve()
+        return estimate_study(measured, self.session, self.study, load().trials_at_once)
+
+    def write(self) -> None:
+        self.study = order_study(self.session, self.study)
+        with SessionReader(self.session) as reader:
+            self.runs = pending_runs(reader, self.study.name)
+
+    def launch(self, *, queue: bool = False, warm: WarmEngine | None = None) -> None:
+        """Start a process that executes the runs one after the other, where there are any."""
+        if self.runs:
+            self.process = launch_study(self.session, self.study.name, queue=queue)
+
+    def resume(self, warm: WarmEngine | None = None) -> None:
+        self.begin(warm=warm)

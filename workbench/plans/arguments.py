@@ -1,0 +1,113 @@
+"""What a field of a plan is wherever it is asked for, declared once: its option, its line in a dialog, its key in a study.toml, its part in identities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from typing import Any, TypeVar
+
+from workbench.base import typed_json
+from workbench.base.errors import WorkbenchError
+
+PlanT = TypeVar("PlanT")
+
+
+class Counts(Enum):
+    """What another value of an argument makes of an order into the same session."""
+
+    RUN = "another run beside the first"
+    TASK = "tasks that differ become new ones in the same run"
+    CANDIDATE = "further candidates in the same run"
+    TRIAL = "another trial"
+    NOTHING = "the results that exist are shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The line of an argument in the app's dialog; ``role`` is that of a model which must be one that can be asked."""
+
+    name: str
+    help: str = ""
+    completes: Callable[[], Iterable[str]] = tuple
+    paths: bool = False
+    most: int = 0
+    placeholder: str = ""
+    needed: str = ""
+    check: Callable[[str], object] | None = None
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a field of a plan is wherever it is asked for. Without a ``usage`` no command has it, without a ``study`` no study."""
+
+    usage: str = ""  # As a usage line shows it, `--docs DOCS`
+    help: str = ""
+    how: Mapping[str, Any] = field(default_factory=dict)  # What argparse takes beside these
+    counts: Counts = Counts.NOTHING
+    study: str = ""  # Table and key in a study.toml, `settings.checks`
+    line: Line | None = None
+    number: tuple[str, int, int] | None = None  # What it is called in a sentence, its least and its greatest value
+
+
+def argument(default: Any, /, usage: str = "", help: str = "", **more: Any) -> Any:
+    known = {item.name for item in fields(Argument)}
+    declared = {name: more.pop(name) for name in known & more.keys()}
+    return field(default=default, metadata={"argument": Argument(usage, help, more, **declared)})
+
+
+def arguments_of(kind: type[Any] | object) -> dict[str, Argument]:
+    """Return the arguments of a plan by the names of its fields, inherited ones last."""
+    own = (kind if isinstance(kind, type) else type(kind)).__annotations__
+    every = {one.name: one.metadata["argument"] for one in fields(kind) if "argument" in one.metadata}  # type: ignore[arg-type]
+    return {name: every[name] for name in (*(name for name in own if name in every), *every)}
+
+
+def study_keys(kind: type[Any], table: str) -> list[tuple[str, str, type[Any], Any]]:
+    """Return what a table of a study.toml has of a kind of plan: key, field, type and default; a field that is one of two is a flag."""
+    plain = {one.name: (one.type, one.default) for one in fields(kind)}
+    found = []
+    for name, one in arguments_of(kind).items():
+        if one.study.startswith(f"{table}."):
+            declared, default = plain[name]
+            of = bool if "const" in one.how else {"int": int, "bool": bool, "str": str}.get(str(declared), tuple)
+            usual = False if "const" in one.how else 0 if table == "limits" else one.how.get("default", default)
+            found.append((one.study.removeprefix(f"{table}."), name, of, usual))
+    return found
+
+
+def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
+    """Return the fields of a plan by the tables of a study, ``limits`` and ``settings``; where a study says nothing, the default."""
+    found = {}
+    for table, values in tables.items():
+        for key, name, _, usual in study_keys(kind, table):
+            value = getattr(values, key)
+            if value != usual:
+                found[name] = arguments_of(kind)[name].how.get("const", value) if value is True else value
+    return found
+
+
+def further(plan: object, counts: Counts, named: Iterable[str]) -> str:
+    """Return what an identity has of arguments that count so, beside those that it names: ``/name=value`` where one is not the default."""
+    plain = {one.name: one.default for one in fields(plan)}  # type: ignore[arg-type]
+    values = {
+        name: getattr(plan, name)
+        for name, one in arguments_of(plan).items()
+        if one.counts is counts and name not in named
+    }
+    return "".join(f"/{name}={value}" for name, value in values.items() if value != plain[name])
+
+
+class PlanDamaged(WorkbenchError):
+    """The plan of a run cannot be read."""
+
+
+def read_plan(kind: type[PlanT], text: str) -> PlanT:
+    try:
+        return typed_json.decode(kind, text)
+    except typed_json.WrongForm as error:
+        raise PlanDamaged(
+            f"The plan of a run in this session is damaged ({error.place or 'all of it'}), so it cannot go on; what it did can be "
+            "shown. Start it anew."
+        ) from None

@@ -1,0 +1,265 @@
+"""Means with their spread: per agent and model, and per case with several trials."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from workbench.rubric.scorecard import NO_FACTS_POINTS
+from workbench.session.rows import ScoreRow, TrialRow
+
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Scorecard
+
+FORMAT_SHARE = 0.1
+"""A format that gave more than this share of the points is told apart: the model's own points come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The points of a trial by one rubric and judge, of which the answer's format earned ``given`` by itself."""
+
+    points: float | None = None
+    out_of: float = 0.0
+    tiers: tuple[int, ...] = ()
+    given: float = 0.0
+    credited: bool = False  # tier 3 has the points that the original gives a case without facts
+
+    @property
+    def own(self) -> tuple[float, float] | None:
+        """The model's own points and their maximum, if the format gave more than a tenth; else None."""
+        return own_points(self.points, self.out_of, self.given)
+
+    @property
+    def share(self) -> float | None:
+        """Points of 100, the model's own ones if these are separate; None if tiers are missing."""
+        if self.points is None or not self.out_of or len(self.tiers) < 4:
+            return None
+        points, out_of = self.own or (self.points, self.out_of)
+        return 100 * points / out_of
+
+
+def own_points(points: float | None, out_of: float, given: float | None) -> tuple[float, float] | None:
+    """Return the model's own points and their maximum, None unless the format gave more than a tenth of all."""
+    if points is None or not given or given <= FORMAT_SHARE * points or given >= out_of:
+        return None
+    return round(points - given, 6), round(out_of - given, 6)
+
+
+def comparable(totals: Sequence[Total]) -> list[Total]:
+    """Return the totals of the same tiers, those with the most points: 40 of 40 are not 100 of 100."""
+    scored = [one for one in totals if one.points is not None]
+    counts = Counter((one.out_of, one.tiers) for one in scored)
+    basis = max(counts, key=lambda one: (one[0], counts[one], one[1]), default=None)
+    return [one for one in scored if (one.out_of, one.tiers) == basis]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The spread of scores of one group of trials, of one case or (``case`` is "") of all."""
+
+    agent: str
+    model: str
+    case: str
+    rubric: str
+    judge: str
+    trials: int  # scored or not
+    scored: int  # trials in the mean: those of the same tiers, as many of these as any trial has
+    partial: int  # trials whose points are of other tiers, in no figure here
+    mean: float | None  # of the maximum ``out_of``
+    sd: float | None  # of the sample, None below two scores
+    low: float | None
+    high: float | None
+    out_of: float
+    tiers: tuple[int, ...] = ()
+    given: float = 0.0  # mean points that the answers' format earned by itself
+    held: int = 0  # trials in the mean of which a format gave more than a tenth of the points
+    credited: int = 0  # trials in the mean with the original's tier 3 for a case without facts
+
+    @property
+    def own(self) -> tuple[float, float] | None:
+        """The mean of the models' own points and its maximum, if a format gave more than a tenth in every trial."""
+        return own_points(self.mean, self.out_of, self.given) if self.held == self.scored else None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Remarks on the mean: how many trials have points that nobody wrote, or that stand for missing facts."""
+        some = self.held if self.own is None else 0
+        counts = (
+            (some, "with points from a format"),
+            (self.credited, f"with {NO_FACTS_POINTS:g} points for missing facts"),
+        )
+        return tuple(f"{count:,} {what}" for count, what in counts if count)
+
+    @property
+    def left_out(self) -> str:
+        unscored = self.trials - self.scored - self.partial
+        counts = ((self.partial, "partly scored"), (unscored, "unscored"))
+        return ", ".join(f"{count:,} {what}" for count, what in counts if count)
+
+
+def spreads(
+    trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]], totals: Mapping[tuple[str, str, str], Total]
+) -> Iterator[Spread]:
+    """Yield each (agent, model) over all its trials, then each of its cases that has several trials.
+
+    Forks are in none: a person took part in them, and they are not drawn independently of their parents.
+    """
+    cases: dict[tuple[str, str], dict[str, list[Sequence[ScoreRow]]]] = {}
+    for row, scores in trials:
+        if not row.parent:
+            own = cases.setdefault((row.agent, row.model), {"": []})
+            own[""].append(scores)
+            own.setdefault(row.case_id, []).append(scores)
+    for (agent, model), by_case in cases.items():
+        for case, several in by_case.items():
+            if case and (len(several) < 2 or len(by_case) < 3):
+                continue
+            by_judge: dict[tuple[str, str], list[Total]] = {}
+            for one in (one for scores in several for one in scores):
+                total = totals[one.trial_id, one.rubric, one.judge]
+                by_judge.setdefault((one.rubric, one.judge), []).append(total)
+            for scale, mine in by_judge.items():
+                yield spread_of(mine, len(several), agent, model, case, *scale)
+
+
+def spread_of(
+    totals: Sequence[Total],
+    trials: int,
+    agent: str = "",
+    model: str = "",
+    case: str = "",
+    rubric: str = "",
+    judge: str = "",
+) -> Spread:
+    counted = comparable(totals)
+    values = [one.points for one in counted if one.points is not None]
+    mean = statistics.fmean(values) if values else None
+    # As `statistics.stdev`, which calculates with fractions and takes a hundred times as long.
+    squares = math.fsum((value - (mean or 0.0)) ** 2 for value in values)
+    return Spread(
+        agent, model, case, rubric, judge, trials,
+        scored=len(values),
+        partial=sum(one.points is not None for one in totals) - len(values),
+        mean=mean,
+        sd=math.sqrt(squares / (len(values) - 1)) if len(values) > 1 else None,
+        low=min(values, default=None),
+        high=max(values, default=None),
+        out_of=counted[0].out_of if counted else 100.0,
+        tiers=counted[0].tiers if counted else (),
+        given=statistics.fmean(one.given for one in counted) if counted else 0.0,
+        held=sum(one.own is not None for one in counted),
+        credited=sum(one.credited for one in counted),
+    )  # fmt: skip
+
+
+def words(spread: Spread) -> str:
+    """Return ``64.2 ± 3.1 (60 to 67) of 100``, the models' own points first if a format gave more than a tenth."""
+    if spread.mean is None:
+        return "unscored"
+    sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
+    span = "" if spread.scored < 2 else f" ({spread.low:.1f} to {spread.high:.1f})"
+    own = "" if spread.own is None else f"own points {spread.own[0]:.1f} of {spread.own[1]:.1f}; in all "
+    notes = [spread.left_out] if spread.left_out else []
+    notes += spread.remarks
+    return f"{own}{spread.mean:.1f}{sd}{span} of {spread.out_of:.0f}" + "".join(f"; {note}" for note in notes)
+
+
+@dataclass(frozen=True, slots=True)
+class PointSpread:
+    """The spread of a tier's (``criterion`` is "") or criterion's points over ``n`` repeats of the same trial."""
+
+    tier: int
+    criterion: str
+    n: int
+    mean: float
+    sd: float | None  # of the sample, None below two repeats
+    low: float
+    high: float
+
+
+def point_spreads(cards: Iterable[Scorecard]) -> tuple[PointSpread, ...]:
+    """Return the spread of each tier (if all its criteria were scored) and criterion over repeats."""
+    given: dict[tuple[int, str], list[float]] = {}
+    for card in cards:
+        for one in card.criteria:
+            if one.maximum and one.points is not None:
+                given.setdefault((one.tier, one.key or one.title), []).append(one.points)
+        for number, tier in card.tiers.items():
+            if tier.maximum and tier.points is not None:
+                given.setdefault((number, ""), []).append(tier.points)
+    found = []
+    for place, values in sorted(given.items()):
+        sd = statistics.stdev(values) if len(values) > 1 else None
+        found.append(PointSpread(*place, len(values), statistics.fmean(values), sd, min(values), max(values)))
+    return tuple(found)
+
+
+#: Below so many documents that both judges scored, nothing is said about their agreement.
+FEWEST = 3
+#: Points that count as the same: a mean of repeats is no whole number.
+_SAME = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How two judges agree on one tier, or on one criterion of it (the tier if that is "")."""
+
+    rubric: str
+    judges: tuple[str, str]
+    tier: int
+    criterion: str
+    documents: int  # that both judges scored: the n of the figures
+    difference: float  # mean of the second judge's points minus the first's
+    exact: float  # share of documents with the same points, 0 to 1
+    correlation: float | None  # Pearson's r; None if one of them gives every document the same points
+
+
+def agreements(documents: Iterable[Sequence[Scorecard]]) -> Iterator[Agreement]:
+    """Yield the agreement of each two judges over documents' scorecards, tier by tier, each followed by its criteria.
+
+    Rules are left out: on them every judge agrees. So is what fewer than :data:`FEWEST` documents have of both.
+    """
+    # (rubric, judge) -> document -> (tier, criterion) -> points
+    given: dict[tuple[str, str], dict[int, dict[tuple[int, str], float]]] = {}
+    for number, cards in enumerate(documents):
+        for card in cards:
+            given.setdefault((card.rubric, card.judge), {})[number] = _judged(card)
+    for first, second in combinations(sorted(given), 2):
+        if first[0] != second[0]:
+            continue
+        one, other = given[first], given[second]
+        places = {place: None for points in (*one.values(), *other.values()) for place in points}
+        for tier, criterion in sorted(places, key=lambda place: (place[0], place[1] != "")):
+            both = [
+                (one[number][tier, criterion], other[number][tier, criterion])
+                for number in one
+                if (tier, criterion) in one[number] and (tier, criterion) in other.get(number, {})
+            ]
+            if len(both) < FEWEST:
+                continue
+            apart = [b - a for a, b in both]
+            exact = sum(abs(gap) <= _SAME for gap in apart) / len(both)
+            varied = all(len(set(points)) > 1 for points in zip(*both, strict=True))
+            r = statistics.correlation(*zip(*both, strict=True)) if varied else None
+            yield Agreement(
+                first[0], (first[1], second[1]), tier, criterion, len(both), statistics.fmean(apart), exact, r
+            )
+
+
+def _judged(card: Scorecard) -> dict[tuple[int, str], float]:
+    tiers: dict[int, list[float | None]] = {}
+    found: dict[tuple[int, str], float] = {}
+    for one in card.criteria:
+        if one.judged_by == "rule":
+            continue
+        tiers.setdefault(one.tier, []).append(one.points)
+        if one.points is not None:
+            found[one.tier, one.title or one.key] = one.points
+    sums = {(tier, ""): math.fsum(p for p in mine if p is not None) for tier, mine in tiers.items() if None not in mine}
+    return {**sums, **found}

@@ -1,0 +1,360 @@
+"""A README read once for the offline judge: what it names, says and shows of its project, beside what there is.
+
+A README written without opening the repository may be well formed and even true. It is compared with the repository
+(`workbench.rubric.sources`): names that exist, sentences in an order that words have, calls that the signatures allow.
+Whether a sentence about a name is true is not judged: words that it shares with a docstring, or does not, prove
+nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from workbench.base.text import plural
+from workbench.claims import known, terms
+from workbench.claims.page import SHELL, Code, outline
+from workbench.claims.python import example_of, imports_of, is_python
+from workbench.claims.shell import package_name, started_by
+from workbench.rubric import spans, word_order
+from workbench.rubric.judging import Brief, Question, UntrueClaim
+from workbench.rubric.scorecard import Criterion, Evidence
+from workbench.rubric.sources import COMMON, OwnNames, sources_of
+from workbench.session.judges import RULE
+
+JUDGE = RULE
+"""The judge's name in a scorecard. Raised with every change of its rules: points of two rules must not be mixed.
+
+``offline`` was the first; people ask for the newest by ``offline``.
+"""
+CRITERIA_OF_CLAIMS = {"dependencies": ("extra", "python", "version"), "run_command": ("option", "command")}
+"""Which criterion an untrue claim costs, by its kind; any other, and all where there are no facts, costs completeness."""
+GUESSED = 0.4
+"""What is left of the points for something true that anybody could have guessed, in a README that shows no knowledge."""
+
+
+ENOUGH = 3.0
+"""Own names and own words at which half of a README's knowledge is shown."""
+UNCHECKED = 0.45
+"""The amount of knowledge that is assumed where there is neither a repository nor facts to compare with."""
+_INLINE_WEIGHT = 0.3
+"""What an unknown name in inline code counts: it may as well be another program's."""
+_INLINE = re.compile(r"`{1,2}([^`\n]{2,80})`{1,2}")
+_NAME = re.compile(r"(?<![\w./@-])(--[a-zA-Z][\w-]+|[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*)")
+_OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]+")
+_SPELLED = re.compile(r"[_\d]|--|[a-z][A-Z]|\.")
+_NEGATED = re.compile(
+    r"\b(?:is|are|was|were|does|do|did|can|could|will|would|should|has|have)\s+not\b|\w+n[’']t\b|\bcannot\b|\bnever\b|"
+    r"\bby no means\b|\bfar from\b|\bno longer\b",
+    re.I,
+)
+_MEANT = re.compile(r"\bnot (?:only|just|merely|limited to)\b", re.I)
+_ASIDE = re.compile(
+    r"change\s?log|history|release|what'?s new|licen[cs]e|contribut|author|acknowledg|credit|thanks|badge|status", re.I
+)
+_VERSION = re.compile(r"^v?\d+\.\d+")
+_OF_ANY_COMMAND = "python -m -c --help -h --version main.py app.py cli.py run.py pip install"
+_GUESSED = frozenset(_OF_ANY_COMMAND.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One name that a README shows as a name, and where."""
+
+    name: str
+    start: int
+    end: int
+
+
+class _Part(Protocol):
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+class Reading:
+    """A README beside its sources; every measure is computed on demand."""
+
+    def __init__(self, brief: Brief) -> None:
+        self.readme, self.reference = brief.readme, brief.reference_readme
+        self.page = outline(brief.readme)
+        self.words = terms.tokens(self.page.text)
+        self.commands = started_by(self.page)
+        self.project = OwnNames.of(brief.facts, brief.view)
+        self.sources = sources_of(brief.view, brief.facts)
+        self._claims: dict[str, list[UntrueClaim]] = {}
+        for claim in brief.untrue:
+            of_kind = (key for key, kinds in CRITERIA_OF_CLAIMS.items() if claim.kind in kinds)
+            key = next(of_kind, "completeness") if brief.facts is not None else "completeness"
+            self._claims.setdefault(key, []).append(claim)
+
+    def at(self, start: int, end: int) -> Evidence:
+        return spans.at(self.readme, start, end)
+
+    def mark(self, part: _Part) -> Evidence:
+        return spans.at(self.readme, part.start, part.end)
+
+    @property
+    def guess(self) -> float:
+        """The factor (0.4–1) for what a stranger could have guessed: 1 if the README knows its project."""
+        return GUESSED + (1 - GUESSED) * self.trust
+
+    def untrue(self, key: str) -> tuple[float, str, list[Evidence]]:
+        """The factor that untrue claims leave of a criterion, the reason, and evidence."""
+        mine = self._claims.get(key, ())
+        if not mine:
+            return 1.0, "", []
+        factor = 1 / (1 + 0.25 * len(mine))
+        said = f"; all × {factor:.2f} for {plural(len(mine), 'untrue claim')}: {mine[0].reason}"
+        return factor, said, [one.place for one in mine[:3]]
+
+    # -- names
+
+    @cached_property
+    def _named(self) -> tuple[tuple[Use, ...], tuple[Use, ...], float]:
+        own: dict[str, Use] = {}
+        absent: dict[str, Use] = {}
+        weights: dict[str, float] = {}
+        for use, weight in self._shown():
+            low = use.name.lower()
+            if low in self.titles or low in COMMON:
+                continue
+            if self.sources.own(use.name) or self.sources.own(low.replace("--no-", "--", 1)):
+                own.setdefault(low, use)
+            elif weight and self.sources.complete and not self._excused(low):
+                absent.setdefault(low, use)
+                weights[low] = max(weight, weights.get(low, 0.0))
+        return tuple(own.values()), tuple(absent.values()), sum(weights.values())
+
+    @property
+    def uses(self) -> tuple[tuple[Use, ...], tuple[Use, ...]]:
+        return self._named[0], self._named[1]
+
+    def _excused(self, low: str) -> bool:
+        """Whether a name that the project does not define is legitimate in its README."""
+        there = self.sources.identifiers
+        # ``--no-color`` is made from ``color`` by several option parsers.
+        made = low.startswith("--no-") and low.removeprefix("--no-").replace("-", "_") in there
+        return low in there or made or low in known.TOOLING or low in self._made_here or low.startswith("__")
+
+    @cached_property
+    def _made_here(self) -> frozenset[str]:
+        code = "\n".join(fence.code for fence in self.page.codes)
+        found = re.findall(r"(?:def|class|as|for)\s+(\w+)|^\W*(\w+)\s*=", code, re.M)
+        return frozenset(name.lower() for pair in found for name in pair if name)
+
+    @cached_property
+    def titles(self) -> frozenset[str]:
+        """The project's name as in the README, in its spellings: who was asked about the project knows it."""
+        heading = next((h.text.lower() for h in self.page.headings[:1]), "")
+        words = re.findall(r"[\w.-]+", heading)
+        named = {heading, *words, "_".join(words), "-".join(words)} if words else set(self.project.packages)
+        named |= {re.sub(r"^(?:python|py)-|-(?:python|py)$", "", name) for name in named}
+        plain = {name.replace("-", "_") for name in named}
+        return frozenset(named | plain | {f"{name}.py" for name in plain} | {package_name(name) for name in named})
+
+    @cached_property
+    def title_stems(self) -> frozenset[str]:
+        return frozenset(token.stem for name in self.titles for token in terms.tokens(name))
+
+    def _shown(self) -> Iterator[tuple[Use, float]]:
+        """The names in inline code, examples and options, and how surely each would have to be the project's."""
+        text = self.page.text
+        for block in self.page.blocks:
+            for match in _INLINE.finditer(text, block.start, block.end):
+                whole = match.group(1).strip()
+                for part in _NAME.finditer(match.group(1)):
+                    place = (match.start(1) + part.start(), match.start(1) + part.end())
+                    last = part.group(1).rsplit(".", 1)[-1]
+                    alone = re.sub(r"\(.*\)$", "", whole) == part.group(1)
+                    yield Use(last, *place), _INLINE_WEIGHT * (alone and _SPELLED.search(part.group(1)) is not None)
+            for match in _OPTION.finditer(text, block.start, block.end):
+                yield Use(match.group(), *match.span()), 0.6
+        for fence in self.page.codes:
+            if is_python(fence):
+                yield from self._in_python(fence)
+            elif not fence.language or fence.language in SHELL:
+                for match in _OPTION.finditer(text, fence.start, fence.end):
+                    yield Use(match.group(), *match.span()), float(self._own_line(match.start(), fence))
+            for match in _NAME.finditer(text, fence.start, fence.end):
+                if not match.group(1).startswith("--"):
+                    yield Use(match.group(1).rsplit(".", 1)[-1], *match.span()), 0.0
+
+    def _own_line(self, at: int, fence: Code) -> bool:
+        text = self.page.text
+        line = text[text.rfind("\n", fence.start, at) + 1 : at].lower()
+        return any(name and name in line for name in self.titles | {name.lower() for name in self.project.modules})
+
+    def _in_python(self, fence: Code) -> Iterator[tuple[Use, float]]:
+        for called in self._from_project(fence):
+            at = self.page.text.find(called, fence.start, fence.end)
+            if at >= 0:
+                yield Use(called, at, at + len(called)), 1.0
+
+    def _from_project(self, fence: Code) -> Iterator[str]:
+        """What a Python example imports from this project, and attributes of its modules."""
+        tree = example_of(fence.code)
+        if tree is None:
+            return
+        imports = [one for one in imports_of(tree) if one.top in self.project.modules]
+        yield from (one.name for one in imports if one.name not in ("", "*"))
+        modules = {one.bound for one in imports if not one.name}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+                yield node.attr
+
+    # -- examples
+
+    @cached_property
+    def examples(self) -> tuple[tuple[Code, ...], tuple[tuple[str, Evidence], ...]]:
+        good: list[Code] = []
+        wrong: list[tuple[str, Evidence]] = []
+        starts = self.project.modules | self.project.packages
+        for fence in self.page.codes:
+            tree = example_of(fence.code) if is_python(fence) else None
+            if tree is None or not tree.body:
+                words = {*re.findall(r"--[\w-]+|[\w.-]+", fence.code)}
+                if any(self.sources.own(word) for word in words) and words & {
+                    *starts,
+                    *(f"{name}.py" for name in starts),
+                }:
+                    good.append(fence)
+                continue
+            problems = list(self._wrong_calls(tree))
+            wrong += [(problem, self.at(fence.start, fence.end)) for problem in problems[:2]]
+            used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+            if not problems and any(self.sources.own(name) for name in used):
+                good.append(fence)
+        return tuple(good), tuple(wrong)
+
+    def _wrong_calls(self, tree: ast.Module) -> Iterator[str]:
+        """Calls of the project's functions that no function of that name would take."""
+        here = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            takes = self.sources.signatures.get(name)
+            if not takes or name in here or name.lower() in COMMON:
+                continue
+            for keyword in node.keywords:
+                if keyword.arg and all(one is not None and keyword.arg not in one for one in takes):
+                    yield f"{spans.quote(name, 40)}() takes no {spans.quote(keyword.arg, 40)}"
+
+    # -- statements
+
+    @cached_property
+    def statements(self) -> tuple[tuple[str, int, int], ...]:
+        asides = [
+            self.page.section(heading)
+            for heading in self.page.headings[1:]
+            if _ASIDE.search(heading.text) or _VERSION.match(heading.text)
+        ]
+        return tuple(
+            (block.text, block.start, block.end)
+            for block in self.page.blocks
+            if not any(start <= block.start < end for start, end in asides)
+        )
+
+    @cached_property
+    def order(self) -> word_order.Order:
+        return word_order.order([text for text, _, _ in self.statements])
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        used = {token.stem for text, _, _ in self.statements for token in terms.tokens(word_order.plain(text))}
+        return frozenset((used & self.sources.salient.keys()) - self.title_stems)
+
+    @cached_property
+    def informed(self) -> tuple[float, Evidence | None]:
+        """The share of statements that name something of the project or use its own words, and one that does not."""
+        good = total = 0
+        first: Evidence | None = None
+        own = {use.name.lower() for use in self.uses[0]}
+        for text, start, end in self.statements:
+            words = word_order.plain(text)
+            if len(words.split()) < 3:
+                continue
+            total += 1
+            stems = {token.stem for token in terms.tokens(words)} & self.topics
+            if len(stems) >= 2 or any(
+                name.group(1).rsplit(".", 1)[-1].lower() in own for name in _NAME.finditer(words)
+            ):
+                good += 1
+            elif first is None:
+                first = self.at(start, end)
+        return (good / total if total else 0.0), first
+
+    def negated(self, start: int, end: int) -> Evidence | None:
+        text = self.page.text[start:end]
+        first = re.split(r"(?<=[.!?])\s", text, maxsplit=1)[0]
+        match = _NEGATED.search(first)
+        if match is None or _MEANT.search(first):
+            return None
+        return self.at(start + match.start(), start + match.end())
+
+    def guessable(self, words: Collection[str], telling: Collection[str]) -> bool:
+        """Whether anybody who knows the project's name could have written a command.
+
+        ``python -m NAME --help`` is such a one; one with an option or file of the project or one of the facts'
+        ``telling`` words is not.
+        """
+        for word in words:
+            plain = word.lower().split("[")[0]
+            if plain in _GUESSED or plain in self.titles:
+                continue
+            if word in telling or self.sources.own(plain) or self.sources.own(plain.rsplit("/", 1)[-1]):
+                return False
+        return True
+
+    # -- together
+
+    @cached_property
+    def amount(self) -> float:
+        """How much of the project is mentioned: own names and, for a half each, own words."""
+        return len(self.uses[0]) + 0.5 * len(self.topics)
+
+    @cached_property
+    def truth(self) -> float:
+        """The verifiable share that is right: names that exist, calls that work."""
+        own, _ = self.uses
+        there = (len(own) + 1) / (len(own) + 1 + self._named[2])
+        return there / (1 + 0.25 * len(self.examples[1]))
+
+    @cached_property
+    def knowledge(self) -> float:
+        """From 0 (could be written without opening the repository) to 1: amount, truth and sentences together."""
+        amount = self.amount / (self.amount + ENOUGH) if self.sources.names else UNCHECKED
+        return amount * self.truth * (0.25 + 0.75 * min(1.0, self.order.share / 0.8))
+
+    @cached_property
+    def trust(self) -> float:
+        """`knowledge` as a factor from 0 to 1: nothing up to 0.15, which a guess reaches, everything from 0.6."""
+        return min(1.0, max(0.0, (self.knowledge - 0.15) / 0.45))
+
+    def why(self) -> str:
+        if not self.sources.names:
+            return "there is neither a repository nor facts to compare with"
+        own, absent = self.uses
+        said = f"{plural(len(own), 'name')} and {plural(len(self.topics), 'word')} of the project's own"
+        if absent:
+            said += f", {plural(len(absent), 'name')} that it does not have ({', '.join(u.name for u in absent[:3])})"
+        wrong = [text for text, _ in self.examples[1]]
+        if wrong:
+            said += f"; {'; '.join(wrong[:2])}"
+        if self.order.share < 0.8:
+            said += f"; {self.order.share:.0%} in the order of sentences"
+        return said
+
+
+def verdict(question: Question, points: float | None, reason: str, evidence: list[Evidence] | None = None) -> Criterion:
+    given, reason = None if points is None else round(points, 1), f"offline judge: {reason}"
+    return Criterion(
+        question.tier, question.key, question.title, given, question.maximum, reason, tuple(evidence or ()), JUDGE
+    )
