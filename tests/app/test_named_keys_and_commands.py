@@ -1,4 +1,4 @@
-"""What README and messages tell a person to press or to type exists: keys in the bindings, commands in the parser."""
+"""What pages and messages tell a person to press or to type exists: keys in the bindings, commands in the parser."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import ast
 import importlib
 import pkgutil
 import re
+import runpy
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
-from itertools import zip_longest
 from pathlib import Path
 
+import pytest
 from textual.binding import Binding
 
 import workbench
 import workbench.app
-from workbench.app.key_table import KEY_TABLE, written
-from workbench.base.bindings import KEYS, SECTIONS
+from workbench.base.bindings import KEYS
 from workbench.cli import COMMANDS, build_parser
 
 ROOT = Path(__file__).parents[2]
@@ -28,11 +28,6 @@ SIGNS = {
     "]": "right_square_bracket", "←": "left", "→": "right", "esc": "escape", "*": "asterisk",
     "#": "number_sign", ".": "full_stop", ">": "greater_than_sign", "&": "ampersand", "=": "equals_sign", "-": "minus", "$": "dollar_sign",
 }  # fmt: skip
-PLACES = {
-    "Cases": ("cases/list", "cases"), "Trajectory": ("trajectory",), "all trials": ("trials",), "Sessions": ("sessions",), "runs": ("runs",),
-    "Regeneration": ("regeneration",), "Study": ("study",), "side by side": ("compare",),
-}  # fmt: skip
-EVERYWHERE = {"enter", "escape", "tab", "shift+tab", "space"}
 NAMED = {"enter", "tab", "escape", "space", "left", "right", "f2"}
 #: Widgets and Textual itself bind these where a list or a button has the focus.
 OF_WIDGETS = {"enter", "tab", "escape", "space"}
@@ -63,48 +58,20 @@ def keys() -> dict[str, set[str]]:
 def backticked(text: str) -> list[str]:
     """Return the keys that stand in backticks."""
     parts = re.findall(r"`([^`]+)`", text)
-    return [part for part in parts if len(part) == 1 or key_of(part) in NAMED or part.startswith("ctrl+")]
+    return [part for part in parts if (len(part) == 1 and part.isascii()) or key_of(part) in NAMED or part.startswith("ctrl+")]
 
 
-def section(heading: str) -> str:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = re.search(rf"^## {heading}\n(.*?)^## ", text, re.M | re.S)
-    assert found is not None
-    return found[1]
+@pytest.mark.parametrize("name", ["cli.md", "keys.md"])
+def test_the_reference_is_what_the_program_says(name: str) -> None:
+    pages = runpy.run_path(str(ROOT / "docs" / "generate.py"))["PAGES"]
+    page = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
+    assert page == pages[name](), "write it again: python docs/generate.py"
 
 
-def table_of_keys() -> str:
-    """The tables of keys as README has them: what is the same everywhere, and what each mode has beside it."""
-    known = {key for meaning in KEY_TABLE for key in meaning.keys} | EVERYWHERE
-    rows = [(meaning.keys, meaning.means) for meaning in KEY_TABLE]
-    rows += [(one.keys.split(",")[:1], one.title) for one in SECTIONS["app"] if one.keys not in known]
-    cells = [
-        f"{' '.join(f'`{written(key)}`' for key in keys if key not in {'left', 'right', 'delete'})} | {does}"
-        for keys, does in rows
-    ]
-    lines = ["| key | does | key | does |", "|---|---|---|---|"]
-    lines += [f"| {left} | {right} |" for left, right in zip_longest(cells[::2], cells[1::2], fillvalue=" | ")]
-    lines += ["", "| in | beside these |", "|---|---|"]
-    for title, sections in PLACES.items():
-        own = {one.keys: one for section in sections for one in SECTIONS[section] if not known & {*one.keys.split(",")}}
-        said = [f"`{written(keys.split(',')[0])}` {one.about or one.title}" for keys, one in own.items()]
-        lines.append(f"| {title} | {' · '.join(said)} |")
-    return "\n".join(lines)
-
-
-def test_the_readme_s_table_of_keys_is_that_of_the_app() -> None:
-    assert table_of_keys() in section("Keys")
-
-
-def test_every_key_of_the_readme_s_tour_is_one_of_the_mode_that_the_step_is_about() -> None:
-    text = re.sub(r"\(in (?:Cases|Trajectory|Sessions|Regeneration), [^)]*\)", "", section("A tour in five minutes"))
-    steps = re.findall(r"^\*\*\d\. (.*?)(?=^\*\*\d\. |^!\[)", text, re.M | re.S)
-    modes = ("cases", "cases", "trajectory", "trajectory", "regeneration", "study", "cases", "everywhere")
-    assert len(steps) == len(modes)
-    for step, mode in zip(steps, modes, strict=True):
-        for item in re.split(r"^- ", step, flags=re.M):
-            about = "sessions" if item.startswith("**Sessions**") else mode
-            assert [key for key in backticked(item) if key_of(key) not in keys()[about]] == [], item
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/guides/studies.md", "docs/guides/check.md"])
+def test_a_page_names_keys_that_there_are(page: str) -> None:
+    text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert [key for key in backticked(text) if key_of(key) not in set().union(*keys().values())] == []
 
 
 def texts(folder: Path) -> Iterator[tuple[Path, str]]:
