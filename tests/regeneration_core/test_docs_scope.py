@@ -233,7 +233,10 @@ async def test_with_docstrings_only_no_other_text_documents_the_code(tmp_path: P
     mine = await document_file(FunctionsOnly(), "m.py", source, asyncio.Semaphore(4), scope="docstrings-only")
     assert {one.docstring for one in mine.functions.values()} == {"f 1", "A.m 1"}
     task = SimpleNamespace(path="m.py", qualified_name="f", occurrence=1, tests=())
-    ids = [identity("s", task, "none", replace(whole, scope=scope), "bubblewrap") for scope in ("repository", "docstrings-only")]
+    ids = [
+        identity("s", task, "none", replace(whole, scope=scope), "bubblewrap")
+        for scope in ("repository", "docstrings-only")
+    ]
     assert len(set(ids)) == 2
 
 
