@@ -51,7 +51,7 @@ def test_tasks_lists_each_task_and_why_the_others_are_none(repository: str, caps
     assert again[-1]["cached"] is True
     assert main(["tasks", repository, "--limit", "1"]) == 0
     told = capsys.readouterr().out
-    assert "1 tasks (3 in all) of 4 functions" in told
+    assert "1 task (3 in all) of 4 functions" in told
     assert "No stable test executes it." in told
     assert main(["tasks", repository, "--task", "nothing"]) == 2
     assert "No task is called nothing" in capsys.readouterr().err

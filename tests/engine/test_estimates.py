@@ -124,12 +124,11 @@ def test_candidates_count_what_the_session_has_not() -> None:
 
 
 def test_building_the_tasks_takes_its_time_unless_they_are_there(home: Path) -> None:
-    ask = Ask(GPT, 1, limit=2)
     known = replace(KNOWN, had={})
     tasks = home / "tasks.json"
 
-    def told(source: str = "src", rebuild: bool = False) -> Estimate:
-        return estimate_ask(replace(known, builds=builds()), source, ask, rebuild=rebuild)
+    def told(source: str = "src", rebuild: bool = False, limit: int = 2) -> Estimate:
+        return estimate_ask(replace(known, builds=builds()), source, Ask(GPT, 1, limit=limit), rebuild=rebuild)
 
     assert (told().seconds, told().building) == (2, None)
     assert ", 2 seconds after the tasks are built" in told().sentence(), "no build was measured on this machine"
@@ -142,7 +141,8 @@ def test_building_the_tasks_takes_its_time_unless_they_are_there(home: Path) -> 
     note_build("src", tasks, None)
     assert (told().seconds, told().building) == (2, 0), "they are in the cache"
     assert told(rebuild=True).building == 40
-    assert "once the tasks are built, which takes about 80 seconds" in told("new").sentence()
+    assert "once the tasks are built, which takes about 80 seconds" in told("new", limit=0).sentence()
+    assert told("new").sentence().startswith("up to 2 candidates"), "the limit bounds them"
     again = [Again("src", GPT, 3, 0), Again("src", "stub", 0, 5)]
     tasks.unlink()
     assert estimate_again(replace(KNOWN, builds=builds()), again).building == 40, "both need the same tasks"

@@ -30,6 +30,8 @@ def carry_out(arguments: argparse.Namespace, order: WorkOrder, follow: Callable[
     damaged = look_for_damage(order.session)
     order.resolve()
     _tell_remarks(order)
+    if not arguments.dry_run:
+        order.check()  # before an estimate caches anything: a refused order leaves nothing behind
     if (code := settle(arguments, order)) is not None:
         return code
     if here and not arguments.detach:

@@ -54,6 +54,10 @@ class RegenerateOrder(WorkOrder):
         samples = self.plan.samples or (1 if evaluator in CONTROLS else defaults.SAMPLES)
         return f"{self.plan.source} × {evaluator} × {plural(samples, 'sample')}"
 
+    def check(self) -> None:
+        whole = resolved(self.plan)
+        check_sandbox(whole.sandbox or load().sandbox, whole.import_folders)
+
     def estimate(self, measured: Measured) -> Estimate:
         whole = resolved(self.plan)
         told = estimate_ask(measured, whole.source, whole.asks[0], rebuild=whole.rebuild)
@@ -127,10 +131,9 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     """Write a regeneration run into a session (created if missing) and return the order.
 
     A run of the same work that the session has is extended and keeps its results: ten samples after five keep the five, and
-    another evaluator works on the same tasks. Raises UsageError or SandboxUnavailable: it cannot be carried out.
+    another evaluator works on the same tasks. Raises UsageError: it cannot be carried out.
     """
     plan = resolved(plan)
-    check_sandbox(plan.sandbox or load().sandbox, plan.import_folders)
     check_place(session)
     # Done after all checks because it caches a copy of the repository: a refused order must leave nothing behind.
     plan = replace(plan, snapshot=content_of(plan.source))
