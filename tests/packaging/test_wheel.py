@@ -29,11 +29,11 @@ def test_the_built_wheel_brings_its_cases_themes_and_sessions(tmp_path: Path, ho
         assert not [name for name in archive.namelist() if "__pycache__" in name or name.endswith(".session-wal")]
         archive.extractall(unpacked)
     code = (
-        "from workbench import paths, cli; import workbench, sys\n"
+        "from workbench import cli; from workbench.base import paths; import workbench, sys\n"
         f"assert workbench.__file__.startswith({str(unpacked)!r}), workbench.__file__\n"
         "assert list(paths.bundled('themes').glob('*.yaml')) and list(paths.bundled('sessions').glob('*.session'))\n"
-        "from workbench.catalog import records, repositories\n"
-        "assert sum(records.bundled_record(entry) is not None for entry in repositories.load_repositories()) >= 10\n"
+        "from workbench.catalog import repositories\n"
+        "assert sum(repositories.bundled_record(entry) is not None for entry in repositories.load_repositories()) >= 10\n"
         "assert workbench.base.paths.Path(workbench.__file__).with_name('sandbox').joinpath('etc', 'hosts').is_file()\n"
         "from workbench.pages import write_report\n"
         "page = write_report(workbench.base.paths.bundled('sessions') / 'example.session', 'html', None)\n"

@@ -57,6 +57,7 @@ class RegenerateOrder(WorkOrder):
     def check(self) -> None:
         whole = resolved(self.plan)
         check_sandbox(whole.sandbox or load().sandbox, whole.import_folders)
+        check_place(self.session)
 
     def estimate(self, measured: Measured) -> Estimate:
         whole = resolved(self.plan)
