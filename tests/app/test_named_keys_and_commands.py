@@ -58,7 +58,11 @@ def keys() -> dict[str, set[str]]:
 def backticked(text: str) -> list[str]:
     """Return the keys that stand in backticks."""
     parts = re.findall(r"`([^`]+)`", text)
-    return [part for part in parts if (len(part) == 1 and part.isascii()) or key_of(part) in NAMED or part.startswith("ctrl+")]
+    return [
+        part
+        for part in parts
+        if (len(part) == 1 and part.isascii()) or key_of(part) in NAMED or part.startswith("ctrl+")
+    ]
 
 
 @pytest.mark.parametrize("name", ["cli.md", "keys.md"])
