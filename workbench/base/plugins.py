@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -76,6 +75,8 @@ def installed(*, own: bool = False) -> tuple[Plugin, ...]:
 
 def _own() -> Iterator[Plugin]:
     """Yield what this package registers; of a checkout what its pyproject.toml says, which may be newer than its installation."""
+    import tomllib  # not at the top: the app starts without it
+
     project: dict[str, Any] = {}
     with contextlib.suppress(OSError, ValueError, KeyError):
         project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import tomllib
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -132,6 +131,8 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None)
     known = {item.name for item in fields(Settings)}
     values: dict[str, object] = {}
     if file.exists() or file.is_symlink():
+        import tomllib
+
         try:
             written = tomllib.loads(read_text(file, "The settings file", most=_LARGEST))
         except Unreadable:
