@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import statistics
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +12,10 @@ from app.recorded import Recorder, card, word_counter
 from app.regenerated import Recorder as Regeneration
 from app.regenerated import word_counter as tested
 from app.trajectory_app import screen_text, table_of_trials, trajectory, until
-from textual.widgets import Input
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.toolkit.fields import Choice
 from workbench.app.toolkit.filters import FilterDialog
-from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.app.toolkit.table import Arrangement
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.filters import EVERYTHING, questions_about
@@ -208,29 +203,6 @@ async def test_the_best_is_two_keys_away_and_enter_opens_it(session: Path, home:
         await pilot.press("enter")
         await until(pilot, lambda: behind.state and behind.state.trial.id == worst.id, "the worst trial")
         assert pilot.app.screen is behind
-
-
-@pytest.mark.parametrize(("step", "suffix"), [(1, "md"), (-1, "csv")])
-async def test_one_trial_or_the_rows_as_they_are_shown_are_exported(
-    session: Path, home: Path, tmp_path: Path, step: int, suffix: str
-) -> None:
-    """What is exported is chosen in the dialog: the trial under the cursor stands after all of the session, the rows last."""
-    async with trajectory(session) as (pilot, _):
-        screen = await table_of_trials(pilot)
-        await pilot.press("x")
-        await until(pilot, lambda: isinstance(screen.app.screen, ReportDialog), "where to")
-        dialog, out = screen.app.screen, tmp_path / f"shown.{suffix}"
-        dialog.query_one("#file", Input).value = str(out)
-        dialog.query_one("#of", Choice).action_step(step)
-        await pilot.press("enter")
-        await until(pilot, out.exists, "the report")
-        shown, line = out.read_text(encoding="utf-8"), screen.table.selected
-        if suffix == "csv":
-            rows = list(csv.DictReader(io.StringIO(shown)))
-            assert [row["case"] for row in rows] == [one.case for one in screen.table.shown]
-        else:
-            assert line.id in shown
-            assert sum(other.id in shown for other in screen.table.shown) == 1
 
 
 async def test_groups_begin_folded_and_open_one_by_one(session: Path, home: Path) -> None:

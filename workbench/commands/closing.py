@@ -223,7 +223,6 @@ def order_summary(session: Path, run: str | Order, began: float = 0.0) -> dict[s
         # Those tested again are counted above by their former verdicts, which stay until the new ones are there.
         **picked(sums, "unfinished", "again"),
         "routes": dict(sums.routes),
-        "paths": dict(sums.routes),  # the former name, for one version
         "elapsed_s": sums.elapsed_s,
         "controls": {one.name: one.passed / one.decided for one in controls if one.decided},
         "self_check": check.to_json(),

@@ -232,7 +232,6 @@ def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
         "evaluator": row.evaluator,
         "control": bool(row.control),
         **picked(row, "sample", "verdict", "verdict_reason:reason", "doubtful", "route"),
-        "path": row.route,  # the former name, for one version
         **picked(row, "tested_s:seconds", "asked_s"),
         "tokens": (row.prompt_tokens or 0) + (row.completion_tokens or 0),
         "cost": row.cost_usd,

@@ -102,7 +102,7 @@ class MoreSamplesOrder(WorkOrder):
         mine = [ask for ask in old.asks if ask.evaluator == evaluator]
         if not mine:
             raise UsageError(f"The run was never asked for samples of {evaluator}.")
-        # Samples of older files may not say how they were asked for: then all are meant.
+        # Who does not say how they were asked for means all of them.
         mine = [ask for ask in mine if (ask.prompt, ask.context) == self._asked] or mine
         had = max(ask.samples for ask in mine)
         if self._samples <= had:
