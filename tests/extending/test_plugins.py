@@ -216,7 +216,7 @@ def test_an_importer_that_cannot_be_had_writes_no_session(
     order = ["import", str(tmp_path / "a.odd"), "--session", str(tmp_path / "s.session"), "--format"]
     for name, said in (
         ("broken_plugin:Falls", "Importing broken_plugin:Falls ended the process (exit status 3)."),
-        ("nothing", "There is no importer 'nothing'; choose package.module:Class, or leave --format out"),
+        ("nothing", "There is no importer 'nothing'; choose atif, "),
         ("workbench.rubric:OfflineJudge", "is no importer: it lacks the attribute endings, and lacks read()."),
     ):
         assert main([*order, name]) == 2

@@ -30,7 +30,7 @@ ARGUMENTS = {
     "--rubric RUBRIC": "by which rubric trials are compared; aeo-bench if not given",
     "--judge JUDGE": "by which judge; the first that scored both if not given",
     "--json": "print the comparison as one JSON object",
-    "-o --output FILE": "write the comparison there as Markdown",
+    "-o --output FILE": "write the comparison there, as what the name ends in: .md, .html, .tex, .csv or .json",
 }
 
 

@@ -25,7 +25,7 @@ from workbench.orders.estimate import (
     total,
 )
 from workbench.orders.launching import WarmEngine, engine_for
-from workbench.orders.measured import Measured
+from workbench.orders.measured import Measured, most_tasks
 from workbench.orders.order import WorkOrder
 from workbench.orders.orders import Order, is_same_work, ordered_work
 from workbench.orders.plan_checks import check_place, check_sandbox
@@ -238,6 +238,8 @@ class ImproveOrder(WorkOrder):
             first = RegenerateOrder(self.session, base).estimate(measured)
             tasks = known_tasks(measured, base.source)
             exact = bool(base.tasks) and not set("*?[") & set("".join(base.tasks))
+            if tasks is None and not base.tasks:
+                tasks = most_tasks(base.source, plan.most)
             tried = len(base.tasks) if exact else tasks
         if tried is not None and plan.most:
             tried = min(tried, plan.most)

@@ -9,6 +9,7 @@ from pathlib import Path
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import failure, is_dotted, load, make
 from workbench.base.plugins import names, path_of
+from workbench.base.text import one_line
 from workbench.pages import FORMATS, PAGE_FORMATS, format_by_name
 from workbench.pages.page import Page
 from workbench.pages.writing import ReportError, write_atomically
@@ -32,8 +33,11 @@ def rendered(page: Page, format: str) -> Iterator[str]:
 
 
 def write_page(page: Page, out: Path, format: str = "") -> Path:
-    """Write a page in a format, "" for that which the file's name ends in, else as Markdown."""
-    return write_atomically(out, rendered(page, format or format_by_name(out, PAGE_FORMATS) or "md"))
+    """Write a page in a format, "" for that which the file's name ends in: Markdown without an ending. UsageError: no format ends so."""
+    format = format or format_by_name(out, PAGE_FORMATS)
+    if not format and out.suffix:
+        raise UsageError(f"{one_line(out.suffix, 20)} names no format; choose from {', '.join(PAGE_FORMATS)}.")
+    return write_atomically(out, rendered(page, format or "md"))
 
 
 def compose(session: Path, format: str, item: str | None, damage: list[Damage] | None = None) -> Iterator[str]:

@@ -203,10 +203,10 @@ def importer_named(text: str) -> Importer:
 
     plugin = plugin_named(KIND, text)
     if plugin is None:
-        known = "".join(f"{name}, " for name in names(KIND))
+        known = ", ".join((*names(KIND, own=True), *names(KIND)))
         raise UsageError(
-            f"There is no importer {text!r}; choose {known}package.module:Class, or leave --format out: "
-            "our own formats are known by what is in a file."
+            f"There is no importer {text!r}; choose {known} or package.module:Class, or leave --format out: "
+            "these formats are recognised by what is in a file."
         )
     if not plugin.own:
         import_folders([(KIND, plugin.path)])
