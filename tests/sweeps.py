@@ -1,4 +1,4 @@
-"""Sweeps over hundreds of alike cases: the tests take a fixed spread of them, ``make sweep`` takes all."""
+"""Sweeps over hundreds of alike cases: the tests take a fixed spread of them, ``make test-all`` takes all."""
 
 from __future__ import annotations
 

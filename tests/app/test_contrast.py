@@ -103,7 +103,7 @@ async def look(pilot, themes) -> None:
 
 
 class Some:
-    """A spread of the themes, other ones each time; ``make sweep`` takes all."""
+    """A spread of the themes, other ones each time; ``make test-all`` takes all."""
 
     def __init__(self) -> None:
         self.turn = 0

@@ -1,4 +1,4 @@
-"""The fault suite: long, random, with many processes. All of it is slow, with fresh engines; ``make test-all`` runs it."""
+"""The fault suite: long, random, with many processes. All of it is slow, with fresh engines; ``make test-ci`` runs it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A model server that misbehaves in every known way: the gateway asked directly, and ``workbench regenerate`` for real.
 
-The gateway is asked in all modes, the command line in some of every kind (in all by ``make sweep``).
+The gateway is asked in all modes, the command line in some of every kind (in all by ``make test-all``).
 """
 
 from __future__ import annotations
