@@ -12,10 +12,10 @@ from workbench.commands.ordering import session_path
 from workbench.commands.output import print_json, say, say_path, tell, tell_over
 from workbench.interop.formats.importing import Options, Tally, files_in, import_files
 from workbench.interop.formats.reading import importer_named
-from workbench.orders.session_names import named
 from workbench.session import file
 from workbench.session.json_forms import picked
 from workbench.session.placing import discard_empty
+from workbench.session.session_names import named
 
 ARGUMENTS: dict[str, Argument] = {
     "files FILE…": (

@@ -15,8 +15,8 @@ from workbench.commands.arguments import shared
 from workbench.commands.output import look_for_damage, print_json, say, say_path, tell
 from workbench.orders.measured import measure
 from workbench.orders.order import WorkOrder
-from workbench.orders.session_names import check_name, named
 from workbench.session.json_forms import picked
+from workbench.session.session_names import check_name, named
 
 #: What every order takes beside its own arguments.
 ORDERING = shared("--queue", "--dry-run", "--yes", "--detach", "--json")

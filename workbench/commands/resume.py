@@ -12,9 +12,9 @@ from workbench.commands.watching import RegenerationWatch, Scored, asked_for
 from workbench.orders import running
 from workbench.orders.orders import all_orders
 from workbench.orders.regenerate import move
-from workbench.orders.session_names import resolve_session, writable_copy
 from workbench.session import SessionReader
 from workbench.session.pending_work import is_rescored, unfinished
+from workbench.session.session_names import resolve_session, writable_copy
 
 ARGUMENTS = shared("session", "--run", "--engine", "--detach", "--json")
 

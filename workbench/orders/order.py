@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Self
 from workbench.base.errors import UsageError
 from workbench.orders import launching, running
 from workbench.orders.plan_checks import check_place
-from workbench.orders.session_names import working_copy
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.identity import run_id
 from workbench.session.rows import TrialRow
+from workbench.session.session_names import working_copy
 
 if TYPE_CHECKING:
     from workbench.orders.estimate import Estimate

@@ -29,10 +29,10 @@ from workbench.app.toolkit.texts import Static
 from workbench.base import paths
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line
-from workbench.orders.session_names import named, plain_name
 from workbench.session import create
 from workbench.session.labels import SESSION
 from workbench.session.placing import Deleted, delete, deleted_sessions, restore
+from workbench.session.session_names import named, plain_name
 
 if TYPE_CHECKING:
     from workbench.engine.merging import Merged

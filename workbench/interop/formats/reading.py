@@ -199,7 +199,7 @@ def parsed(data: bytes) -> Any:
 
 def importer_named(text: str) -> Importer:
     """Return an importer by name or dotted path; another package's is tried in a process of its own, which it may crash."""
-    from workbench.orders.extension_check import import_folders
+    from workbench.base.extension_check import import_folders
 
     plugin = plugin_named(KIND, text)
     if plugin is None:
