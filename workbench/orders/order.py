@@ -54,8 +54,9 @@ class WorkOrder:
         raise NotImplementedError
 
     def submit(self) -> Self:
-        self.check()
-        self.write()
+        with working_copy(self.session) as self.session:
+            self.check()
+            self.write()
         return self
 
     def launch(self, *, queue: bool = False, warm: launching.WarmEngine | None = None) -> None:
@@ -66,8 +67,7 @@ class WorkOrder:
             self.process = launching.launch(self.session, run, warm)
 
     def begin(self, *, queue: bool = False, warm: launching.WarmEngine | None = None) -> Self:
-        with working_copy(self.session) as self.session:
-            self.submit()
+        self.submit()
         self.launch(queue=queue, warm=warm)
         return self
 
