@@ -14,7 +14,9 @@ from workbench.cli import main
 from workbench.engine.process import serve
 from workbench.orders import launching, running
 from workbench.orders.measured import measured_in
-from workbench.session import SessionReader, engine_starts
+from workbench.plans.plan import Ask, DocumentPlan, RegenerationPlan
+from workbench.session import SessionReader, SessionWriter, engine_starts
+from workbench.session.judges import recorded_as
 from workbench.session.pending_work import unfinished
 
 TRIAL = "t1aaaaaaaaaa"
@@ -127,6 +129,31 @@ def test_an_import_that_was_left_is_resumed_and_cancelled_as_any_run(
     again = runs(session)[-1]
     assert serve(session, again) == 0
     assert runs(session) == [before, run]
+
+
+def test_a_resume_says_what_is_missing_and_starts_nothing(
+    session: Path, launched: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["resume", str(session), "--dry-run"]) == 0
+    assert "Nothing is missing" in capsys.readouterr().out
+    with SessionWriter(session) as writer:
+        writer.add_run("trials", "document", DocumentPlan(("word_counter",), judge="offline").to_json())
+        writer.add_trial("t9", "trials", 0, ("word_counter", "Word counter"), "white", "local", 1)
+        bodies = RegenerationPlan("word_counter", evaluator="local", samples=2, asks=(Ask("local", 2),))
+        writer.add_run("bodies", "regenerate", bodies.to_json())
+        writer.add_run("check", "document", DocumentPlan((), check_only=True, check="claims").to_json())
+        writer.put_check((TRIAL, 0, 10.0, 1), "check")
+        score = DocumentPlan((), judge="offline", rubrics=("strict",), trials=(TRIAL,), rescore="anew")
+        writer.add_run("score", "document", score.to_json())
+    assert main(["resume", str(session), "--dry-run", "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {one["what"]: (one["count"], one["noun"], one["up_to"]) for one in told} == {
+        "run trials: trials of white × local": (1, "trial", False),
+        "run bodies: word_counter × local": (76, "candidate", True),
+        "run check: READMEs to check": (1, "README", False),
+        f"run score: scores by {recorded_as('offline')}": (1, "trial", False),
+    }
+    assert not launched
 
 
 def test_what_has_no_run_of_its_own_waits_for_the_others(session: Path) -> None:
