@@ -9,9 +9,9 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix, put_texts
 
 from workbench.cli import main
-from workbench.pages.composing import rendered
 from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
+from workbench.pages.writing import rendered
 from workbench.session import SessionReader
 from workbench.studies.following import read_study
 

@@ -9,7 +9,7 @@ from workbench.base.errors import UsageError
 from workbench.catalog import TestCase, add_case, check_there, load_cases, resolve_case, snapshot_of, view_of
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
-from workbench.pages.page import Table, table_of
+from workbench.pages.page import PageTable, table_of
 from workbench.session.json_forms import picked
 
 ARGUMENTS = {
@@ -68,7 +68,7 @@ def _show(arguments: argparse.Namespace) -> int:
         print_json(shown)
         return 0
     rows = tuple((key.replace("_", " "), str(value)) for key, value in shown.items() if key != "type")
-    Terminal().parts([Table(("", ""), rows)])
+    Terminal().parts([PageTable(("", ""), rows)])
     return 0
 
 

@@ -14,7 +14,7 @@ from workbench.base.plugins import GROUPS, Plugin, installed
 from workbench.commands.output import print_json, say, sign
 from workbench.commands.terminal import Terminal
 from workbench.orders.extension_check import import_folders
-from workbench.pages.page import Table
+from workbench.pages.page import PageTable
 
 ARGUMENTS = {
     "--json": "print a JSON line per plug-in; the last is the summary",
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         mark = sign(glyphs.VERDICTS["failed" if broken else "passed"], "broken" if broken else "ok")
         rows.append((f"{mark} {plugin.kind}", plugin.name, f"{plugin.path}  ({plugin.package})"))
         rows += [("", "", wrong[plugin])] if broken else []
-    Terminal().parts([Table(("", "", ""), tuple(rows))])
+    Terminal().parts([PageTable(("", "", ""), tuple(rows))])
     return 1 if wrong else 0
 
 
