@@ -186,7 +186,7 @@ def test_importing_the_command_loads_no_heavy_package() -> None:
     import sys
 
     code = (
-        "import sys; from workbench.commands import doctor, show, report, model, locate; doctor.check_machine(); "
+        "import sys; from workbench.commands import doctor, show, report, installation; doctor.check_machine(); "
         "print([m for m in ('litellm', 'docker', 'git', 'pydantic', 'textual') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

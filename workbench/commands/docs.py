@@ -15,7 +15,6 @@ from workbench.interop.doc_programs.programs import INSTALLABLE
 from workbench.pages.page import PageTable
 from workbench.session.json_forms import picked
 
-DEFAULT_TAKES_WORDS = False
 _OTHERS = (
     ("original", "the docstrings that the repository has"),
     ("none", "no docstring anywhere"),

@@ -225,10 +225,10 @@ def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
 
 def _plugins(env: Mapping[str, str]) -> Iterator[Finding]:
     from workbench.base.plugins import installed
-    from workbench.commands.plugins import problems
+    from workbench.commands.installation import plugin_problems
 
     found = installed()
-    wrong = problems(found)
+    wrong = plugin_problems(found)
     for plugin, why in wrong.items():
         yield (plugin.name, "warning", why, f"Repair or uninstall {plugin.package}.")
     if found and not wrong:
