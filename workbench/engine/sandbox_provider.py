@@ -49,12 +49,7 @@ def _here(
 
 @asynccontextmanager
 async def _on_cluster(
-    clusters: Clusters,
-    cluster: Any,
-    prepared: Prepared,
-    backend: Backend,
-    limits: Limits,
-    progress: StageProgress,
+    clusters: Clusters, cluster: Any, prepared: Prepared, backend: Backend, limits: Limits, progress: StageProgress
 ) -> AsyncIterator[Sandboxes]:
     def tell(sentence: str) -> None:
         print(sentence, flush=True)

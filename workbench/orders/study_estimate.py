@@ -11,14 +11,7 @@ from workbench.agents.names import is_remote
 from workbench.base.errors import WorkbenchError
 from workbench.models.names import keys_unneeded
 from workbench.orders.docs_estimate import documentation
-from workbench.orders.estimate import (
-    Estimate,
-    added,
-    building_first,
-    estimate_candidates,
-    estimate_trials,
-    known_tasks,
-)
+from workbench.orders.estimate import Estimate, added, building_first, estimate_candidates, estimate_trials, known_tasks
 from workbench.orders.measured import Measured, measure, most_tasks
 from workbench.orders.orders import is_same_work
 from workbench.orders.regenerate import absolute_source, resolved
