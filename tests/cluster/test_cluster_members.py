@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from workbench.base.errors import UsageError
 from workbench.cli import main
-from workbench.cluster.address import ClusterError
+from workbench.cluster import ClusterError
 from workbench.cluster.job_bundle import pack, unpacked
 from workbench.cluster.local import is_loopback
 from workbench.cluster.pool import DISTRIBUTION, ClusterPool, ResizableSemaphore, connected, differences, problem

@@ -15,8 +15,7 @@ import pytest
 from cluster.serving import Served, serving
 
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.cluster import job_bundle
-from workbench.cluster.address import ClusterError
+from workbench.cluster import ClusterError, job_bundle
 from workbench.cluster.job_bundle import JobBundle, pack
 from workbench.cluster.pool import connected
 from workbench.regeneration.environment import Environment, build_environment

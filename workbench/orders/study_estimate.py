@@ -15,9 +15,8 @@ from workbench.orders.estimate import Estimate, added, building_first, estimate_
 from workbench.orders.measured import Measured, measure, most_tasks
 from workbench.orders.orders import is_same_work
 from workbench.orders.regenerate import absolute_source, resolved
-from workbench.orders.run import meant_trials
+from workbench.orders.run import meant_trials, ordered_case
 from workbench.orders.study import document_plan, regeneration_plan
-from workbench.orders.trial_contents import ordered_case
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
 from workbench.session.rows import RunRow
