@@ -27,8 +27,9 @@ from workbench.orders.estimate import (
     estimate_trials,
     new_candidates,
 )
-from workbench.orders.measured import Measured, Rate, builds, measured_in, note_build
+from workbench.orders.measured import Measured, Rate, measured_in
 from workbench.plans.plan import Ask
+from workbench.regeneration.builds import builds, note_build
 
 GPT = "openai/gpt-4o"
 RATES = (
@@ -153,7 +154,7 @@ def test_a_damaged_note_of_a_build_says_nothing(home: Path) -> None:
     (note,) = (home / "state" / "builds").iterdir()
     for text in ("", "[" * 99_999, "[]", '{"source": 3}', '{"source": "src", "seconds": "x", "tasks": "\\u0000"}'):
         note.write_text(text)
-        assert all(build.seconds is None and not build.ready for build in builds().values())
+        assert all(build.seconds is None and build.tasks is None for build in builds().values())
 
 
 @given(st.floats(0.001, 1e7), st.floats(0.001, 1e7))

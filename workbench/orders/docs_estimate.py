@@ -18,8 +18,9 @@ from workbench.documenters.kept import kept
 from workbench.documenters.making import kept_place, program_of
 from workbench.documenters.types import KIND, DocsName, parse_docs
 from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
-from workbench.orders.measured import DocsRate, Measured, snapshot_here, tasks_in_cache  # fmt: skip
+from workbench.orders.measured import DocsRate, Measured
 from workbench.plans.plan import RegenerationPlan
+from workbench.regeneration.builds import snapshot_here, tasks_in_cache
 
 if TYPE_CHECKING:
     from workbench.repository import Snapshot

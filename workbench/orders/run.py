@@ -208,12 +208,11 @@ def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
     return "missing"
 
 
+@dataclass(eq=False)
 class RunOrder(WorkOrder):
     """Run an agent on test cases."""
 
-    def __init__(self, session: Path, plan: DocumentPlan) -> None:
-        super().__init__(session)
-        self.plan = plan
+    plan: DocumentPlan
 
     def resolve(self) -> None:
         self.plan = with_card(self.plan)
