@@ -20,10 +20,10 @@ from workbench.orders.estimate import (
     added,
     duration,
     estimate_again,
+    estimate_alike,
     estimate_ask,
     estimate_candidates,
     estimate_fork,
-    estimate_tests,
     estimate_trials,
     new_candidates,
 )
@@ -116,7 +116,7 @@ def test_candidates_count_what_the_session_has_not() -> None:
     unknown = estimate_candidates(KNOWN, "new", GPT, candidates=new_candidates(KNOWN, "new", ask))
     assert "how many is known once the tasks are built" in unknown.sentence()
     assert estimate_candidates(KNOWN, "src", "stub", candidates=4).dollars == 0
-    again = estimate_tests(KNOWN, "src", 10)
+    again = estimate_alike(10, "candidate", KNOWN.tested("src"), "run")
     assert (again.requests, again.dollars) == (0, 0)
     assert math.isclose(again.seconds or 0, 3)
     both = added([told, again])
