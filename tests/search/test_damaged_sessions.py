@@ -19,7 +19,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.search import SearchIndex, parse
 from workbench.session import SessionReader
 
-DOCUMENTED = ("runs", "trials", "steps", "seen", "calls", "scorecards", "annotations", "meta")
+DOCUMENTED = ("runs", "trials", "steps", "accessed_files", "calls", "scorecards", "annotations", "meta")
 REGENERATED = ("runs", "tasks", "candidates", "failing_tests", "meta")
 
 

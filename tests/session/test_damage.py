@@ -83,7 +83,7 @@ def test_a_row_without_an_identity_is_left_out_and_named(
     [
         (
             "improvement gone",
-            "docstring_attempts (improvement_id, task_id, number, state, at) SELECT 'gone', id, 1, 'kept', 1.0",
+            "docstring_attempts (improvement_id, task_id, number, state, at) SELECT 'gone', id, 1, 'accepted', 1.0",
         ),
         ("study gone", "study_cells (study, row_name, column_name, position) SELECT 'gone', id, 'a', 0"),
         ("candidate gone", "failing_tests (candidate_id, test_id, outcome, message) SELECT 'gone', id, 'failed', ''"),

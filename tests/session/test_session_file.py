@@ -117,13 +117,13 @@ def test_the_feed_names_what_changed_in_order(session: Path) -> None:
     with with_trial(session) as writer, SessionReader(session) as reader:
         before, version = reader.last_change(), reader.data_version()
         writer.add_step(step(1))
-        writer.add_accessed_file([AccessedFileRow("t1", "a.py", "read", 1, 10, None)])
+        writer.add_accessed_files([AccessedFileRow("t1", "a.py", "read", 1, 10, None)])
         writer.set_trial("t1", state="done")
         assert reader.data_version() != version
         changes = reader.changes(before)
         assert [(c.kind, c.item, c.part) for c in changes] == [
             ("step", "t1", "1"),
-            ("seen", "t1", "a.py"),
+            ("accessed_file", "t1", "a.py"),
             ("trial", "t1", None),
         ]
         assert reader.changes(changes[-1].seq) == []

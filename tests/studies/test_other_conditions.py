@@ -166,16 +166,16 @@ def test_what_was_put_away_counts_in_no_cell_of_docs(tmp_path: Path) -> None:
         assert mean_of(watching.look(), "none") == 0.0
         with SessionWriter(path) as writer:
             for row in ("one", "two", "three"):
-                writer.put_away_run(f"{row}-none")
+                writer.archive_run(f"{row}-none")
         outcome = watching.look()
         assert (mean_of(outcome, "original"), mean_of(outcome, "none")) == (0.5, None)
         assert (outcome.cell("one", "none · m").state, outcome.finished) == ("missing", False)
         assert outcome.cost_usd == pytest.approx(0.018)
         with SessionWriter(path) as writer:
             for row in ("one", "two", "three"):
-                writer.bring_back_run(f"{row}-none")
+                writer.unarchive_run(f"{row}-none")
         assert mean_of(watching.look(), "none") == 0.0
-    assert "put away" not in reports(path, "docs")["md"].replace("Runs that were put away are in no figure", "")
+    assert "archived" not in reports(path, "docs")["md"].replace("Runs that were archived are in no figure", "")
 
 
 def test_doubtful_and_repaired_passes_are_counted_and_ranked_with_and_without(tmp_path: Path) -> None:

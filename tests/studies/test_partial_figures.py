@@ -183,13 +183,13 @@ def test_forks_and_trials_of_runs_that_were_put_away_are_nowhere(tmp_path: Path)
         agents.put("gone", case, {"offline-3": FULL})
     fork = agents.put("a", CASES[0], {"offline-3": tiers_of(100.0)}, repeat=2)
     with SessionWriter(agents.path) as writer:
-        writer.put_away_run("run-gone")
+        writer.archive_run("run-gone")
         writer.update("trials", {"id": fork}, {"parent": "another", "fork_step": 1})
     outcome = agents.read()
     assert (mean_of(outcome, "a"), mean_of(outcome, "gone")) == (80.0, None)
     gone = next(one for one in outcome.by_column if one.column.system == "gone")
     assert (gone.tokens, gone.cost_usd) == (0, None)
-    assert "put away" in outcome.cell(CASES[0], "gone · local").problem
+    assert "archived" in outcome.cell(CASES[0], "gone · local").problem
     assert not outcome.finished
 
 
@@ -270,7 +270,7 @@ def test_own_points_stand_before_those_that_a_grammar_gave(tmp_path: Path) -> No
         with SessionWriter(agents.path) as writer, writer.transaction() as connection:
             number = CASES.index(case) + 1
             connection.execute(
-                "INSERT INTO calls (id, scope, purpose, model, digest, sample, nth, messages_blob, shape_blob, sampling, attempts, source, "
+                "INSERT INTO calls (id, scope, purpose, model, digest, sample, nth, messages_blob, response_schema_blob, sampling, attempts, source, "
                 "started_at) VALUES (?, '', 'agent', 'local', '', 0, 0, '', 'shape', '{}', '[]', 'model', 0)",
                 (number,),
             )

@@ -23,7 +23,7 @@ _TRIAL = (
 _CANDIDATE = (
     "candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state",
     "verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd",
-    "asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful", "docs_scope",
+    "asked_s", "tested_s", "at", "retesting", "former", "prompt", "context", "settings", "doubtful", "docs_scope",
     "repairs", "documented", "failure_group",
 )  # fmt: skip
 _WORKS = (
@@ -89,7 +89,7 @@ def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) 
                 "run": one.run_id,
                 "failing_tests": " ".join(test.test_id for test in reader.failing_tests(one.id)),
                 "at": iso(one.at),
-                "again": int(one.again),
+                "retesting": int(one.retesting),
                 "former": "; ".join(former),
                 "settings": one.settings if one.prompt else "",
                 "repairs": one.repairs,

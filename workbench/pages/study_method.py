@@ -46,7 +46,7 @@ def _parts(reader: SessionReader, outcome: StudyOutcome, resamples: int) -> Iter
         "Intervals are of 95 %, of a mean over the unit that each names; a mean of shares has Wilson's with Student's quantile, a paired "
         "difference Student's with a cluster-robust variance. Where too few units carry one there is none, with the reason. A column's "
         "mean is unweighted over its rows. Our own errors and trials of which a tier is unscored are in no mean; they are not 0. Runs that were "
-        "put away are in no figure. Columns are paired, tested and ranked only where all that is known of how they were made is the same."
+        "archived are in no figure. Columns are paired, tested and ranked only where all that is known of how they were made is the same."
     )
     if sources := dict.fromkeys(f"{one.name}: results from {one.mark}" for one in outcome.columns if one.mark):
         yield Points(tuple(sources))
@@ -99,9 +99,7 @@ def _runs(reader: SessionReader, outcome: StudyOutcome) -> list[tuple[str, RunRo
         if cell.run and not cell.work.session:
             rows.setdefault(cell.run, set()).add(cell.row)
     return [
-        (next(iter(rows[run.id])) if len(rows[run.id]) == 1 else "", run)
-        for run in reader.every_run()
-        if run.id in rows
+        (next(iter(rows[run.id])) if len(rows[run.id]) == 1 else "", run) for run in reader.all_runs() if run.id in rows
     ]
 
 
