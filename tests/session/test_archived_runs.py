@@ -116,23 +116,3 @@ def test_ordering_the_same_regeneration_brings_its_run_back(needs_bubblewrap: No
     assert order_regeneration(path, plan).run == run
     with SessionReader(path) as reader:
         assert latest_regeneration(reader) == run
-
-
-def test_reports_and_show_say_what_is_left_out(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from workbench.cli import main
-    from workbench.pages import write_report
-
-    with SessionWriter(session) as writer, writer.transaction():
-        writer.name_run("good", "baseline")
-        writer.archive_run("bad")
-    for ending in ("md", "html"):
-        out = session.with_suffix(f".{ending}")
-        write_report(session, ending, out)
-        told = out.read_text()
-        assert "1 run archived: left out here" in told
-        assert "baseline" in told
-        assert "bad-1" not in told
-    assert main(["show", str(session)]) == 0
-    told = capsys.readouterr().out
-    assert "1 run archived" in told
-    assert "Trials" in told
