@@ -15,7 +15,7 @@ from engine.tiny_repository import BAD, GOOD, TASKS, samples_file
 from workbench.cli import main
 from workbench.engine.regenerate import RunRecord
 from workbench.orders import launching
-from workbench.orders.orders import is_finished
+from workbench.orders.ordered_asks import is_finished
 from workbench.orders.regenerate import MoreSamplesOrder, order_regeneration
 from workbench.plans.plan import Acceptance, Ask, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter

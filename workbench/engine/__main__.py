@@ -35,7 +35,7 @@ def _warm() -> int:
 
 
 def _execute(session: Path, arguments: argparse.Namespace) -> int:
-    from workbench.orders.launching import come_to_turn, wait_for_others
+    from workbench.orders.launching import require_turn, wait_for_others
 
     if arguments.queue:
         wait_for_others(session, arguments.study or "")
@@ -47,7 +47,7 @@ def _execute(session: Path, arguments: argparse.Namespace) -> int:
         from workbench.engine.improvement import execute_improvement
 
         return execute_improvement(session, arguments.improvement)
-    come_to_turn(session, arguments.run)
+    require_turn(session, arguments.run)
     from workbench.engine.process import serve
 
     return serve(session, arguments.run)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.task_groups import task_group
 from workbench.engine.candidate_rows import TAKEN_OUT, Work
-from workbench.engine.evaluators import CUT, Evaluators, Given, ModelEvaluator, read_answer
+from workbench.engine.evaluators import CUT, EvaluatorResponse, Evaluators, ModelEvaluator, read_answer
 from workbench.engine.rechecking import Recheck, write_verdict
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import decide_task
@@ -126,7 +126,7 @@ class Candidates:
                 if by_model:
                     self._set(work, state="asking")
                 began = time.monotonic()
-                given = await evaluator.give(work.item, work.id, work.sample)
+                given = await evaluator.respond(work.item, work.id, work.sample)
                 self._failed_in_a_row = self._lasting_in_a_row = 0
                 work.extraction = given.extraction
                 self._answered(work, given, time.monotonic() - began if by_model else None)
@@ -197,7 +197,7 @@ class Candidates:
     def _set(self, work: Work, **values: object) -> None:
         self._writer.update("candidates", {"id": work.id}, values)
 
-    def _answered(self, work: Work, given: Given, seconds: float | None) -> None:
+    def _answered(self, work: Work, given: EvaluatorResponse, seconds: float | None) -> None:
         answer, extraction, blob = given.answer, given.extraction, self._writer.blob
         with self._writer.transaction():
             self._set(

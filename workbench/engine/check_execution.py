@@ -59,7 +59,7 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
     began = time.monotonic()
     text, root, before = await asyncio.to_thread(_ready, writer.path, row)
     page = parse_page(text, PAGE)
-    teller = _Teller(writer, row)
+    teller = _CheckProgress(writer, row)
     asked = Asked(run=bool(row.executed), seconds=row.step_seconds, last=row.rerun_block, on_progress=teller.stage)
     if row.rerun_block is None:  # else the former check stays on the screen, and one of its blocks changes
         asked = replace(asked, on_known=teller.known)
@@ -105,7 +105,7 @@ def _ready(session: Path, row: CheckRow) -> tuple[str, Path, Checked | None]:
     return text, snapshot.root, before
 
 
-class _Teller:
+class _CheckProgress:
     """Writes what is known of a check while it is under way, a few times a second at most."""
 
     def __init__(self, writer: SessionWriter, row: CheckRow) -> None:

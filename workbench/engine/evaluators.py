@@ -40,7 +40,7 @@ CUT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class EvaluatorResponse:
     """What an evaluator gives for one candidate."""
 
     extraction: Extraction
@@ -52,20 +52,20 @@ class Given:
 class Evaluator(Protocol):
     """Writes bodies."""
 
-    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
+    async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
         """Return the ``sample``-th body for a task. Raises WorkbenchError: there is none, and the model is not at fault."""
         ...
 
 
 @dataclass(eq=False)
-class Control:
+class ControlEvaluator:
     """The model-free controls: ``reference`` gives the original body, ``stub`` an empty one."""
 
     _name: str
 
-    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
+    async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
         body = item.task.body if self._name == "reference" else minimal_stub(item.function)
-        return Given(Extraction(body))
+        return EvaluatorResponse(Extraction(body))
 
 
 class ModelEvaluator:
@@ -80,7 +80,7 @@ class ModelEvaluator:
         self._window = context_window(self._settings_of)
         self._shaped = is_local(self._settings_of) and ask.prompt == SHORT_PROMPT
 
-    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
+    async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
         """Ask the model; an answer that the session has already is not asked for again."""
         prompt = build_prompt(
             item.shown,
@@ -106,11 +106,13 @@ class ModelEvaluator:
             answer = await self._gateway.complete(request)
         except EmptyAnswer as error:
             # The model spoke, and said nothing: that is its candidate, not our failure.
-            return Given(Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate))
+            return EvaluatorResponse(
+                Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate)
+            )
         extraction = read_answer(answer.text, item)
         if cut := CUT.get(answer.finish_reason):
             extraction = Extraction(extraction.body, (*extraction.notes, cut), extraction.reason)
-        return Given(extraction, answer.text, answer, self._calls.last_call(candidate))
+        return EvaluatorResponse(extraction, answer.text, answer, self._calls.last_call(candidate))
 
 
 def read_answer(text: str, item: TaskItem, style: Style = "chat") -> Extraction:
@@ -168,15 +170,15 @@ class SamplesEvaluator:
         )
         return " ".join(told)
 
-    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
+    async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
         """Return the body that the file holds. Raises WorkbenchError: the file has no such sample any more."""
         lines = self._lines(item)
         if sample >= len(lines):
             raise WorkbenchError(f"{self._path.name} holds no sample {sample} of {item.task.id}; restore the file.")
         line = lines[sample]
         if line.problem:
-            return Given(Extraction(None, (), f"in {line.problem}"), line.text)
-        return Given(read_answer(line.text, item, line.style), line.text)
+            return EvaluatorResponse(Extraction(None, (), f"in {line.problem}"), line.text)
+        return EvaluatorResponse(read_answer(line.text, item, line.style), line.text)
 
 
 @dataclass(eq=False)
@@ -191,7 +193,7 @@ class Evaluators:
         key = (ask.evaluator, ask.prompt_version, ask.sampled_as)
         if key not in self._made:
             if ask.evaluator in CONTROLS:
-                self._made[key] = Control(ask.evaluator)
+                self._made[key] = ControlEvaluator(ask.evaluator)
             elif ask.evaluator.startswith(SAMPLES):
                 self._made[key] = SamplesEvaluator(Path(ask.evaluator.removeprefix(SAMPLES)))
             else:

@@ -32,8 +32,8 @@ from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, write
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
 from workbench.models.types import EmptyAnswer, ModelError, Request
-from workbench.orders.orders import Order, is_finished, ordered_work, refusal
-from workbench.orders.regenerate import carried_out, order_regeneration
+from workbench.orders.ordered_asks import OrderedAsk, is_finished, ordered_work, refusal
+from workbench.orders.regenerate import completed_order, order_regeneration
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan, as_text
 from workbench.repository.functions import Function
 from workbench.results.kinds import Kind
@@ -119,10 +119,10 @@ class Improvement:
             run for run in (row.run_id, row.active_run_id) if run
         }
 
-    def carry_out(self, plan: RegenerationPlan, stage: str) -> Order:
+    def carry_out(self, plan: RegenerationPlan, stage: str) -> OrderedAsk:
         """Order a regeneration into the session and return when it has ended; ``stage`` says what it is for."""
         self.check()
-        order = carried_out(self._session, plan)
+        order = completed_order(self._session, plan)
         finished = order is not None
         if order is None:
             left = self._left()
@@ -251,7 +251,7 @@ class Improvement:
 
     # -- which functions
 
-    def _proposals(self, order: Order) -> list[_Proposal]:
+    def _proposals(self, order: OrderedAsk) -> list[_Proposal]:
         plan = self._plan
         with SessionReader(self._session) as reader:
             work = ordered_work(reader, order)
@@ -383,7 +383,7 @@ class Improvement:
         most = base.samples + plan.held_out
         return replace(base, samples=most), range(base.samples, most)
 
-    def _rows(self, order: Order) -> dict[str, tuple[CandidateRow, ...]]:
+    def _rows(self, order: OrderedAsk) -> dict[str, tuple[CandidateRow, ...]]:
         with SessionReader(self._session) as reader:
             work = ordered_work(reader, order)
         return {row_id(task): tuple(work.candidates[task.id]) for task in work.tasks if task.state != "excluded"}

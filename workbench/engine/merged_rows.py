@@ -101,7 +101,7 @@ def add_source(connection: sqlite3.Connection, source: str) -> Counts:
     Returns by table how many were added, and how many were there already.
     """
     given, before = counts(connection, "src"), counts(connection, "main")
-    _Adding(connection, source).add()
+    _SourceMerger(connection, source).add()
     after = counts(connection, "main")
     return {table: (after[table] - before[table], given[table] - after[table] + before[table]) for table in COUNTED}
 
@@ -110,7 +110,7 @@ def counts(connection: sqlite3.Connection, schema: str) -> dict[str, int]:
     return {table: connection.execute(f"SELECT count(*) FROM {schema}.{table}").fetchone()[0] for table in COUNTED}
 
 
-class _Adding:
+class _SourceMerger:
     def __init__(self, connection: sqlite3.Connection, source: str) -> None:
         self._db = connection
         self._source = source

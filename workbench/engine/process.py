@@ -16,7 +16,7 @@ from workbench.base import settings as settings_room
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
 from workbench.engine import document
-from workbench.orders.launching import come_to_turn
+from workbench.orders.launching import require_turn
 from workbench.orders.running import mark_cancelled
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionError, SessionLocked, SessionReader, SessionWriter
@@ -39,26 +39,26 @@ class SessionRemoved(SessionError):
 async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
     """Renew the lease, checkpoint the file, and cancel the work on request, and where the file is gone or cannot be used."""
     try:
-        await _heed(writer, held, work)
+        await _monitor(writer, held, work)
     except SessionRemoved:
         raise
     except Exception:
         # Work that nobody listens for could not be cancelled, and its lease would grow stale.
         work.cancel()
-        await _insist(work)
+        await _force_cancel(work)
         raise
 
 
-async def _heed(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
+async def _monitor(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
     seen, renewed, checked = -1, time.monotonic(), time.monotonic()
     while not work.done():
         if work.cancelling():
-            await _insist(work)
+            await _force_cancel(work)
             return
         fate = writer.fate()
         if fate is not Fate.IN_PLACE:
             work.cancel()
-            await _insist(work)
+            await _force_cancel(work)
             raise SessionRemoved(_saved(writer, fate))
         # Another program may hold the file for longer than SQLite waits: what could not be done is tried again.
         with contextlib.suppress(SessionLocked):
@@ -103,14 +103,14 @@ def _saved(writer: SessionWriter, fate: Fate) -> str:
     return f"{name} was removed or replaced {ended}; {saved}. {go_on} {rescued}"
 
 
-def _leave_if_gone(writer: SessionWriter, error: WorkbenchError) -> None:
+def _exit_if_moved(writer: SessionWriter, error: WorkbenchError) -> None:
     """End the process where work failed because of what became of the file, which nobody had looked at yet."""
     if isinstance(error, SessionError) and (fate := writer.fate()) is not Fate.IN_PLACE:
         print(_saved(writer, fate), flush=True)
         os._exit(error.exit_code)
 
 
-async def _insist(work: asyncio.Task[None]) -> None:
+async def _force_cancel(work: asyncio.Task[None]) -> None:
     """Make sure that cancelled work ends: repeat the cancellation if a library swallows it, then exit the process."""
     began = time.monotonic()
     while not work.done():
@@ -159,7 +159,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
             print(gone, flush=True)
             os._exit(gone.exit_code)
         except WorkbenchError as error:
-            _leave_if_gone(writer, error)
+            _exit_if_moved(writer, error)
             print(error, flush=True)
             writer.set_run(run.id, state="failed", error=str(error), finished_at=time.time())
             return error.exit_code
@@ -168,12 +168,12 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
             writer.set_run(run.id, state="cancelled", finished_at=time.time())
         return 130
     except WorkbenchError as error:
-        _leave_if_gone(writer, error)
+        _exit_if_moved(writer, error)
         print(error, flush=True)
         if error.lasting and run.kind == "regenerate":
             from workbench.engine.regenerate import RunRecord
 
-            RunRecord(writer, run.id).fail_lastingly()
+            RunRecord(writer, run.id).mark_permanent_failure()
         writer.set_run(run.id, state="failed", error=str(error), finished_at=time.time())
         return error.exit_code
     except Exception as error:
@@ -197,7 +197,7 @@ def serve(session: Path, run_id: str) -> int:
     """
     try:
         # Also where it was waited for already: while this module was imported the run may have been moved or paused.
-        come_to_turn(session, run_id)
+        require_turn(session, run_id)
         with SessionReader(session, surveyed=False) as reader:
             ordered = reader.run(run_id)
         if ordered is not None and is_imported(ordered):

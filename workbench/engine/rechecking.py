@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from workbench.base.task_groups import task_group
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import TaskItem, decide_task
-from workbench.orders.orders import why_again
+from workbench.orders.ordered_asks import recheck_reason
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionReader, SessionWriter
@@ -119,7 +119,7 @@ class _Due:
 
 
 @dataclass(eq=False)
-class Rechecks:
+class RecheckRunner:
     """The re-checks of one run."""
 
     _writer: SessionWriter
@@ -167,7 +167,7 @@ class Rechecks:
                     disagreeing += row.agrees == 0
                     continue
                 item = items.get(row.task_id)
-                why = why_again(row.id, row.evaluator, row.route, row.verdict) if row.state == "done" else ""
+                why = recheck_reason(row.id, row.evaluator, row.route, row.verdict) if row.state == "done" else ""
                 # A body that cannot be read again cannot be looked at again.
                 body = reader.kept(row.body_blob, f"the body of candidate {row.id}")
                 if why and item is not None and body is not None:

@@ -18,11 +18,11 @@ from workbench.engine.candidate_rows import CandidateTable
 from workbench.engine.candidates import Candidates
 from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluators
-from workbench.engine.rechecking import Rechecks
+from workbench.engine.rechecking import RecheckRunner
 from workbench.engine.records import recorded_documenter
 from workbench.engine.stages import StageProgress, StageTable
 from workbench.engine.task_building import Prepared, Unused, cores, prepare
-from workbench.engine.task_rows import TaskTable
+from workbench.engine.task_rows import TaskStore
 from workbench.models.local_process import SLOTS
 from workbench.plans.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.regeneration.suite import Rules
@@ -58,7 +58,7 @@ class RunRecord:
             if changed != plan:
                 self._writer.set_run(self._run, config=as_text(changed))
 
-    def fail_lastingly(self) -> None:
+    def mark_permanent_failure(self) -> None:
         """Note that a resume cannot mend why the run fails; of a run that has candidates there is still something to do."""
         with self._writer.transaction() as connection:
             if not connection.execute("SELECT 1 FROM candidates WHERE run_id = ? LIMIT 1", (self._run,)).fetchone():
@@ -151,7 +151,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         )
         if rebuild:
             record.amend(rebuild=False)
-        tasks = TaskTable(
+        tasks = TaskStore(
             writer, run.id, prepared.snapshot, system, backend.name, plan.docs_scope, plan.selection, record.dropped
         )
         evaluators = Evaluators(gateway, calls)
@@ -178,7 +178,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
                     candidates.settle()
                     for control, (done, total) in counts.items():
                         stages.update("controls" if control else "candidates", "done", done=done, total=total)
-                    looks = Rechecks(writer, run.id, sandboxes, limits, stages)
+                    looks = RecheckRunner(writer, run.id, sandboxes, limits, stages)
                     all_looked = await looks.run(
                         tasks.items, lambda: not ((now := record.plan()).waiting or now.rebuild)
                     )

@@ -70,7 +70,7 @@ def identity(
 
 
 @dataclass(eq=False)
-class TaskTable:
+class TaskStore:
     """The tasks of one run."""
 
     _writer: SessionWriter

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from workbench.checking.verdicts import RULES
-from workbench.orders.estimate import Estimate, estimate_alike
-from workbench.orders.measured import Measured
-from workbench.orders.order import WorkOrder, new_run, trials_meant
+from workbench.orders.estimate import WorkEstimate, estimate_alike
+from workbench.orders.measured import MeasuredRates
+from workbench.orders.order import WorkOrder, new_run, select_trials
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
 from workbench.session.pending_work import is_check
@@ -40,7 +40,7 @@ class CheckOrder(WorkOrder):
         return f"READMEs checked {'in a sandbox' if self.execute else 'without running them'}"
 
     def _due(self, reader: SessionReader) -> list[Key]:
-        trials = trials_meant(
+        trials = select_trials(
             self.session, reader.trials(), self.items, lambda row: row.readme_blob is not None,
             lambda row: "handed in no README that could be checked",
         )  # fmt: skip
@@ -56,7 +56,7 @@ class CheckOrder(WorkOrder):
 
             require_isolation()
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         with SessionReader(self.session) as reader:
             due = len(self._due(reader))
         return estimate_alike(due, "README", measured.checks[self.execute], "check")

@@ -18,7 +18,7 @@ from workbench.documenters.doc_systems import docstrings_file, program_of
 from workbench.documenters.program_cache import cached_docs
 from workbench.documenters.types import KIND, DocsName, parse_docs
 from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
-from workbench.orders.measured import DocsRate, Measured
+from workbench.orders.measured import DocsRate, MeasuredRates
 from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.builds import snapshot_here, tasks_in_cache
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from workbench.repository import Snapshot
 
 
-def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
+def documentation(measured: MeasuredRates, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
     """Return what doc systems will ask for written-out plans, each with whether the session has its source documented already."""
-    rates = [*measured.documenting, *kept_rates()]
+    rates = [*measured.documenting, *cached_doc_rates()]
     found: dict[tuple[str, str], tuple[float | None, bool]] = {}
     for plan, documented in orders:
         name, key = parse_docs(plan.docs), (plan.source, plan.docs)
@@ -51,22 +51,22 @@ def model_of(name: DocsName) -> str:
     return program_of(name).adapter(name.rest, name.version).model if name.kind in names(KIND, own=True) else ""
 
 
-def kept_rates() -> list[DocsRate]:
+def cached_doc_rates() -> list[DocsRate]:
     found = []
     for one in cached_docs():
-        told = one.documented
-        if told is None or not told.program or not told.counts.get("requests"):
+        record = one.documented
+        if record is None or not record.program or not record.counts.get("requests"):
             continue
-        count, tokens = told.counts["requests"], told.counts["prompt_tokens"] + told.counts["completion_tokens"]
-        definitions = sum(int(told.counts[kind]) for kind in ("function", "class", "module"))
+        count, tokens = record.counts["requests"], record.counts["prompt_tokens"] + record.counts["completion_tokens"]
+        definitions = sum(int(record.counts[kind]) for kind in ("function", "class", "module"))
         # Dollars of what the session answered again are not among the counts, so none are taken from here.
-        of_a_request = (tokens / count, told.counts["seconds"] / count, None)
-        found.append(DocsRate(told.program, told.source, count, *of_a_request, True, definitions))
+        of_a_request = (tokens / count, record.counts["seconds"] / count, None)
+        found.append(DocsRate(record.program, record.source, count, *of_a_request, True, definitions))
     return found
 
 
 def _of_a_request(
-    measured: Measured, rates: Sequence[DocsRate], docs: str
+    measured: MeasuredRates, rates: Sequence[DocsRate], docs: str
 ) -> tuple[float | None, float | None, float | None]:
     """Return tokens, seconds and dollars."""
     model, kind = model_of(parse_docs(docs)), docs.partition(":")[0]
@@ -82,7 +82,7 @@ def _of_a_request(
 
 
 def _asked(
-    measured: Measured, rates: Sequence[DocsRate], plan: RegenerationPlan, name: DocsName
+    measured: MeasuredRates, rates: Sequence[DocsRate], plan: RegenerationPlan, name: DocsName
 ) -> tuple[float | None, bool]:
     """Return the requests about a repository, None where nobody knows, and whether that is an upper bound."""
     snapshot = snapshot_here(plan.source)

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from workbench.base.text import plural
-from workbench.orders.measured import Measured, Rate
+from workbench.orders.measured import MeasuredRates, Rate
 from workbench.plans.plan import Ask
 from workbench.regeneration.builds import most_tasks, tasks_in_cache
 from workbench.session.groups import CONTROLS
@@ -52,7 +52,7 @@ class Documentation:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class WorkEstimate:
     """What work will take; a figure is None where nothing like it was measured."""
 
     count: int | None  # Items, None where it is not known how many there will be
@@ -124,7 +124,7 @@ class Estimate:
 
 
 def estimate_trials(
-    measured: Measured,
+    measured: MeasuredRates,
     cases: Sequence[str],
     agent: str,
     model: str,
@@ -132,7 +132,7 @@ def estimate_trials(
     *,
     repeats: int,
     at_once: int,
-) -> Estimate:
+) -> WorkEstimate:
     """Return what trials will take: ``cases`` × ``repeats`` of one agent with one model, scored by ``judges``.
 
     Each case counts with the median of its own trials by this agent and model, else with that of the agent's and
@@ -149,7 +149,7 @@ def estimate_trials(
         of_cases = [[rate for rate in alike if rate.case == case] or alike for case in cases]
         took = [_median(rates) for rates in of_cases] * repeats
         seconds = [rate.seconds for rate in took]
-        told = _estimate(
+        estimate = _estimate(
             count,
             "trial",
             model,
@@ -162,26 +162,26 @@ def estimate_trials(
         each, price = _of_a_request(near)
         basis = f"{_basis(len(near), 'trial')} of other agents, roughly"
         took_all = requests * each / side_by_side
-        told = _estimate(count, "trial", model, requests, took_all, times(price, requests), basis)
+        estimate = _estimate(count, "trial", model, requests, took_all, times(price, requests), basis)
     else:
-        told = _estimate(count, "trial", model, requests)
+        estimate = _estimate(count, "trial", model, requests)
     for judge in judges:
         if judge.startswith(("offline", "replay:")):
             continue
         known = [rate for rate in measured.judging if rate.model == judge]
         if not known:
-            told = replace(told, dollars=told.dollars if is_free(judge) else None)
+            estimate = replace(estimate, dollars=estimate.dollars if is_free(judge) else None)
             continue
         of_judge = _median(known)
-        told = replace(
-            told,
-            requests=None if told.requests is None else told.requests + of_judge.requests * count,
-            dollars=total((told.dollars, times(of_judge.dollars, count))),
+        estimate = replace(
+            estimate,
+            requests=None if estimate.requests is None else estimate.requests + of_judge.requests * count,
+            dollars=total((estimate.dollars, times(of_judge.dollars, count))),
         )
-    return told
+    return estimate
 
 
-def seconds_of_request(measured: Measured, model: str) -> tuple[float, str] | None:
+def seconds_of_request(measured: MeasuredRates, model: str) -> tuple[float, str] | None:
     """Return what a request to a model took in whatever it was asked for, and by what that is known; None where nothing was."""
     docs = [rate.seconds for rate in measured.documenting if model and rate.docs.endswith(f":{model}") and rate.seconds]
     trials = [rate.seconds / rate.requests for rate in measured.trials if rate.model == model and rate.requests]
@@ -193,8 +193,8 @@ def seconds_of_request(measured: Measured, model: str) -> tuple[float, str] | No
 
 
 def estimate_fork(
-    measured: Measured, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool
-) -> Estimate:
+    measured: MeasuredRates, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool
+) -> WorkEstimate:
     """Return what a fork will take, if it goes on for as many steps as its parent did.
 
     ``steps`` are seconds and US dollars of those that are not inherited: the measure where the model is the ``same``.
@@ -210,7 +210,9 @@ def estimate_fork(
     return _estimate(1, "trial", model, count, each * count, times(price, count), _basis(len(alike), "trial"))
 
 
-def estimate_candidates(measured: Measured, source: str, evaluator: str, *, candidates: int | None) -> Estimate:
+def estimate_candidates(
+    measured: MeasuredRates, source: str, evaluator: str, *, candidates: int | None
+) -> WorkEstimate:
     """Return what candidates will take: written by ``evaluator`` for tasks of ``source``, and tested.
 
     Runs of the evaluator on this source count, else its runs on others; what is asked again because a sandbox was lost does
@@ -230,12 +232,12 @@ def estimate_candidates(measured: Measured, source: str, evaluator: str, *, cand
     return _estimate(candidates, "candidate", evaluator, requests, near[0] * candidates, None, near[1])
 
 
-def estimate_scores(measured: Measured, count: int, judges: Sequence[str]) -> Estimate:
+def estimate_scores(measured: MeasuredRates, count: int, judges: Sequence[str]) -> WorkEstimate:
     """Return what scoring ``count`` trials anew will take, one judge after the other; judges that ask nobody take no time to speak of."""
     asking = [judge for judge in judges if not judge.startswith(("offline", "replay:"))]
     found = [[rate for rate in measured.judging if rate.model == judge] for judge in asking]
     each = [_median(rates) if rates else None for rates in found]
-    return Estimate(
+    return WorkEstimate(
         count,
         "trial",
         total(times(one.requests, count) if one else None for one in each),
@@ -248,19 +250,19 @@ def estimate_scores(measured: Measured, count: int, judges: Sequence[str]) -> Es
     )
 
 
-def estimate_alike(count: int, noun: str, took: Sequence[float], earlier: str) -> Estimate:
+def estimate_alike(count: int, noun: str, took: Sequence[float], earlier: str) -> WorkEstimate:
     """Return what work that asks no model will take, one item after the other; ``took`` are seconds of ``earlier`` items."""
     basis = _basis(len(took), earlier) if took else ""
-    return Estimate(count, noun, 0.0, median(took) * count if took else None, 0.0, basis)
+    return WorkEstimate(count, noun, 0.0, median(took) * count if took else None, 0.0, basis)
 
 
-def added(estimates: Iterable[Estimate]) -> Estimate:
+def added(estimates: Iterable[WorkEstimate]) -> WorkEstimate:
     """Return what several pieces of work will take one after the other; what of one is not known is not known of all."""
     every = list(estimates)
     if len(every) == 1:
         return every[0]
     counts = [one.count for one in every]
-    return Estimate(
+    return WorkEstimate(
         None if None in counts else sum(count or 0 for count in counts),
         every[0].noun if every else "candidate",
         total(one.requests for one in every),
@@ -301,8 +303,8 @@ def _estimate(
     seconds: float | None = None,
     dollars: float | None = None,
     basis: str = "",
-) -> Estimate:
-    return Estimate(count, noun, requests, seconds, 0.0 if is_free(model) else dollars, basis)
+) -> WorkEstimate:
+    return WorkEstimate(count, noun, requests, seconds, 0.0 if is_free(model) else dollars, basis)
 
 
 def _median(rates: Sequence[Rate]) -> Rate:
@@ -353,7 +355,7 @@ def _rounded(count: float) -> str:
 # -- candidates
 
 
-def known_tasks(measured: Measured, source: str, limit: int = 0) -> int | None:
+def task_count(measured: MeasuredRates, source: str, limit: int = 0) -> int | None:
     """Return how many tasks a source has, at most ``limit`` if there is one; None where neither a session nor the cache has them."""
     for name in (source, _as_path(source)):
         built = tasks_in_cache(measured.builds.get(name))
@@ -367,27 +369,27 @@ def _as_path(source: str) -> str:
     return str(Path(source).expanduser().absolute())
 
 
-def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
+def new_candidates(measured: MeasuredRates, source: str, ask: Ask) -> int | None:
     """Return how many candidates an ask adds to the session; None where tasks were never built, or patterns name them."""
     if ask.tasks:
         return len(ask.tasks) * ask.samples if not set("*?[") & set("".join(ask.tasks)) else None
-    tasks = known_tasks(measured, source, ask.limit)
+    tasks = task_count(measured, source, ask.limit)
     if tasks is None or not ask.samples:
         return None
     had = measured.had.get((source, ask.evaluator), ())
     return sum(max(0, tasks - (had[sample] if sample < len(had) else 0)) for sample in range(ask.samples))
 
 
-def estimate_ask(measured: Measured, source: str, ask: Ask, *, rebuild: bool = False) -> Estimate:
+def estimate_ask(measured: MeasuredRates, source: str, ask: Ask, *, rebuild: bool = False) -> WorkEstimate:
     """Return what an ask will take: its tasks are built where they are not yet, then its candidates are written and tested.
 
     Before they are built, the functions of the source are an upper bound of them.
     """
     count = new_candidates(measured, source, ask)
     most = most_tasks(source, ask.limit) if count is None and ask.samples and not ask.tasks else None
-    told = estimate_candidates(measured, source, ask.evaluator, candidates=most * ask.samples if most else count)
-    told = replace(told, up_to=most is not None)
-    return building_first(told, measured, source, rebuild=rebuild)
+    estimate = estimate_candidates(measured, source, ask.evaluator, candidates=most * ask.samples if most else count)
+    estimate = replace(estimate, up_to=most is not None)
+    return with_build_time(estimate, measured, source, rebuild=rebuild)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,9 +402,9 @@ class Again:
     tested: int
 
 
-def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:
+def estimate_rerun(measured: MeasuredRates, again: Sequence[Again]) -> WorkEstimate:
     """Return what parts of runs will take once more."""
-    told = added(
+    estimate = added(
         estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
         if one.asked or not one.tested
         # Their tests are run one after the other.
@@ -410,17 +412,19 @@ def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:
         for one in again
     )
     for source in dict.fromkeys(one.source for one in again):
-        told = building_first(told, measured, source)
-    return told
+        estimate = with_build_time(estimate, measured, source)
+    return estimate
 
 
-def building_first(told: Estimate, measured: Measured, source: str, *, rebuild: bool = False) -> Estimate:
+def with_build_time(
+    estimate: WorkEstimate, measured: MeasuredRates, source: str, *, rebuild: bool = False
+) -> WorkEstimate:
     """Add the time in which the tasks of a source are built first: what it took last, else the median of others; none if in the cache."""
     known = measured.builds.get(source) or measured.builds.get(_as_path(source))
     if known is not None and known.tasks is not None and not rebuild:
-        return told
+        return estimate
     took = [build.seconds for build in measured.builds.values() if build.seconds is not None]
     own = known.seconds if known is not None and known.seconds is not None else median(took) if took else None
     if own is None:
-        return replace(told, building=None)
-    return replace(told, seconds=total((told.seconds, own)), building=total((told.building, own)))
+        return replace(estimate, building=None)
+    return replace(estimate, seconds=total((estimate.seconds, own)), building=total((estimate.building, own)))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from workbench.agents.names import address_of, is_peer
 from workbench.base.errors import UsageError
-from workbench.orders.estimate import Estimate, estimate_fork
-from workbench.orders.measured import Measured
-from workbench.orders.order import WorkOrder, new_run, the_trial
+from workbench.orders.estimate import WorkEstimate, estimate_fork
+from workbench.orders.measured import MeasuredRates
+from workbench.orders.order import WorkOrder, new_run, resolve_trial
 from workbench.orders.plan_checks import check_document
 from workbench.orders.run import resolved
 from workbench.plans.plan import DocumentPlan
@@ -60,13 +60,13 @@ class ForkOrder(WorkOrder):
 
     def resolve(self) -> None:
         with SessionReader(self.session) as reader:
-            self._row = the_trial(self.session, reader, self.parent)
+            self._row = resolve_trial(self.session, reader, self.parent)
 
     @property
     def what(self) -> str:
         return f"{self._row.case_name} × {self._row.agent} × {self.model or self._row.model} from step {self.step}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         self.resolve()
         with SessionReader(self.session) as reader:
             rest = [step for step in reader.steps(self._row.id, self.step) if step.answer_blob is not None]

@@ -17,8 +17,8 @@ from workbench.base.files import expanded, require_ordinary, shown
 from workbench.base.plugins import named_class, names, plugin_named
 from workbench.base.text import plural
 from workbench.catalog import resolve_case
-from workbench.orders.estimate import Estimate, estimate_alike
-from workbench.orders.measured import Measured
+from workbench.orders.estimate import WorkEstimate, estimate_alike
+from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder, new_run
 from workbench.plans.plan import ImportPlan
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
@@ -60,7 +60,7 @@ class ImportOrder(WorkOrder):
     def what(self) -> str:
         return f"import of {plural(len(self.files), 'file')}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         new = len(self.files)
         if self.session.exists():
             with SessionReader(self.session) as reader:

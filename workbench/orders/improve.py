@@ -16,20 +16,20 @@ from workbench.improving.changes import Change
 from workbench.improving.reading import Improved, attempts_of, spliced, task_source
 from workbench.orders import defaults, running
 from workbench.orders.estimate import (
-    Estimate,
+    WorkEstimate,
     added,
     estimate_candidates,
     is_free,
-    known_tasks,
     seconds_of_request,
+    task_count,
     total,
 )
 from workbench.orders.launching import WarmEngine, engine_for
-from workbench.orders.measured import Measured
+from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder
-from workbench.orders.orders import Order, is_same_work, ordered_work
+from workbench.orders.ordered_asks import OrderedAsk, is_same_work, ordered_work
 from workbench.orders.plan_checks import check_place, check_sandbox
-from workbench.orders.regenerate import RegenerateOrder, absolute_source, carried_out, content_of, resolved
+from workbench.orders.regenerate import RegenerateOrder, absolute_source, completed_order, content_of, resolved
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, ImprovementPlan, RegenerationPlan, as_text, chosen, filled, repeating
 from workbench.regeneration.builds import most_tasks
@@ -76,7 +76,7 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
     )
 
 
-def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
+def with_previous_arguments(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
     """Return a plan with what it leaves open (0 and "") as the session's last order of the same source has it."""
     if not session.exists():
         return plan
@@ -198,7 +198,7 @@ def _standings(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan
     if run is None:
         return ()
     asks = base.asks or (Ask(**repeating(base)),)
-    work = ordered_work(reader, Order(run.id, asks[0], base.k))
+    work = ordered_work(reader, OrderedAsk(run.id, asks[0], base.k))
     return standings(work.tasks, work.candidates, reader.dropped(run.id), below=plan.below, samples=base.samples)
 
 
@@ -210,7 +210,7 @@ class ImproveOrder(WorkOrder):
     id: str = field(default="", init=False)  # Once it was submitted, the order's
 
     def resolve(self) -> None:
-        self.plan = resolved_improvement(self.session, as_before(self.session, self.plan))
+        self.plan = resolved_improvement(self.session, with_previous_arguments(self.session, self.plan))
 
     @property
     def what(self) -> str:
@@ -218,7 +218,7 @@ class ImproveOrder(WorkOrder):
         second = f", held-out samples by {plan.second_evaluator}" if plan.second_evaluator else ""
         return f"{self.plan.base.source} × {plan.base.evaluator}, docstrings by {plan.writer}{second}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time."""
         plan = self.plan
         base, tried = plan.base, None
@@ -227,7 +227,7 @@ class ImproveOrder(WorkOrder):
                 rows = [task for run in reader.runs() if is_same_work(run, base) for task in reader.tasks(run.id)]
             if rows and not chosen(base.asks[0], [(row_id(task), task.id, task) for task in rows]):
                 raise UsageError(f"No task is called {', '.join(base.tasks)}; `workbench tasks` lists their ids.")
-        if (order := carried_out(self.session, base)) is not None:
+        if (order := completed_order(self.session, base)) is not None:
             with SessionReader(self.session) as reader:
                 work = ordered_work(reader, order)
             found = standings(work.tasks, work.candidates, (), below=plan.below, samples=base.samples)
@@ -235,7 +235,7 @@ class ImproveOrder(WorkOrder):
             first = estimate_candidates(measured, base.source, base.evaluator, candidates=0)
         else:
             first = RegenerateOrder(self.session, base).estimate(measured)
-            tasks = known_tasks(measured, base.source)
+            tasks = task_count(measured, base.source)
             exact = bool(base.tasks) and not set("*?[") & set("".join(base.tasks))
             if tasks is None and not base.tasks:
                 tasks = most_tasks(base.source, plan.most)
@@ -249,16 +249,16 @@ class ImproveOrder(WorkOrder):
             estimate_candidates(measured, base.source, model, candidates=None if tried is None else tried * each)
             for model, each in ((base.evaluator, seen), (plan.held_out_evaluator, held_out))
         ]
-        told = replace(added((first, *more)), documentation=first.documentation, up_to=True)
+        estimate = replace(added((first, *more)), documentation=first.documentation, up_to=True)
         if tried is None:
-            return told
+            return estimate
         written = tried * plan.attempts
         near = seconds_of_request(measured, plan.writer)
         return replace(
-            told,
-            requests=total((told.requests, written)),
-            seconds=total((told.seconds, near[0] * written if near else None)),
-            dollars=told.dollars if is_free(plan.writer) else None,
+            estimate,
+            requests=total((estimate.requests, written)),
+            seconds=total((estimate.seconds, near[0] * written if near else None)),
+            dollars=estimate.dollars if is_free(plan.writer) else None,
         )
 
     def write(self) -> None:

@@ -66,7 +66,7 @@ def has_turn(session: Path, run: str) -> bool:
     return row is not None and row.state == "queued" and row.queue_position is not None
 
 
-def come_to_turn(session: Path, run: str) -> None:
+def require_turn(session: Path, run: str) -> None:
     if not wait_for_turn(session, run):
         raise SessionError(f"{session.name} is gone, so its run was not begun.")
 

@@ -49,7 +49,7 @@ class DocsRate:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredRates:
     """What former runs took: of trials, of their judges, of candidates and of documentation; and the tasks that sources have.
 
     ``builds`` is what building the tasks of a source took here, and whether they are there still. ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
@@ -111,7 +111,7 @@ SELECT run_id, count(*) FROM tasks WHERE state = 'ready' AND run_id NOT IN (SELE
 """
 
 
-def measure(also: Path | None = None, into: Path | None = None) -> Measured:
+def measure(also: Path | None = None, into: Path | None = None) -> MeasuredRates:
     """Return what the newest sessions, and ``also``, say; what the session ``into`` has is not asked for again."""
     try:
         found = sorted(paths.sessions_dir().glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
@@ -122,9 +122,9 @@ def measure(also: Path | None = None, into: Path | None = None) -> Measured:
     return replace(measured_in(chosen), had=had, builds=builds())
 
 
-def measured_in(sessions: Iterable[Path]) -> Measured:
+def measured_in(sessions: Iterable[Path]) -> MeasuredRates:
     """Return what these sessions say; the tasks of a source are those of the first session that has some."""
-    found: list[Measured] = []
+    found: list[MeasuredRates] = []
     for path in sessions:
         try:
             parts = (path, path.with_name(f"{path.name}-wal"))
@@ -140,10 +140,12 @@ def measured_in(sessions: Iterable[Path]) -> Measured:
         for name in ("trials", "judging", "candidates", "documenting", "imports")
     }
     rates["checks"] = tuple(tuple(rate for one in found for rate in one.checks[at]) for at in (0, 1))
-    return Measured(**rates, tasks={source: count for one in reversed(found) for source, count in one.tasks.items()})
+    return MeasuredRates(
+        **rates, tasks={source: count for one in reversed(found) for source, count in one.tasks.items()}
+    )
 
 
-_known: dict[Path, tuple[tuple[tuple[int, int], ...], Measured]] = {}
+_known: dict[Path, tuple[tuple[tuple[int, int], ...], MeasuredRates]] = {}
 """What sessions said when they were looked at last, with the times and sizes that their files then had."""
 
 
@@ -161,7 +163,7 @@ def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
     return {key: tuple(counts.get(at, 0) for at in range(max(counts) + 1)) for key, counts in found.items()}
 
 
-def _measured(reader: SessionReader) -> Measured:
+def _measured(reader: SessionReader) -> MeasuredRates:
     sources = {run.id: str(run.plan.get("source") or "") for run in reader.runs() if run.kind == "regenerate"}
     elsewhere = (json.dumps(_example_runs(paths.bundled("sessions"))),)
     trials = [
@@ -196,7 +198,7 @@ def _measured(reader: SessionReader) -> Measured:
     checked = [(bool(ran), _number(seconds)) for ran, seconds in reader.query(_CHECKS, elsewhere)]
     without, run = (tuple(seconds for ran, seconds in checked if ran is blocks) for blocks in (False, True))
     imports = tuple(_number(seconds) for (seconds,) in reader.query(_IMPORTS, elsewhere))
-    return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, (without, run), imports, tasks)
+    return MeasuredRates(tuple(trials), tuple(judging), tuple(candidates), documenting, (without, run), imports, tasks)
 
 
 @cache

@@ -18,8 +18,8 @@ from workbench.session.rows import TrialRow
 from workbench.session.session_names import working_copy
 
 if TYPE_CHECKING:
-    from workbench.orders.estimate import Estimate
-    from workbench.orders.measured import Measured
+    from workbench.orders.estimate import WorkEstimate
+    from workbench.orders.measured import MeasuredRates
 
 
 @dataclass(eq=False)
@@ -44,7 +44,7 @@ class WorkOrder:
     def resolve(self) -> None:
         """Write out the defaults of this machine that an estimate rests on. Raises WorkbenchError: it cannot be carried out."""
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         """Return what it will take, without what the session has already. Raises WorkbenchError: it cannot be carried out."""
         raise NotImplementedError
 
@@ -92,7 +92,7 @@ def new_run(session: Path) -> Iterator[tuple[SessionWriter, str]]:
         yield writer, key
 
 
-def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
+def resolve_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
     """Return the trial with this identity, or the only one that begins so. Raises UsageError: there is none, or several."""
     matches = [row for row in reader.trials() if row.id.startswith(trial)]
     exact = [row for row in matches if row.id == trial]
@@ -102,7 +102,7 @@ def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
     return (exact or matches)[0]
 
 
-def trials_meant(
+def select_trials(
     session: Path,
     rows: Sequence[TrialRow],
     items: Sequence[str],

@@ -19,10 +19,10 @@ from workbench.documenters import parse_docs, parse_scope
 from workbench.documenters.doc_systems import program_of
 from workbench.orders import defaults
 from workbench.orders.docs_estimate import documentation
-from workbench.orders.estimate import Documentation, Estimate, building_first, estimate_ask, estimate_candidates
-from workbench.orders.measured import Measured
+from workbench.orders.estimate import Documentation, WorkEstimate, estimate_ask, estimate_candidates, with_build_time
+from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder
-from workbench.orders.orders import Order, check_samples, is_finished, is_same_work
+from workbench.orders.ordered_asks import OrderedAsk, check_samples, is_finished, is_same_work
 from workbench.orders.plan_checks import check_place, check_regeneration, check_sandbox
 from workbench.plans.plan import Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
@@ -44,7 +44,7 @@ class RegenerateOrder(WorkOrder):
     """Regenerate function bodies of a repository."""
 
     plan: RegenerationPlan
-    order: Order = field(init=False)  # Once it was submitted
+    order: OrderedAsk = field(init=False)  # Once it was submitted
 
     @property
     def what(self) -> str:
@@ -57,12 +57,12 @@ class RegenerateOrder(WorkOrder):
         check_sandbox(whole.sandbox or load().sandbox, whole.import_folders)
         check_place(self.session)
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         whole = resolved(self.plan)
-        told = estimate_ask(measured, whole.source, whole.asks[0], rebuild=whole.rebuild)
-        return replace(told, documentation=self.documentation(measured))
+        estimate = estimate_ask(measured, whole.source, whole.asks[0], rebuild=whole.rebuild)
+        return replace(estimate, documentation=self.documentation(measured))
 
-    def documentation(self, measured: Measured) -> Documentation:
+    def documentation(self, measured: MeasuredRates) -> Documentation:
         """Return what its doc system asks before candidates are written; it reads the source, so call it in a thread."""
         whole = resolved(self.plan)
         return documentation(measured, [(whole, is_documented(self.session, whole))])
@@ -82,16 +82,16 @@ class MoreSamplesOrder(WorkOrder):
     prompt: str = ""
     context: str = ""
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         plan = self._grown()
         ask = plan.asks[-1]
         with SessionReader(self.session) as reader:
             tasks = {task.id for task in reader.tasks(self.run) if task.state == "ready"}
             had = sum(row.evaluator == ask.evaluator and row.task_id in tasks for row in reader.candidates(self.run))
-        told = estimate_candidates(
+        estimate = estimate_candidates(
             measured, plan.source, ask.evaluator, candidates=max(0, len(tasks) * ask.samples - had)
         )
-        return building_first(told, measured, plan.source)
+        return with_build_time(estimate, measured, plan.source)
 
     def _grown(self) -> RegenerationPlan:
         row = _run(self.session, self.run)
@@ -127,7 +127,7 @@ def is_documented(session: Path, plan: RegenerationPlan) -> bool:
         )
 
 
-def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
+def order_regeneration(session: Path, plan: RegenerationPlan) -> OrderedAsk:
     """Write a regeneration run into a session (created if missing) and return the order.
 
     A run of the same work that the session has is extended and keeps its results: ten samples after five keep the five, and
@@ -152,10 +152,10 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
         else:
             writer.unarchive_run(key)
             grow(writer, key, plan)
-    return Order(key, plan.asks[0], plan.k)
+    return OrderedAsk(key, plan.asks[0], plan.k)
 
 
-def carried_out(session: Path, plan: RegenerationPlan) -> Order | None:
+def completed_order(session: Path, plan: RegenerationPlan) -> OrderedAsk | None:
     """Return an order that a session has carried out already, so that nothing is missing; None where it has not."""
     plan = resolved(plan)
     if not session.exists():
@@ -166,7 +166,7 @@ def carried_out(session: Path, plan: RegenerationPlan) -> Order | None:
         run = max(same, key=_precedence, default=None)
         if run is None or reader.holder(run.id) is not None or is_missing(reader, run):
             return None
-        order = Order(run.id, plan.asks[0], plan.k)
+        order = OrderedAsk(run.id, plan.asks[0], plan.k)
         return order if is_finished(reader, order) else None
 
 

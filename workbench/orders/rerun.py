@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 
 from workbench.base.errors import UsageError
-from workbench.orders.estimate import Again, Estimate, estimate_again, estimate_trials
+from workbench.orders.estimate import Again, WorkEstimate, estimate_rerun, estimate_trials
 from workbench.orders.fork import ForkOrder
-from workbench.orders.measured import Measured
-from workbench.orders.order import WorkOrder, the_trial
-from workbench.orders.orders import Order
+from workbench.orders.measured import MeasuredRates
+from workbench.orders.order import WorkOrder, resolve_trial
+from workbench.orders.ordered_asks import OrderedAsk
 from workbench.orders.plan_checks import check_regeneration
 from workbench.orders.regenerate import full_ask, grow, move
 from workbench.orders.run import plan_document
@@ -54,7 +54,7 @@ class RerunOrder(WorkOrder):
     engine: str = ""
     spend_limit: float = 0.0
     # Once it was submitted, an order per run, or its id alone where tests run again
-    orders: list[Order | str] = field(default_factory=list, init=False)
+    orders: list[OrderedAsk | str] = field(default_factory=list, init=False)
 
     @property
     def asks(self) -> bool:
@@ -80,8 +80,8 @@ class RerunOrder(WorkOrder):
         named = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in self.again))
         return named if any(one.asked for one in self.again) else f"{named}, tested again"
 
-    def estimate(self, measured: Measured) -> Estimate:
-        return estimate_again(measured, self.again)
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
+        return estimate_rerun(measured, self.again)
 
     def write(self) -> None:
         if self.engine:
@@ -95,7 +95,7 @@ class RerunOrder(WorkOrder):
                 if self.asks:
                     plan = replace(grown[key], spend_limit=self.spend_limit or grown[key].spend_limit)
                     grow(writer, key, plan)
-                    self.orders.append(Order(key, plan.asks[0], plan.k))
+                    self.orders.append(OrderedAsk(key, plan.asks[0], plan.k))
                     continue
                 self.orders.append(key)
                 engine_starts.announce(key)
@@ -169,14 +169,14 @@ class RerunTrialOrder(WorkOrder):
 
     def resolve(self) -> None:
         with SessionReader(self.session) as reader:
-            self._row = the_trial(self.session, reader, self.old)
+            self._row = resolve_trial(self.session, reader, self.old)
             self._run = reader.run(self._row.run_id)
 
     @property
     def what(self) -> str:
         return f"{self._row.case_name} × {self._row.agent} × {self.model or self._row.model}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         self.resolve()
         old, model = self._row, self.model or self._row.model
         return estimate_trials(measured, [old.case_id], old.agent, model, judges_of(self._run), repeats=1, at_once=1)

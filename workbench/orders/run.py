@@ -19,8 +19,8 @@ from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.catalog import TestCase, content_of, current_snapshot, kept_snapshot, resolve_case, snapshot_of
 from workbench.orders import defaults
-from workbench.orders.estimate import Estimate, estimate_trials
-from workbench.orders.measured import Measured
+from workbench.orders.estimate import WorkEstimate, estimate_trials
+from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder
 from workbench.orders.plan_checks import check_document, check_place
 from workbench.plans.plan import DocumentPlan
@@ -161,7 +161,7 @@ def _check_named(plan: DocumentPlan) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class MeantTrial:
+class RequestedTrial:
     """A trial that a plan asks for: its case, repeat and identity, and its state, "" where the session does not have it."""
 
     case: str
@@ -170,9 +170,9 @@ class MeantTrial:
     state: str = ""
 
 
-def meant_trials(
+def requested_trials(
     session: Path, plan: DocumentPlan, cases: Sequence[OrderedCase] = ()
-) -> tuple[DocumentPlan, list[MeantTrial]]:
+) -> tuple[DocumentPlan, list[RequestedTrial]]:
     """Return a plan with its defaults and the trials that it asks for; ``cases`` are its cases where they were read already."""
     _check_named(plan)
     plan = with_defaults(plan)
@@ -186,7 +186,7 @@ def meant_trials(
         for case, number in meant:
             identity = case.identity(reader.query if reader else lambda *_: [], plan, number)
             row = reader.trial(identity) if reader else None
-            found.append(MeantTrial(case.text, number, identity, row.state if row is not None else ""))
+            found.append(RequestedTrial(case.text, number, identity, row.state if row is not None else ""))
     return plan, found
 
 
@@ -224,9 +224,9 @@ class RunOrder(WorkOrder):
         repeats = f"{self.plan.repeats} repeats × " if self.plan.repeats > 1 else ""
         return f"{plural(len(self.plan.cases), 'case')} × {repeats}{self.plan.agent}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         if self.plan.first_repeat:
-            plan, trials = meant_trials(self.session, self.plan)
+            plan, trials = requested_trials(self.session, self.plan)
             cases = [trial.case for trial in trials if not trial.state]
         else:  # all of them are new
             plan, cases = self.plan, list(self.plan.cases) * self.plan.repeats

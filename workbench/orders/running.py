@@ -14,16 +14,16 @@ from workbench.base.settings import load
 from workbench.orders import launching
 from workbench.orders.estimate import (
     Again,
-    Estimate,
-    estimate_again,
+    WorkEstimate,
     estimate_alike,
     estimate_ask,
+    estimate_rerun,
     estimate_scores,
     estimate_trials,
 )
 from workbench.orders.launching import WarmEngine, enqueue
-from workbench.orders.measured import Measured
-from workbench.orders.orders import all_orders, is_finished, ordered_work, refusal
+from workbench.orders.measured import MeasuredRates
+from workbench.orders.ordered_asks import all_orders, is_finished, ordered_work, refusal
 from workbench.plans.plan import DocumentPlan, RegenerationPlan, as_text
 from workbench.results.runs import waiting_runs
 from workbench.session import SessionReader, SessionWriter, engine_starts
@@ -167,7 +167,7 @@ def _recount(connection: sqlite3.Connection, run: str) -> None:
         )
 
 
-def missing_work(session: Path, measured: Measured, run: str = "") -> Iterator[tuple[str, Estimate]]:
+def missing_work(session: Path, measured: MeasuredRates, run: str = "") -> Iterator[tuple[str, WorkEstimate]]:
     """Yield what each run that no engine executes lacks, in words, with an estimate of it."""
     with SessionReader(session) as reader:
         for row in unfinished(reader):
@@ -176,7 +176,7 @@ def missing_work(session: Path, measured: Measured, run: str = "") -> Iterator[t
                     yield f"run {row.id}: {what}", found
 
 
-def _of_run(reader: SessionReader, run: RunRow, measured: Measured) -> Iterator[tuple[str, Estimate]]:
+def _of_run(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> Iterator[tuple[str, WorkEstimate]]:
     # Orders resume and cancel by means of this module.
     from workbench.orders.import_files import ImportOrder, ordered_import
 
@@ -193,14 +193,14 @@ def _of_run(reader: SessionReader, run: RunRow, measured: Measured) -> Iterator[
         yield from _of_trials(reader, run, measured)
 
 
-def _of_trials(reader: SessionReader, run: RunRow, measured: Measured) -> Iterator[tuple[str, Estimate]]:
+def _of_trials(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> Iterator[tuple[str, WorkEstimate]]:
     judges, at_once = judges_of(run), load().trials_at_once
     trials = reader.trials(run.id)
     open_trials = [trial for trial in trials if trial.state != "done"]
     for agent, model in dict.fromkeys((trial.agent, trial.model) for trial in open_trials):
         cases = [trial.case_id for trial in open_trials if (trial.agent, trial.model) == (agent, model)]
-        told = estimate_trials(measured, cases, agent, model, judges, repeats=1, at_once=at_once)
-        yield f"trials of {agent} × {model}", told
+        estimate = estimate_trials(measured, cases, agent, model, judges, repeats=1, at_once=at_once)
+        yield f"trials of {agent} × {model}", estimate
     scores = Counter(judge for _, judge in {(trial, judge) for trial, _, judge in lacking(reader, run)})
     for trial in trials:
         if trial_problem(reader, trial):
@@ -212,7 +212,7 @@ def _of_trials(reader: SessionReader, run: RunRow, measured: Measured) -> Iterat
         yield "READMEs to check", estimate_alike(len(waiting), "README", measured.checks[executed], "check")
 
 
-def _of_regeneration(reader: SessionReader, run: RunRow, measured: Measured) -> Iterator[tuple[str, Estimate]]:
+def _of_regeneration(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> Iterator[tuple[str, WorkEstimate]]:
     plan = RegenerationPlan.from_json(run.config)
     for ask in plan.waiting:
         yield f"{plan.source} × {ask.evaluator}", estimate_ask(measured, plan.source, ask, rebuild=plan.rebuild)
@@ -227,4 +227,4 @@ def _of_regeneration(reader: SessionReader, run: RunRow, measured: Measured) -> 
         unanswered = sum(row.answer_blob is None and row.body_blob is None for row in mine)
         parts = [Again(plan.source, evaluator, unanswered, 0), Again(plan.source, evaluator, 0, len(mine) - unanswered)]
         left = [part for part in parts if part.asked or part.tested]
-        yield f"{plan.source} × {evaluator}", estimate_again(measured, left)
+        yield f"{plan.source} × {evaluator}", estimate_rerun(measured, left)

@@ -21,14 +21,14 @@ from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.models.names import MissingKey, keys_unneeded
 from workbench.orders import running
-from workbench.orders.estimate import Estimate
+from workbench.orders.estimate import WorkEstimate
 from workbench.orders.launching import WarmEngine, engine_for
-from workbench.orders.measured import Measured
+from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder
 from workbench.orders.plan_checks import check_place, check_sandbox
-from workbench.orders.regenerate import carried_out, full_ask, order_regeneration
+from workbench.orders.regenerate import completed_order, full_ask, order_regeneration
 from workbench.orders.regenerate import resolved as resolved_regeneration
-from workbench.orders.run import MeantTrial, meant_trials, plan_document, resolved_judge, with_defaults
+from workbench.orders.run import RequestedTrial, plan_document, requested_trials, resolved_judge, with_defaults
 from workbench.plans.arguments import of_study
 from workbench.plans.plan import DocumentPlan, RegenerationPlan, as_text
 from workbench.session import SessionReader, SessionWriter, ensure
@@ -72,8 +72,8 @@ def _check_models(study: Study, column: Column) -> None:
 def _is_complete(session: Path, study: Study, column: Column) -> bool:
     try:
         if study.kind != AGENTS:
-            return all(carried_out(session, regeneration_plan(study, row, column)) for row in study.rows)
-        full, trials = meant_trials(session, document_plan(study, column))
+            return all(completed_order(session, regeneration_plan(study, row, column)) for row in study.rows)
+        full, trials = requested_trials(session, document_plan(study, column))
         return all(one.state == "done" for one in trials) and not _lacks(session, full, trials)
     except WorkbenchError:
         return False
@@ -168,11 +168,11 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
     found = []
     for place, column in enumerate(study.columns):
         run, problem = None, None
-        trials: list[MeantTrial] = []
+        trials: list[RequestedTrial] = []
         try:
             plan = document_plan(study, column)
             with keys_unneeded():
-                full, trials = meant_trials(session, plan)
+                full, trials = requested_trials(session, plan)
             if not all(one.state for one in trials) or _lacks(session, full, trials):
                 run = plan_document(session, plan)
         except WorkbenchError as error:
@@ -184,7 +184,7 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
     return found
 
 
-def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[MeantTrial]) -> bool:
+def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[RequestedTrial]) -> bool:
     """Return whether trials that are done lack scores, or READMEs that were handed in a check, that a plan asks for."""
     wanted = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
     with SessionReader(session) as reader:
@@ -209,7 +209,7 @@ def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
                     with keys_unneeded():
                         ask = resolved_regeneration(plan).asks[0]
                         pointer = {"evaluator": ask.evaluator, "prompt": ask.prompt, "context": ask.context}
-                        there = carried_out(session, plan)
+                        there = completed_order(session, plan)
                     run = (there or order_regeneration(session, plan)).run
                 except WorkbenchError as error:
                     problem = str(error)
@@ -342,7 +342,7 @@ class StudyOrder(WorkOrder):
         of = self.study
         return f"{of.name}: {plural(len(of.rows), 'row')} × {plural(len(of.columns), 'column')}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         from workbench.orders.study_estimate import estimate_study
 
         self.resolve()

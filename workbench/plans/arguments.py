@@ -13,7 +13,7 @@ from workbench.base.errors import WorkbenchError
 PlanT = TypeVar("PlanT")
 
 
-class Counts(Enum):
+class Effect(Enum):
     """What another value of an argument makes of an order into the same session."""
 
     RUN = "another run beside the first"
@@ -24,7 +24,7 @@ class Counts(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DialogField:
     """The line of an argument in the app's dialog; ``role`` is that of a model which must be one that can be asked."""
 
     name: str
@@ -45,9 +45,9 @@ class Argument:
     usage: str = ""  # As a usage line shows it, `--docs DOCS`
     help: str = ""
     how: Mapping[str, Any] = field(default_factory=dict)  # What argparse takes beside these
-    counts: Counts = Counts.NOTHING
+    effect: Effect = Effect.NOTHING
     study: str = ""  # Table and key in a study.toml, `settings.checks`
-    line: Line | None = None
+    line: DialogField | None = None
     number: tuple[str, int, int] | None = None  # What it is called in a sentence, its least and its greatest value
 
 
@@ -88,13 +88,13 @@ def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
     return found
 
 
-def further(plan: object, counts: Counts, named: Iterable[str]) -> str:
+def further(plan: object, effect: Effect, named: Iterable[str]) -> str:
     """Return what an identity has of arguments that count so, beside those that it names: ``/name=value`` where one is not the default."""
     plain = {one.name: one.default for one in fields(plan)}  # type: ignore[arg-type]
     values = {
         name: getattr(plan, name)
         for name, one in arguments_of(plan).items()
-        if one.counts is counts and name not in named
+        if one.effect is effect and name not in named
     }
     return "".join(f"/{name}={value}" for name, value in values.items() if value != plain[name])
 

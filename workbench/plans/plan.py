@@ -13,7 +13,7 @@ from workbench.base import numbers
 from workbench.base.errors import UsageError
 from workbench.base.plugins import names, plugin_named
 from workbench.documenters.types import SCOPES
-from workbench.plans.arguments import Counts, Line, PlanDamaged, argument, arguments_of, further, read_plan
+from workbench.plans.arguments import DialogField, Effect, PlanDamaged, argument, arguments_of, further, read_plan
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 
@@ -66,7 +66,7 @@ class DocumentPlan:
     """Run an agent on test cases."""
 
     cases: tuple[str, ...] = argument(
-        MISSING, "cases CASE…", "ids, 'all', or folders, git URL@revision, NAME==VERSION", counts=Counts.TRIAL
+        MISSING, "cases CASE…", "ids, 'all', or folders, git URL@revision, NAME==VERSION", effect=Effect.TRIAL
     )
     agent: str = argument(
         "white",
@@ -74,8 +74,8 @@ class DocumentPlan:
         "white (default), planner (planner-2; planner-1 is the fixed walk), single-file, no-exploration, a2a:URL, or "
         "package.module:Class of your own",
         default="",
-        counts=Counts.TRIAL,
-        line=Line("agent", completes=lambda: (info.name for info in AGENTS), check=agent_info),
+        effect=Effect.TRIAL,
+        line=DialogField("agent", completes=lambda: (info.name for info in AGENTS), check=agent_info),
     )
     # Empty = the default of this machine; of `a2a:URL` what stands for the agent itself, see
     # `workbench.agents.remote_names.PEER_MODEL`
@@ -83,15 +83,15 @@ class DocumentPlan:
         "",
         "--model MODEL",
         "a LiteLLM name, local, or replay:SESSION",
-        counts=Counts.TRIAL,
-        line=Line("model", completes=_models, paths=True),
+        effect=Effect.TRIAL,
+        line=DialogField("model", completes=_models, paths=True),
     )
     judge: str = argument(  # Empty = the default of this machine
         "",
         "--judge JUDGE",
         "offline, a model, or package.module:Class of your own; trials that the session has are scored by it, not run "
         "again",
-        line=Line("judge", completes=lambda: ("offline", *_models()), paths=True),
+        line=DialogField("judge", completes=lambda: ("offline", *_models()), paths=True),
     )
     rubrics: tuple[str, ...] = argument(
         RUBRICS, "--rubric R[,R2]", "aeo-bench, strict; both unless given", default=(), study="settings.rubrics"
@@ -117,7 +117,7 @@ class DocumentPlan:
         "--repeats N",
         "trials per case",
         number=("The number of repeats", 1, numbers.MOST_REPEATS),
-        line=Line("repeats", most=100),
+        line=DialogField("repeats", most=100),
     )
     # Number of the first of them; 0 = of each case after the trials that the session has of it already
     first_repeat: int = argument(1, number=("The first repeat", 0, numbers.MOST_ITEMS))
@@ -147,7 +147,7 @@ class DocumentPlan:
     @property
     def further(self) -> str:
         """The part of a trial's identity that says how it is made, beside agent, model and case."""
-        return further(self, Counts.TRIAL, ("cases", "agent", "model"))
+        return further(self, Effect.TRIAL, ("cases", "agent", "model"))
 
     @property
     def asked_judges(self) -> tuple[str, ...]:
@@ -162,67 +162,69 @@ class DocumentPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class EvaluatorArguments:
     """What an evaluator is asked for; another one of its identities gives further candidates in the same run."""
 
     evaluator: str = argument(  # Empty = the default of this machine
         "",
         "--evaluator EVALUATOR",
         "a LiteLLM name, local, reference, stub, replay:SESSION, or samples:FILE",
-        counts=Counts.CANDIDATE,
-        line=Line("evaluator", completes=lambda: (*_models(), *CONTROLS), paths=True, role="the evaluator"),
+        effect=Effect.CANDIDATE,
+        line=DialogField("evaluator", completes=lambda: (*_models(), *CONTROLS), paths=True, role="the evaluator"),
     )
     # Candidates per task (m); 0 = 3, or 1 for reference and stub, or what a samples file holds
     samples: int = argument(
         0,
         "--samples M",
         "candidates per task (3)",
-        counts=Counts.CANDIDATE,
+        effect=Effect.CANDIDATE,
         number=("The number of samples", 0, numbers.MOST_ITEMS),
-        line=Line("samples", most=1000),
+        line=DialogField("samples", most=1000),
     )
     tasks: tuple[str, ...] = argument(
         (),
         "--task ID…",
         "only this task: id, beginning, glob, or function name",
-        counts=Counts.CANDIDATE,
+        effect=Effect.CANDIDATE,
         study="settings.tasks",
     )
     limit: int = argument(
         0,
         "--limit N",
         "only the first N tasks",
-        counts=Counts.CANDIDATE,
+        effect=Effect.CANDIDATE,
         study="limits.tasks",
         number=("The number of tasks", 0, numbers.MOST_ITEMS),
-        line=Line("limit", "Only the first so many tasks; empty for all.", most=999_999, placeholder="all tasks"),
+        line=DialogField(
+            "limit", "Only the first so many tasks; empty for all.", most=999_999, placeholder="all tasks"
+        ),
     )
     prompt: str = argument(  # Empty = as fits the evaluator, as all that follows
         "",
         "--prompt PROMPT",
         "the prompt: paper-content-1, short-1 for small models, or a file with your own, in which {before} stands for the "
         "code",
-        counts=Counts.CANDIDATE,
+        effect=Effect.CANDIDATE,
         study="settings.prompt",
     )
     context: str = argument(
         "",
         "--context CONTEXT",
         "context policy: prefix-1, signatures-1, tail-1, function-1",
-        counts=Counts.CANDIDATE,
+        effect=Effect.CANDIDATE,
         study="settings.context",
     )
     extra_body: str = argument(  # `{}` = none
         "",
         "--extra-body JSON",
         "further fields of each request, part of the result's identity; {} for none (qwen3: answers without thinking)",
-        counts=Counts.CANDIDATE,
+        effect=Effect.CANDIDATE,
         study="settings.extra_body",
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(Asked):
+class Ask(EvaluatorArguments):
     """A request to one evaluator within a regeneration run; a run grows by adding asks."""
 
     evaluator: str
@@ -238,7 +240,7 @@ class Ask(Asked):
         if not self.prompt:
             return ""
         body = f"/{self.extra_body}" if self.extra_body not in ("", "{}") else ""
-        return f"{self.prompt}/{self.context}{body}{further(self, Counts.CANDIDATE, _NAMED)}"
+        return f"{self.prompt}/{self.context}{body}{further(self, Effect.CANDIDATE, _NAMED)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +256,8 @@ class Acceptance:
         return same_but_samples(self.ask, ask) and bool(enough)
 
 
-def repeating(ask: Asked) -> dict[str, Any]:
-    return picked(ask, *arguments_of(Asked))
+def repeating(ask: EvaluatorArguments) -> dict[str, Any]:
+    return picked(ask, *arguments_of(EvaluatorArguments))
 
 
 def filled(plan: PlanT, other: object, *names: str) -> PlanT:
@@ -268,7 +270,7 @@ def as_text(plan: DocumentPlan | RegenerationPlan | ImprovementPlan) -> str:
     return json.dumps(plan.to_json(), ensure_ascii=False, sort_keys=True)
 
 
-def chosen(ask: Asked, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
+def chosen(ask: EvaluatorArguments, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
     """Return the items that an ask selects from ``(readable id, hashed id, item)``, keeping the order."""
     from workbench.session import task_names
 
@@ -280,15 +282,15 @@ def same_but_samples(one: Ask, other: Ask) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class RegenerationPlan(Asked):
+class RegenerationPlan(EvaluatorArguments):
     """Regenerate the function bodies of a repository from their documentation; what is asked says what was asked for last."""
 
     source: str = argument(
         MISSING,
         "source SOURCE",
         "a case id, a folder, git URL@revision, or NAME==VERSION",
-        counts=Counts.RUN,
-        line=Line("source", "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests.", paths=True,
+        effect=Effect.RUN,
+        line=DialogField("source", "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests.", paths=True,
                   needed="Name a case, a folder, a git URL or NAME==VERSION."),
     )  # fmt: skip
     docs: str = argument(
@@ -296,8 +298,8 @@ class RegenerationPlan(Asked):
         "--docs DOCS",
         "original (default), none, llm:MODEL, repoagent:MODEL, osa:MODEL (see workbench docs), folder:PATH, source:SOURCE, "
         "'command:PROGRAM… {folder}' (docs/guides/doc-systems.md), or package.module:Class of your own",
-        counts=Counts.RUN,
-        line=Line(
+        effect=Effect.RUN,
+        line=DialogField(
             "docs",
             "original, none, llm:MODEL, repoagent:MODEL, osa:MODEL, command:PROGRAM…, a documented copy (folder:PATH, "
             "source:SOURCE), or package.module:Class.",
@@ -311,9 +313,9 @@ class RegenerationPlan(Asked):
         "repository (default): all docstrings of the tree are the doc system's; target: only the function's own; "
         "docstrings-only: as repository, and other strings, __doc__ and comments that document code are taken out",
         default="",
-        counts=Counts.RUN,
+        effect=Effect.RUN,
         study="settings.docs_scope",
-        line=Line(
+        line=DialogField(
             "scope",
             "repository: all docstrings of the tree are the doc system's. target: only that of the function itself.",
             lambda: SCOPES,
@@ -326,7 +328,7 @@ class RegenerationPlan(Asked):
         "--selection SELECTION",
         "which functions are tasks: filtered (default), or published, the rule of the paper's counts (docs/reference/dataset.md)",
         default="",
-        counts=Counts.RUN,
+        effect=Effect.RUN,
         study="settings.selection",
     )
     sandbox: str = argument(  # Empty = the strongest one here
@@ -334,10 +336,10 @@ class RegenerationPlan(Asked):
         "--sandbox SANDBOX",
         "bubblewrap, docker, process, or package.module:Class; that of the run which the session has, else the strongest "
         "one",
-        counts=Counts.RUN,
+        effect=Effect.RUN,
         study="settings.sandbox",
     )
-    rebuild: bool = argument(False, "--rebuild", "build the tasks anew although the cache has them", counts=Counts.TASK)
+    rebuild: bool = argument(False, "--rebuild", "build the tasks anew although the cache has them", effect=Effect.TASK)
     controls: bool = argument(
         True,
         "--no-controls",
@@ -386,8 +388,8 @@ class ImprovementPlan:
         "--writer MODEL",
         "who writes docstrings; the model of agents unless given",
         default="",
-        counts=Counts.RUN,
-        line=Line(
+        effect=Effect.RUN,
+        line=DialogField(
             "writer",
             "Who writes docstrings: it sees the function, and bodies that failed with what they did, never the tests.",
             _models,
@@ -400,13 +402,13 @@ class ImprovementPlan:
         "--held-out M",
         "further samples, which it never sees and which decide (5)",
         default=0,
-        counts=Counts.RUN,
-        line=Line(
+        effect=Effect.RUN,
+        line=DialogField(
             "held-out", "Samples that the writer never sees, which decide; five tell 0 of 5 from 3 of 5.", most=1000
         ),
     )
     below: float = argument(
-        0.5, "--below SHARE", "a pass@1 below this is bad (0.5)", type=_share, default=0.0, counts=Counts.RUN
+        0.5, "--below SHARE", "a pass@1 below this is bad (0.5)", type=_share, default=0.0, effect=Effect.RUN
     )
     attempts: int = argument(
         2,
@@ -414,7 +416,7 @@ class ImprovementPlan:
         "docstrings tried for a function at most (2)",
         default=0,
         number=("The number of attempts", 1, 20),
-        line=Line(
+        line=DialogField(
             "attempts",
             "Docstrings tried for a function at most; each next one is told why the last was refused.",
             most=20,
@@ -425,8 +427,8 @@ class ImprovementPlan:
         "",
         "--second-evaluator MODEL",
         "who writes the held-out samples, so that a gain holds for another model as well; the evaluator unless given",
-        counts=Counts.RUN,
-        line=Line(
+        effect=Effect.RUN,
+        line=DialogField(
             "second",
             "Who writes the held-out samples, so that a gain holds for another model too; empty for the evaluator.",
             _models,
@@ -466,13 +468,13 @@ class ImportPlan:
         MISSING,
         "files FILE…",
         "files, or folders of them: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks",
-        line=Line("file", "A file, or a folder of files.", paths=True, needed="Name a file or a folder."),
+        line=DialogField("file", "A file, or a folder of files.", paths=True, needed="Name a file or a folder."),
     )
     importer: str = argument(  # Empty = each file is recognised by its content
         "",
         "--format IMPORTER",
         "the importer of a plug-in, or package.module:Class, that reads all of them; without it each is known by what is in it",
-        line=Line(
+        line=DialogField(
             "format",
             "The importer of a plug-in, or package.module:Class, that reads all of them. Empty: our own formats, by what is in a file.",
             lambda: names("importer"),
@@ -484,7 +486,7 @@ class ImportPlan:
         "",
         "--case CASE",
         "the test case that the trajectories are about, so that they can be scored",
-        line=Line("case", "The test case that the trajectories are about, so that they can be scored.", _cases),
+        line=DialogField("case", "The test case that the trajectories are about, so that they can be scored.", _cases),
     )
     readme_is_last_message: bool = argument(
         False, "--readme-is-last-message", "the last message of each trajectory is the README that was handed in"
@@ -496,5 +498,5 @@ class ImportPlan:
 
 
 def _meaning(plan: object) -> tuple[object, ...]:
-    counting = (Counts.RUN, Counts.CANDIDATE)
-    return tuple(getattr(plan, name) for name, one in arguments_of(plan).items() if one.counts in counting)
+    counting = (Effect.RUN, Effect.CANDIDATE)
+    return tuple(getattr(plan, name) for name, one in arguments_of(plan).items() if one.effect in counting)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.app.location import Location
     from workbench.app.toolkit.document import Subject
     from workbench.app.toolkit.run_screen import RunScreen
-    from workbench.orders.estimate import Estimate
+    from workbench.orders.estimate import WorkEstimate
     from workbench.session import SessionWriter
 
 SURELY_TAKEN = 500_000
@@ -154,12 +154,12 @@ class RunActions:
         """Do something that costs, after a question where its order's estimate is more than the settings allow unasked."""
         session = self._host.session_path
 
-        def estimate() -> Estimate | None:
+        def estimate() -> WorkEstimate | None:
             from workbench.orders.measured import measure
 
             return order(session).estimate(measure(session, session)) if session is not None else None
 
-        async def ask(told: Estimate | None) -> None:
+        async def ask(told: WorkEstimate | None) -> None:
             from workbench.app.toolkit.ordering import agreed
 
             if told is None or await agreed(self._host, told):

@@ -29,8 +29,8 @@ from workbench.session.json_forms import picked
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.base.settings import Settings
-    from workbench.orders.estimate import Estimate
-    from workbench.orders.measured import Measured
+    from workbench.orders.estimate import WorkEstimate
+    from workbench.orders.measured import MeasuredRates
     from workbench.orders.order import WorkOrder
 
 PlanT = TypeVar("PlanT")
@@ -57,7 +57,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
     ) -> None:
         super().__init__(title, fields, first, note=note)
         self.host, self._plain = host, plain
-        self._measured: dict[Path | None, Measured] = {}
+        self._measured: dict[Path | None, MeasuredRates] = {}
         self._is_beginning = False
 
     # -- what a form says of its own; all but `show` is called in threads
@@ -69,8 +69,8 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
         """Show what was begun."""
         raise NotImplementedError
 
-    def estimate(self, order: Any) -> Estimate:
-        found: Estimate = order.estimate(self.measured(order.session))
+    def estimate(self, order: Any) -> WorkEstimate:
+        found: WorkEstimate = order.estimate(self.measured(order.session))
         return found
 
     def in_plain_process(self, plan: PlanT) -> PlanT:
@@ -78,7 +78,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
 
     # -- what all of them do
 
-    def measured(self, into: Path | None = None) -> Measured:
+    def measured(self, into: Path | None = None) -> MeasuredRates:
         """Return what former work took, and what the session has into which a run goes; read once."""
         from workbench.orders.measured import measure
 
@@ -221,7 +221,7 @@ def check_named_model(model: str, role: str, settings: Settings) -> None:
 # -- questions before work begins
 
 
-async def agreed(host: WorkbenchApp, estimate: Estimate) -> bool:
+async def agreed(host: WorkbenchApp, estimate: WorkEstimate) -> bool:
     """Return whether to start work that will take this much: it is not asked about, or the answer was yes. Call it from a worker."""
     why = estimate.beyond(host.settings.ask_above_dollars, host.settings.ask_above_minutes)
     if not why:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workbench import catalog
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.plans.arguments import Counts, PlanDamaged, arguments_of
+from workbench.plans.arguments import Effect, PlanDamaged, arguments_of
 from workbench.plans.plan import Ask, RegenerationPlan, chosen, repeating
 from workbench.sandbox import Route
 from workbench.session import SessionReader
@@ -23,7 +23,7 @@ from workbench.session.task_names import row_id
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class OrderedAsk:
     """An ask within a run, with the k of the figures that are wanted; ``ask.samples`` 0 means all that a file holds."""
 
     run: str
@@ -52,7 +52,7 @@ class OrderedWork:
 
         rows = {row.id: row for rows in (self.candidates, self.controls) for each in rows.values() for row in each}
         return sum(
-            not row.recheck and bool(row.body_blob and why_again(row.id, row.evaluator, row.route, row.verdict))
+            not row.recheck and bool(row.body_blob and recheck_reason(row.id, row.evaluator, row.route, row.verdict))
             for row in rows.values()
         )
 
@@ -64,14 +64,14 @@ def last_ask(plan: RegenerationPlan) -> Ask:
     return Ask(**repeating(plan))
 
 
-def last_order(run: RunRow) -> Order:
+def last_order(run: RunRow) -> OrderedAsk:
     plan = RegenerationPlan.from_json(run.config)
-    return Order(run.id, last_ask(plan), plan.k)
+    return OrderedAsk(run.id, last_ask(plan), plan.k)
 
 
-def all_orders(run: RunRow) -> list[Order]:
+def all_orders(run: RunRow) -> list[OrderedAsk]:
     plan = RegenerationPlan.from_json(run.config)
-    return [Order(run.id, ask, plan.k) for ask in plan.asks] or [last_order(run)]
+    return [OrderedAsk(run.id, ask, plan.k) for ask in plan.asks] or [last_order(run)]
 
 
 def belongs(candidate: CandidateRow, task: str, ask: Ask) -> bool:
@@ -80,7 +80,7 @@ def belongs(candidate: CandidateRow, task: str, ask: Ask) -> bool:
     return candidate.id == candidate_id(task, ask.evaluator, ask.prompt_version, candidate.sample)
 
 
-def ordered_work(reader: SessionReader, order: Order) -> OrderedWork:
+def ordered_work(reader: SessionReader, order: OrderedAsk) -> OrderedWork:
     rows = reader.tasks(order.run)
     meant: Sequence[TaskRow] = chosen(order.ask, [(row_id(task), task.id, task) for task in rows])
     mine: dict[str, list[CandidateRow]] = {task.id: [] for task in meant}
@@ -103,14 +103,14 @@ def ordered_work(reader: SessionReader, order: Order) -> OrderedWork:
     )
 
 
-def refusal(reader: SessionReader, order: Order) -> str:
+def refusal(reader: SessionReader, order: OrderedAsk) -> str:
     """Return why an engine refused an order, "" if none did."""
     plan = _plan(reader, order.run)
     acceptance = plan.acceptance(order.ask) if plan else None
     return acceptance.problem if acceptance else ""
 
 
-def is_finished(reader: SessionReader, order: Order) -> bool:
+def is_finished(reader: SessionReader, order: OrderedAsk) -> bool:
     """Return whether all that was ordered is there; re-checks come last in a run and are waited for unless others come first."""
     plan = _plan(reader, order.run)
     if plan is None or (acceptance := plan.acceptance(order.ask)) is None or acceptance.problem:
@@ -126,13 +126,13 @@ def _plan(reader: SessionReader, run: str) -> RegenerationPlan | None:
 
 def options_help() -> str:
     lines = ["ordered again into a session that has the work already, another value of"]
-    for counts in (Counts.RUN, Counts.TASK, Counts.CANDIDATE, Counts.NOTHING):
+    for effect in (Effect.RUN, Effect.TASK, Effect.CANDIDATE, Effect.NOTHING):
         names = [
             one.usage.split()[-1 if one.usage[0] != "-" else 0]
             for one in arguments_of(RegenerationPlan).values()
-            if one.counts is counts
+            if one.effect is effect
         ]
-        lines.append(f"  {', '.join(names)}\n      {counts.value}")
+        lines.append(f"  {', '.join(names)}\n      {effect.value}")
     lines.append("Test again what has its verdict: workbench rerun SESSION '*'.")
     return "\n".join(lines)
 
@@ -151,7 +151,7 @@ def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
     others = [
         name
         for name, one in arguments_of(RegenerationPlan).items()
-        if one.counts is Counts.RUN and name not in ("source", "sandbox")
+        if one.effect is Effect.RUN and name not in ("source", "sandbox")
     ]
     if picked(old, *others) != picked(plan, *others) or (plan.sandbox and plan.sandbox != old.sandbox):
         return False
@@ -202,7 +202,7 @@ _LOOKED_AT = ("passed", "failed", "timeout", "crashed")
 _FAST = (Route.HOT, Route.WARM)
 
 
-def why_again(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
+def recheck_reason(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
     """Return why a verdict is due for a re-check: ``original``, ``random`` or nothing."""
     if route not in _FAST or verdict not in _LOOKED_AT:
         return ""
