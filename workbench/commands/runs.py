@@ -38,11 +38,11 @@ def resume(arguments: argparse.Namespace) -> int:
         missing = unfinished(reader)
         code = tell_damage(reader.damage)
     if arguments.run and arguments.run not in kinds:
-        raise UsageError(f"{session.name} has no run {arguments.run!r}.")
+        raise UsageError(f"{session.name} has no run {one_line(arguments.run, 60)!r}.")
     if arguments.dry_run:
         lacking = list(running.missing_work(session, measure(session, session), arguments.run))
-        for what, told in lacking:
-            print_estimate(what, told, as_json=arguments.json)
+        for what, estimate in lacking:
+            print_estimate(what, estimate, as_json=arguments.json)
         if not lacking and not arguments.json:
             say("Nothing is missing. Nothing was started.")
         return code
