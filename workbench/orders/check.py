@@ -1,4 +1,4 @@
-"""Order READMEs of recorded trials to be checked. Cheap to import."""
+"""Check the READMEs of recorded trials. Cheap to import."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from workbench.session.pending_work import is_check
 from workbench.session.rows import CheckRow
 
 Key = tuple[str, int, float, int]
-"""What a check is one of: trial, whether blocks are run, seconds for a step, version of the rules."""
+"""Key of a check: trial, whether blocks are run, seconds per step, version of the rules."""
 STEP_SECONDS = 10.0
 
 
 @dataclass(eq=False)
 class CheckOrder(WorkOrder):
-    """Check the READMEs of trials ``items`` (by id, its beginning, or their case; none for all); ``block`` is the one to run once more.
+    """Check the READMEs of the trials ``items`` (id, prefix of an id, or case; empty selects all); ``block`` reruns one block.
 
-    Without ``execute`` nothing is run and names are looked up; what was checked so is not checked again unless ``anew``.
+    Without ``execute`` only names are looked up. A README that was checked the same way is skipped unless ``anew``.
     """
 
     items: Sequence[str] = ()
@@ -32,7 +32,7 @@ class CheckOrder(WorkOrder):
     seconds: float = STEP_SECONDS
     block: int = -1
     anew: bool = False
-    # Once it was submitted, the trials that were meant; no run where all are or were checked so
+    # The selected trials, set by `write`; there is no run if all of them are checked already
     meant: tuple[str, ...] = field(default=(), init=False)
 
     @property
@@ -50,7 +50,7 @@ class CheckOrder(WorkOrder):
         return [key for key in keys if _is_due(reader, known.get(key), self.anew or self.block >= 0)]
 
     def check(self) -> None:
-        """Raise NoIsolation where blocks cannot be run on this machine."""
+        """Raise NoIsolation if this machine cannot run blocks in isolation."""
         if self.execute:
             from workbench.checking.environment import require_isolation
 

@@ -1,4 +1,4 @@
-"""Order docstrings to be improved: write it into a session, hand it to an engine, cancel it, and say how it stands. Cheap to import."""
+"""Improve docstrings: order, launch, cancel, and read the state of an order. Cheap to import."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from workbench.session.rows import ImprovementRow
 from workbench.session.task_names import row_id
 
 HELD_OUT, ATTEMPTS = 5, 2
-"""What an order takes that leaves them open."""
+"""Defaults."""
 _OPEN = ("queued", "running")
 _LET_GO_SECONDS, _LOOK_SECONDS = 45.0, 0.05
 
 
 def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
-    """Return a plan with what is open (0 and "") filled in: from the session's run of the source, else this machine's defaults."""
+    """Fill in unset arguments (0 and ""): from the session's run of the source, else from this machine's defaults."""
     settings = load()
     writer = plan.writer or defaults.agent_model(settings)
     for model, role in ((writer, "the writer"), (plan.second_evaluator, "the second evaluator")):
@@ -77,7 +77,7 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
 
 
 def with_previous_arguments(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
-    """Return a plan with what it leaves open (0 and "") as the session's last order of the same source has it."""
+    """Fill in unset arguments (0 and "") from the session's last order for the same source."""
     if not session.exists():
         return plan
     source = absolute_source(plan.base.source)
@@ -109,17 +109,17 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
         runs = [run for run in reader.runs() if is_same_work(run, plan)]
     asks = [ask for run in runs for ask in RegenerationPlan.from_json(run.config).asks if ask.prompt]
     meant = [ask for ask in asks if not base.evaluator or ask.evaluator == base.evaluator]
-    # Later ones may be those of held-out samples.
+    # Later asks may be for held-out samples.
     return meant[0] if meant else None
 
 
 def order_improvement(session: Path, plan: ImprovementPlan) -> str:
-    """Write an order into a session (created if missing) and return its id; one that means the same is ordered on."""
+    """Write an order into a session (created if missing) and return its id; an order with the same meaning is continued."""
     must_write("start a run")
     check_sandbox(plan.base.sandbox or load().sandbox, plan.base.import_folders)
     check_place(session)
     ensure(session)
-    # Searched within the transaction: of several concurrent orders, the first is written and the others find it.
+    # Searched within the transaction, so that of several concurrent orders the first is written and the others find it.
     with SessionWriter(session) as writer, writer.transaction(), SessionReader(session) as reader:
         same = [
             row for row in reader.improvements() if (one := plan_of(row)) is not None and one.meaning == plan.meaning
@@ -135,7 +135,7 @@ def order_improvement(session: Path, plan: ImprovementPlan) -> str:
 
 
 def launch_improvement(session: Path, improvement: str, *, queue: bool = False) -> subprocess.Popen[bytes] | None:
-    """Start a process that executes an order; it goes on when the caller exits. None where one is at it already."""
+    """Start a process that executes an order and outlives the caller; return None if one is running already."""
     must_write("start a run")
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
@@ -176,12 +176,12 @@ def stop_improvement(session: Path, improvement: str) -> None:
 
 
 def state_of(row: ImprovementRow) -> str:
-    """Return how an order stands: as it says itself, or ``interrupted`` where no process executes it any more."""
+    """Return the state of an order; ``interrupted`` if its process is gone."""
     return "interrupted" if row.state in _OPEN and not engine_starts.is_coming(row.id) else row.state
 
 
 def improved(session: Path, improvement: str) -> Improved:
-    """Read what came of an order, as far as it is known. Raises PlanDamaged: what was asked for cannot be read."""
+    """Read the results of an order so far. Raises PlanDamaged: its plan cannot be read."""
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
         assert row is not None
@@ -204,10 +204,10 @@ def _standings(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan
 
 @dataclass(eq=False)
 class ImproveOrder(WorkOrder):
-    """Improve docstrings; what a plan leaves open is as the session's last order of the same source has it."""
+    """Improve docstrings; unset arguments are those of the session's last order for the same source."""
 
     plan: ImprovementPlan
-    id: str = field(default="", init=False)  # Once it was submitted, the order's
+    id: str = field(default="", init=False)  # Set by `write`
 
     def resolve(self) -> None:
         self.plan = resolved_improvement(self.session, with_previous_arguments(self.session, self.plan))
@@ -219,7 +219,7 @@ class ImproveOrder(WorkOrder):
         return f"{self.plan.base.source} × {plan.base.evaluator}, docstrings by {plan.writer}{second}"
 
     def estimate(self, measured: MeasuredRates) -> WorkEstimate:
-        """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time."""
+        """Return an upper bound: every attempt of every function, each with its held-out samples."""
         plan = self.plan
         base, tried = plan.base, None
         if base.tasks and self.session.exists():
@@ -265,7 +265,7 @@ class ImproveOrder(WorkOrder):
         self.id = order_improvement(self.session, self.plan)
 
     def launch(self, *, queue: bool = False, warm: WarmEngine | None = None) -> None:
-        """Start a process that executes it, None where one is at it already."""
+        """Start a process, unless one is executing the order already."""
         self.process = launch_improvement(self.session, self.id, queue=queue)
 
     def cancel(self) -> None:

@@ -1,6 +1,6 @@
-"""What one person asked a regeneration run for: a run grows by orders, and each is followed by itself.
+"""Ordered asks: a regeneration run grows by asks, and each order follows its own.
 
-Also which work a session has already: which options change what a result means, so that an order is new work, and which do not.
+Also decides which run of a session an order extends: the one with the same values of all arguments that identify a run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from workbench.session.task_names import row_id
 
 @dataclass(frozen=True, slots=True)
 class OrderedAsk:
-    """An ask within a run, with the k of the figures that are wanted; ``ask.samples`` 0 means all that a file holds."""
+    """An ask within a run, with the k of pass@k; ``ask.samples`` 0 selects all samples of a file."""
 
     run: str
     ask: Ask
@@ -33,16 +33,16 @@ class OrderedAsk:
 
 @dataclass(frozen=True, slots=True)
 class OrderedWork:
-    """The tasks and candidates of an order, as far as they are rows."""
+    """The existing tasks and candidates of an order."""
 
-    tasks: tuple[TaskRow, ...]  # The tasks meant, those taken out included
-    candidates: Mapping[str, tuple[CandidateRow, ...]]  # By task, the candidates asked for
-    controls: Mapping[str, tuple[CandidateRow, ...]]  # By task, both controls
-    others: bool  # Whether other orders of the run still have something under way
+    tasks: tuple[TaskRow, ...]  # Including excluded ones
+    candidates: Mapping[str, tuple[CandidateRow, ...]]  # By task
+    controls: Mapping[str, tuple[CandidateRow, ...]]  # By task
+    others: bool  # Whether other orders of the run have unfinished candidates
 
     @property
     def missing(self) -> bool:
-        """Whether a candidate or control of a task that counts has no verdict yet, or is tested again."""
+        """Whether a candidate or control of a ready task is unfinished."""
         ready = {task.id for task in self.tasks if task.state != "excluded"}
         rows = [row for task in ready for row in (*self.candidates[task], *self.controls[task])]
         return any(row.state != "done" for row in rows)
@@ -104,14 +104,14 @@ def ordered_work(reader: SessionReader, order: OrderedAsk) -> OrderedWork:
 
 
 def refusal(reader: SessionReader, order: OrderedAsk) -> str:
-    """Return why an engine refused an order, "" if none did."""
+    """Return why an engine refused an order, "" if it was not refused."""
     plan = _plan(reader, order.run)
     acceptance = plan.acceptance(order.ask) if plan else None
     return acceptance.problem if acceptance else ""
 
 
 def is_finished(reader: SessionReader, order: OrderedAsk) -> bool:
-    """Return whether all that was ordered is there; re-checks come last in a run and are waited for unless others come first."""
+    """Return whether an order is complete. Its re-checks count too, unless other orders of the run go first."""
     plan = _plan(reader, order.run)
     if plan is None or (acceptance := plan.acceptance(order.ask)) is None or acceptance.problem:
         return False
@@ -138,9 +138,9 @@ def options_help() -> str:
 
 
 def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
-    """Return whether a run is the one that an order continues: same content, doc system, and all else that counts as a run of its own.
+    """Return whether an order extends a run: the same content and the same arguments that identify a run.
 
-    A sandbox that is not named is that of the run, and content that is not known yet is that of its source.
+    An unnamed sandbox matches that of the run; unknown content matches if the source does.
     """
     if run.kind != "regenerate":
         return False
@@ -170,7 +170,7 @@ def _settings(source: str) -> tuple[object, ...] | None:
 
 
 def check_samples(session: Path, plan: RegenerationPlan) -> None:
-    """Refuse, by UsageError, a samples file in which an answer that was tested is another one now: one name never stands for two."""
+    """Raise UsageError if a samples file has changed an answer that was tested: a candidate stands for one answer."""
     from workbench.regeneration.samples_file import read_samples
 
     if not plan.evaluator.startswith("samples:") or not session.exists():
@@ -195,7 +195,7 @@ def check_samples(session: Path, plan: RegenerationPlan) -> None:
                     )
 
 
-#: Share of fast verdicts that are looked at again, originals not counted.
+#: Share of fast verdicts that are re-checked, besides the originals.
 RANDOM_SHARE = 0.01
 
 _LOOKED_AT = ("passed", "failed", "timeout", "crashed")
@@ -203,7 +203,7 @@ _FAST = (Route.HOT, Route.WARM)
 
 
 def recheck_reason(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
-    """Return why a verdict is due for a re-check: ``original``, ``random`` or nothing."""
+    """Return why a verdict is re-checked: ``original``, ``random`` or ""."""
     if route not in _FAST or verdict not in _LOOKED_AT:
         return ""
     if evaluator == "reference":

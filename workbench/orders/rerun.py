@@ -1,4 +1,4 @@
-"""Order a trial once more, or parts of a regeneration run: their tests, more samples, or another evaluator's. Cheap to import."""
+"""Rerun a trial, or parts of a regeneration run: their tests, or more samples, also by another evaluator. Cheap to import."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workbench.session.task_names import matches, row_id
 
 
 def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:
-    """Return the tasks or the candidates that match ``item``; both are empty if nothing matches."""
+    """Return the tasks that match ``item``, or else the candidates."""
     runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
     tasks = [task for run in runs for task in reader.tasks(run) if matches(item, row_id(task), task.id)]
     if tasks:
@@ -41,10 +41,10 @@ def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[Ca
 class RerunOrder(WorkOrder):
     """Run tasks or candidates again.
 
-    With a model, that model is asked for the tasks meant, as many samples as the run has, or ``samples``; with ``samples`` alone
-    the evaluator of those meant, until each task has that many. With neither, answers that are there are tested again, and
-    asked for where there is none: nothing is drawn anew because its result did not please, which would raise pass@k by choice.
-    ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
+    With a ``model``, it is asked for ``samples`` candidates of each selected task, by default as many as the run has. With
+    ``samples`` alone, their evaluator is asked until each task has that many. With neither, existing answers are tested
+    again, and missing ones asked for. An answer is never redrawn because it failed: that would raise pass@k by choice.
+    ``item`` is a task (id, prefix, glob, function name) or a candidate (id, prefix); empty selects all.
     """
 
     item: str = ""
@@ -53,7 +53,7 @@ class RerunOrder(WorkOrder):
     samples: int = 0
     engine: str = ""
     spend_limit: float = 0.0
-    # Once it was submitted, an order per run, or its id alone where tests run again
+    # An order per run, or the id of the run if only tests run again; set by `write`
     orders: list[OrderedAsk | str] = field(default_factory=list, init=False)
 
     @property
@@ -100,7 +100,7 @@ class RerunOrder(WorkOrder):
                 self.orders.append(key)
                 engine_starts.announce(key)
                 for row in mine:
-                    # Without a verdict, verdict_reason says why there is none, so clear it.
+                    # Without a verdict, verdict_reason explains its absence: clear it.
                     connection.execute(
                         "UPDATE candidates SET state = 'queued', "
                         "verdict_reason = CASE WHEN verdict IS NULL THEN NULL ELSE verdict_reason END WHERE id = ?",
@@ -113,7 +113,7 @@ class RerunOrder(WorkOrder):
 
 
 def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[tuple[RunRow, list[CandidateRow]]]:
-    """Return the runs that are touched, each with those of its candidates that are meant."""
+    """Return the affected runs, each with its selected candidates."""
     tasks, one = find_items(reader, item) if item else ([], [])
     if len(one) > 1:
         raise UsageError(f"{item!r} could be {len(one)} candidates; give more characters.")
@@ -141,7 +141,7 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     if len(names) > 1 and not model:
         raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
     evaluator = model or (names[0] if names else plan.evaluator)
-    # The evaluator's own wording: another one would be other work, and the samples that it has would not count.
+    # With the evaluator's former prompt: with another one its existing samples would not count.
     before = next((ask for ask in reversed(plan.asks) if ask.evaluator == evaluator), None)
     again = replace(
         plan,
@@ -160,12 +160,12 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
 
 @dataclass(eq=False)
 class RerunTrialOrder(WorkOrder):
-    """Run a trial again as the next repeat, with another model if one is named; a fork is forked again."""
+    """Run a trial again as the next repeat, optionally with another model; a fork is forked again."""
 
     old: str
     model: str = ""
     spend_limit: float = 0.0
-    trial: str = field(default="", init=False)  # Once it was submitted, the new one
+    trial: str = field(default="", init=False)  # The new trial, set by `write`
 
     def resolve(self) -> None:
         with SessionReader(self.session) as reader:

@@ -1,4 +1,4 @@
-"""Order recorded trials to be scored anew; no agent is run. Cheap to import."""
+"""Score recorded trials again; no agent is run. Cheap to import."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from workbench.session.rows import TrialRow
 
 @dataclass(eq=False)
 class RescoreOrder(WorkOrder):
-    """Score trials ``items`` (by id, its beginning, or their case; none for all) anew; what is empty else is the default of this machine.
+    """Score the trials ``items`` (id, prefix of an id, or case; empty selects all) again; other empty values are the defaults.
 
-    What other judges gave stays beside the new scores; the same judge's score by the same rubric is replaced.
+    A score is replaced only by the same judge and rubric.
     """
 
     items: Sequence[str] = ()

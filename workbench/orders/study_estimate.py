@@ -1,4 +1,4 @@
-"""What a study will take before it starts, by measured rates; what the session has is left out."""
+"""Estimate a study without the cells that the session already has."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ _DOCUMENTED = "SELECT DISTINCT run_id FROM stages WHERE name = 'documentation' A
 
 @dataclass(frozen=True, slots=True)
 class _There:
-    """What a session has: its runs, a study's counted samples by group, and the runs whose source is documented."""
+    """A session's runs, its counted samples by group, and the runs with complete documentation."""
 
     runs: Sequence[RunRow] = ()
     counted: Mapping[_Group, int] = field(default_factory=dict)
     documented: frozenset[str] = frozenset()
 
     def run_of(self, plan: RegenerationPlan) -> str:
-        """Return the run that is the same work as a plan, "" for none."""
+        """Return the run that a plan extends, "" if there is none."""
         return next((run.id for run in self.runs if is_same_work(run, plan)), "")
 
 
 def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once: int) -> WorkEstimate:
-    """Return what will be executed of a study and what it will take, one cell after the other.
+    """Estimate the missing cells of a study, executed one after the other.
 
-    Where tasks are not built yet and the study takes some of each source only, that many are an upper bound. What the
-    ``session``, which may not be there yet, has is not counted; ``at_once`` trials run side by side.
+    If tasks are not built yet, the limit of tasks is an upper bound. ``session`` may not exist yet; ``at_once`` trials run
+    concurrently.
     """
     if study.kind == AGENTS:
         found, lacking = [], []
@@ -72,7 +72,7 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
                 if is_remote(column.system):
                     continue  # its cells will say why
                 raise
-            # What was begun and did not come to its end is taken up again.
+            # Unfinished trials are resumed.
             if cases := [one.case for one in trials if one.state != "done"]:
                 lacking.append(column.name)
                 found.append(
@@ -93,7 +93,7 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
     for row in study.rows:
         source, first = absolute_source(row), True
         for column, plan in plans:
-            # What a plan is of other rows differs by the source alone.
+            # The plans of a column differ only in their source.
             plan_of_cell, ask = replace(plan, source=source), plan.asks[0]
             run = there.run_of(plan_of_cell)
             tasks = None if ask.tasks else task_count(measured, source, ask.limit)
@@ -115,7 +115,7 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
 
 
 def _all(found: Sequence[WorkEstimate], names: Sequence[str]) -> WorkEstimate:
-    """Return all of some estimates; where the time of some is not known, that of the others, which says so."""
+    """Add estimates; if the time of some is unknown, use that of the others and name the missing ones."""
     whole = added(found)
     timed = [one.seconds for one in found if one.seconds is not None]
     if whole.count is None or whole.seconds is not None or not timed:
@@ -125,7 +125,7 @@ def _all(found: Sequence[WorkEstimate], names: Sequence[str]) -> WorkEstimate:
 
 
 def seconds_left(session: Path, name: str, at_once: int) -> float | None:
-    """Return the seconds that a study of a session will still take, by what former work took; None where that is not known."""
+    """Return the estimated remaining seconds of a study; None if unknown."""
     with SessionReader(session, surveyed=False) as reader:
         study = declared(reader, name)
     estimate = estimate_study(measure(session, session), session, study, at_once)

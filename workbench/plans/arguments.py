@@ -1,4 +1,4 @@
-"""What a field of a plan is wherever it is asked for, declared once: its option, its line in a dialog, its key in a study.toml, its part in identities."""
+"""Arguments of plans, declared once: command-line option, dialog field, key in a study.toml, and part of identities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PlanT = TypeVar("PlanT")
 
 
 class Effect(Enum):
-    """What another value of an argument makes of an order into the same session."""
+    """The effect of another value of an argument on an order into the same session."""
 
     RUN = "another run beside the first"
     TASK = "tasks that differ become new ones in the same run"
@@ -25,7 +25,7 @@ class Effect(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DialogField:
-    """The line of an argument in the app's dialog; ``role`` is that of a model which must be one that can be asked."""
+    """The field of an argument in the app's dialogs; ``role`` marks a model, which must be available."""
 
     name: str
     help: str = ""
@@ -40,15 +40,15 @@ class DialogField:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What a field of a plan is wherever it is asked for. Without a ``usage`` no command has it, without a ``study`` no study."""
+    """Metadata of a plan's field. Without ``usage`` no command takes it, without ``study`` no study."""
 
-    usage: str = ""  # As a usage line shows it, `--docs DOCS`
+    usage: str = ""  # As in a usage line: `--docs DOCS`
     help: str = ""
-    how: Mapping[str, Any] = field(default_factory=dict)  # What argparse takes beside these
+    how: Mapping[str, Any] = field(default_factory=dict)  # Further arguments of argparse
     effect: Effect = Effect.NOTHING
-    study: str = ""  # Table and key in a study.toml, `settings.checks`
+    study: str = ""  # Table and key in a study.toml: `settings.checks`
     line: DialogField | None = None
-    number: tuple[str, int, int] | None = None  # What it is called in a sentence, its least and its greatest value
+    number: tuple[str, int, int] | None = None  # Its name in messages, minimum and maximum
 
 
 def argument(default: Any, /, usage: str = "", help: str = "", **more: Any) -> Any:
@@ -58,14 +58,14 @@ def argument(default: Any, /, usage: str = "", help: str = "", **more: Any) -> A
 
 
 def arguments_of(kind: type[Any] | object) -> dict[str, Argument]:
-    """Return the arguments of a plan by the names of its fields, inherited ones last."""
+    """Return the arguments of a plan by field, inherited ones last."""
     own = (kind if isinstance(kind, type) else type(kind)).__annotations__
     every = {one.name: one.metadata["argument"] for one in fields(kind) if "argument" in one.metadata}  # type: ignore[arg-type]
     return {name: every[name] for name in (*(name for name in own if name in every), *every)}
 
 
 def study_keys(kind: type[Any], table: str) -> list[tuple[str, str, type[Any], Any]]:
-    """Return what a table of a study.toml has of a kind of plan: key, field, type and default; a field that is one of two is a flag."""
+    """Return key, field, type and default of a plan's arguments in a table of a study.toml."""
     plain = {one.name: (one.type, one.default) for one in fields(kind)}
     found = []
     for name, one in arguments_of(kind).items():
@@ -78,7 +78,7 @@ def study_keys(kind: type[Any], table: str) -> list[tuple[str, str, type[Any], A
 
 
 def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
-    """Return the fields of a plan by the tables of a study, ``limits`` and ``settings``; where a study says nothing, the default."""
+    """Return the fields that the tables of a study (``limits``, ``settings``) set to other values than the defaults."""
     found = {}
     for table, values in tables.items():
         for key, name, _, usual in study_keys(kind, table):
@@ -89,7 +89,7 @@ def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
 
 
 def further(plan: object, effect: Effect, named: Iterable[str]) -> str:
-    """Return what an identity has of arguments that count so, beside those that it names: ``/name=value`` where one is not the default."""
+    """Return ``/name=value`` for each argument with that effect which is not the default, except those ``named``."""
     plain = {one.name: one.default for one in fields(plan)}  # type: ignore[arg-type]
     values = {
         name: getattr(plan, name)

@@ -1,4 +1,4 @@
-"""Plans: what was asked for, as stored with a session's runs; every argument is declared here once. Cheap to import."""
+"""The plan of each kind of order, as stored with its runs; every argument is declared here once. Cheap to import."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from workbench.session.json_forms import picked
 
 PlanT = TypeVar("PlanT")
 Item = TypeVar("Item")
-#: What a document is scored by unless somebody chooses.
+#: The default rubrics.
 RUBRICS = ("aeo-bench", "strict")
-#: What the identity of a candidate names one by one, or does without.
+#: Arguments that are a part of a candidate's identity by themselves, or not at all.
 _NAMED = frozenset(["evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body"])
 
 
@@ -77,8 +77,7 @@ class DocumentPlan:
         effect=Effect.TRIAL,
         line=DialogField("agent", completes=lambda: (info.name for info in AGENTS), check=agent_info),
     )
-    # Empty = the default of this machine; of `a2a:URL` what stands for the agent itself, see
-    # `workbench.agents.remote_names.PEER_MODEL`
+    # Empty = the default of this machine; for `a2a:URL` see `workbench.agents.remote_names.PEER_MODEL`
     model: str = argument(
         "",
         "--model MODEL",
@@ -103,7 +102,7 @@ class DocumentPlan:
         study="settings.judge_repeats",
         number=("The number of times that the judge is asked", 1, numbers.MOST_REPEATS),
     )
-    # How the READMEs of `trials` are checked: `run` with their blocks, `claims` without, "" not at all
+    # How READMEs are checked: `run` runs their blocks, `claims` only looks up names, "" = not at all
     check: str = argument(
         "",
         "--check",
@@ -119,34 +118,33 @@ class DocumentPlan:
         number=("The number of repeats", 1, numbers.MOST_REPEATS),
         line=DialogField("repeats", most=100),
     )
-    # Number of the first of them; 0 = of each case after the trials that the session has of it already
+    # 0 = after the repeats that the session already has of each case
     first_repeat: int = argument(1, number=("The first repeat", 0, numbers.MOST_ITEMS))
     spend_limit: float = argument(0.0, "--spend-limit USD", "stop asking beyond this")  # 0 = no limit
     max_steps: int = argument(15, study="limits.steps", number=("The number of steps", 1, 10_000))
-    # Characters that `read_file` returns at most; 0 = as fits the model
+    # Maximum characters that `read_file` returns; 0 = by the model
     read_limit: int = argument(
         0, study="limits.read", number=("The number of characters read at once", 0, 1_000_000_000)
     )
-    # Tokens that an answer of the agent's model may have; 0 = 4,096
+    # Maximum tokens of an answer of the agent's model; 0 = 4,096
     answer_tokens: int = argument(
         0, study="limits.answer_tokens", number=("The number of tokens of an answer", 0, 1_000_000)
     )
-    judges: tuple[str, ...] = argument((), study="settings.judges")  # Where there are several; empty = `judge` alone
-    trials: tuple[str, ...] = ()  # Identities of the trials asked for, also of those that the session had already
-    # What of trials that other runs recorded is scored: "" nothing, `missing` what they lack of the rubrics and judges,
-    # `anew` everything, as of the time when the run was ordered. No agent is run for it
+    judges: tuple[str, ...] = argument((), study="settings.judges")  # Empty = `judge` alone
+    trials: tuple[str, ...] = ()  # Identities of all requested trials, existing ones included
+    # Scoring of trials of other runs, without an agent: `missing` = missing scores, `anew` = all as of the order, "" = none
     rescore: str = ""
-    import_folders: tuple[str, ...] = ()  # Where classes named by dotted path are imported from first
-    fork_of: str = ""  # The trial of which this run is a fork, "" for trials of their own
+    import_folders: tuple[str, ...] = ()  # Searched first for classes named by dotted path
+    fork_of: str = ""  # The parent trial of a fork
     fork_step: int = 0
-    card: str = ""  # What an agent that is reached over A2A said of itself when the run was planned, one line
-    check_only: bool = False  # Whether nothing else is done with them: they are trials that other runs recorded
-    check_seconds: float = 10.0  # How long a command or snippet of a README may take
-    check_again: int = -1  # The block that is run once more; -1 for all of them
+    card: str = ""  # One line of a remote agent's card, at the time of the order
+    check_only: bool = False  # Whether the run only checks READMEs of trials of other runs
+    check_seconds: float = 10.0  # Time limit of a command or snippet of a README
+    check_again: int = -1  # Index of the block that is rerun; -1 = all
 
     @property
     def further(self) -> str:
-        """The part of a trial's identity that says how it is made, beside agent, model and case."""
+        """Further arguments in a trial's identity, besides agent, model and case."""
         return further(self, Effect.TRIAL, ("cases", "agent", "model"))
 
     @property
@@ -163,7 +161,7 @@ class DocumentPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorArguments:
-    """What an evaluator is asked for; another one of its identities gives further candidates in the same run."""
+    """Arguments of a request to an evaluator; other values add candidates to the same run."""
 
     evaluator: str = argument(  # Empty = the default of this machine
         "",
@@ -172,7 +170,7 @@ class EvaluatorArguments:
         effect=Effect.CANDIDATE,
         line=DialogField("evaluator", completes=lambda: (*_models(), *CONTROLS), paths=True, role="the evaluator"),
     )
-    # Candidates per task (m); 0 = 3, or 1 for reference and stub, or what a samples file holds
+    # Candidates per task (m); 0 = 3, 1 for controls, or all of a samples file
     samples: int = argument(
         0,
         "--samples M",
@@ -199,7 +197,7 @@ class EvaluatorArguments:
             "limit", "Only the first so many tasks; empty for all.", most=999_999, placeholder="all tasks"
         ),
     )
-    prompt: str = argument(  # Empty = as fits the evaluator, as all that follows
+    prompt: str = argument(  # Empty = by the evaluator, as the following ones
         "",
         "--prompt PROMPT",
         "the prompt: paper-content-1, short-1 for small models, or a file with your own, in which {before} stands for the "
@@ -229,14 +227,14 @@ class Ask(EvaluatorArguments):
 
     evaluator: str
     samples: int
-    # The model whose sampling settings are used: the recorded one in a replay, else the evaluator
+    # The model whose sampling settings apply: the recorded one in a replay, else the evaluator
     sampled_as: str = field(default="", kw_only=True)
-    # The text of the person's own prompt, see `workbench.regeneration.prompts.OwnPrompt`
+    # The text of a custom prompt, see `workbench.regeneration.prompts.OwnPrompt`
     prompt_text: str = field(default="", kw_only=True)
 
     @property
     def prompt_version(self) -> str:
-        """The part of a candidate's identity that says how it was asked for; empty if no model is asked."""
+        """The prompt, context and settings in a candidate's identity; "" if no model is asked."""
         if not self.prompt:
             return ""
         body = f"/{self.extra_body}" if self.extra_body not in ("", "{}") else ""
@@ -245,13 +243,13 @@ class Ask(EvaluatorArguments):
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """An ask that the engine has processed: its candidates are rows now, or ``problem`` says why there are none."""
+    """An ask that the engine has processed: its candidates are rows, or ``problem`` explains why not."""
 
     ask: Ask
     problem: str = ""
 
     def answers(self, ask: Ask) -> bool:
-        """Return whether this covers ``ask``: the same ask, or the same with at least as many samples."""
+        """Return whether this covers ``ask``: equal, or with more samples."""
         enough = not self.ask.samples or (ask.samples and ask.samples <= self.ask.samples)
         return same_but_samples(self.ask, ask) and bool(enough)
 
@@ -261,7 +259,7 @@ def repeating(ask: EvaluatorArguments) -> dict[str, Any]:
 
 
 def filled(plan: PlanT, other: object, *names: str) -> PlanT:
-    """Return a plan that has from another what it leaves open (0, "", ()) of these fields."""
+    """Fill in unset fields (0, "", ()) of a plan from another."""
     values = {name: getattr(plan, name) or getattr(other, name) for name in names}
     return replace(plan, **values)  # type: ignore[type-var]
 
@@ -271,7 +269,7 @@ def as_text(plan: DocumentPlan | RegenerationPlan | ImprovementPlan) -> str:
 
 
 def chosen(ask: EvaluatorArguments, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
-    """Return the items that an ask selects from ``(readable id, hashed id, item)``, keeping the order."""
+    """Return the items that an ask selects from ``(readable id, hashed id, item)``, in order."""
     from workbench.session import task_names
 
     return task_names.picked(ask.tasks, ask.limit, items)
@@ -283,7 +281,7 @@ def same_but_samples(one: Ask, other: Ask) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RegenerationPlan(EvaluatorArguments):
-    """Regenerate the function bodies of a repository from their documentation; what is asked says what was asked for last."""
+    """Regenerate the function bodies of a repository from their documentation; the evaluator's arguments are those of the latest ask."""
 
     source: str = argument(
         MISSING,
@@ -322,7 +320,7 @@ class RegenerationPlan(EvaluatorArguments):
             check=_check_scope,
         ),
     )
-    # With `published` there is no stub filter, and no control `stub`, see `workbench.regeneration.tasks`
+    # `published` has no stub filter and no control `stub`, see `workbench.regeneration.tasks`
     selection: str = argument(
         "filtered",
         "--selection SELECTION",
@@ -331,7 +329,7 @@ class RegenerationPlan(EvaluatorArguments):
         effect=Effect.RUN,
         study="settings.selection",
     )
-    sandbox: str = argument(  # Empty = the strongest one here
+    sandbox: str = argument(  # Empty = the strongest one of this machine
         "",
         "--sandbox SANDBOX",
         "bubblewrap, docker, process, or package.module:Class; that of the run which the session has, else the strongest "
@@ -350,18 +348,18 @@ class RegenerationPlan(EvaluatorArguments):
     k: tuple[int, ...] = argument(
         (1, 3), "--k K", "the k of pass@k, separated by commas (1,3)", type=_ks, default=(1, 3)
     )
-    engine: str = argument(  # Empty = on this machine
+    engine: str = argument(  # Empty = this machine
         "",
         "--engine ENGINE",
         "where candidates are tested: dask://HOST:PORT, or local (default); docs/guides/cluster.md",
     )
     spend_limit: float = argument(0.0, "--spend-limit USD", "stop asking beyond this")  # 0 = no limit
-    weaknesses: tuple[str, ...] = ()  # What a back end from outside does not isolate, as it declares it
-    asks: tuple[Ask, ...] = ()  # Everything asked for in this run so far
-    acceptances: tuple[Acceptance, ...] = ()  # Which of the asks an engine has taken up, or refused
-    snapshot: str = ""  # Digest of the repository's content, once the run has fetched it
-    import_folders: tuple[str, ...] = ()  # Where classes named by dotted path are imported from first
-    lasting: bool = False  # Whether the run failed in a way that a resume cannot mend: only another order can
+    weaknesses: tuple[str, ...] = ()  # Declared weaknesses of a third-party back end
+    asks: tuple[Ask, ...] = ()  # All asks of the run so far
+    acceptances: tuple[Acceptance, ...] = ()  # The asks that an engine has processed
+    snapshot: str = ""  # Digest of the repository's content, set when it is fetched
+    import_folders: tuple[str, ...] = ()  # Searched first for classes named by dotted path
+    lasting: bool = False  # Whether the failure is permanent: a resume cannot help, only another order
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -380,9 +378,9 @@ class RegenerationPlan(EvaluatorArguments):
 
 @dataclass(frozen=True, slots=True)
 class ImprovementPlan:
-    """Improve the docstrings from which the samples of ``base``, with the original docs, do not come to pass."""
+    """Improve the docstrings whose functions fail in ``base``, a plan with the original docs."""
 
-    base: RegenerationPlan  # Its `samples` are those that the writer sees, its spend limit holds for the whole order
+    base: RegenerationPlan  # The writer sees its `samples`; its spend limit covers the whole order
     writer: str = argument(
         MISSING,
         "--writer MODEL",
@@ -422,7 +420,7 @@ class ImprovementPlan:
             most=20,
         ),
     )
-    most: int = argument(0, "--limit N", "improve at most N functions")  # 0 = all that are badly documented
+    most: int = argument(0, "--limit N", "improve at most N functions")  # 0 = all badly documented ones
     second_evaluator: str = argument(  # Empty = the evaluator of `base`
         "",
         "--second-evaluator MODEL",
@@ -443,9 +441,9 @@ class ImprovementPlan:
 
     @property
     def meaning(self) -> tuple[object, ...]:
-        """What makes its result another one; more attempts, more functions or another limit only lead on."""
+        """The arguments that identify the result; more attempts, more functions or another limit continue it."""
         base = self.base
-        if base.extra_body in ("", "{}"):  # once resolved, both spellings say that a request has no further fields
+        if base.extra_body in ("", "{}"):  # both mean that a request has no further fields
             base = replace(base, extra_body="{}")
         return (base.snapshot, *(_meaning(plan) for plan in (base, self)))
 
