@@ -1,4 +1,4 @@
-"""The candidates of a run as rows: add those that the plan requires, and list those that still lack a verdict."""
+"""The candidates of a run in the session: add those that the plan requires, and list those without a verdict."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Work:
 
     id: str
     item: TaskItem
-    ask: Ask  # The ask that it belongs to, which names its evaluator
+    ask: Ask  # Names its evaluator
     sample: int
-    control: bool  # Whether it is shown as a control, separate from the candidates asked for
+    control: bool  # Whether it is shown as a control, not as a sample
     decides: bool  # Whether its verdict decides if the task is excluded
     answer_text: str | None = None  # The model's answer, if the session already holds it
-    former: str | None = None  # Its verdict from an earlier test, kept until there is a new one
-    body: str | None = None  # The body tested earlier, if it came from a samples file, which may have changed since
+    former: str | None = None  # The verdict of an earlier test, shown until the new one
+    body: str | None = None  # The body of an earlier test, if it came from a samples file, which may have changed since
     extraction: Extraction | None = None
 
 
@@ -69,7 +69,7 @@ class CandidateTable:
         with self._writer.transaction() as connection:
             if plan.controls:
                 every = {item.id: item for items in asked.values() for item in items}
-                # Published tasks did not have to fail with a stub.
+                # Published tasks need not fail with a stub.
                 for name in CONTROLS if plan.selection == "filtered" else CONTROLS[:1]:
                     for item in every.values():
                         self._add(item, Ask(name, 1), 0, control=name not in own)
@@ -91,7 +91,7 @@ class CandidateTable:
             self._take_up(ordered)
 
     def remarks(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators, tasks: Collection[str]) -> str:
-        """Return remarks for the user about the asks: lines of a samples file that match no task."""
+        """Return warnings about lines of samples files that match no task."""
         told = []
         known = {*tasks, *(item.id for items in asked.values() for item in items)}
         for ask in asked:
@@ -102,7 +102,7 @@ class CandidateTable:
         return " ".join(dict.fromkeys(filter(None, told)))
 
     def _take_up(self, ordered: set[str]) -> None:
-        """Queue what an order lacks; what others have not got, and nobody works on, waits for a resume."""
+        """Queue the missing candidates of an order; those of other orders wait for a resume."""
         with self._writer.transaction() as connection:
             if ordered and not self._begun:
                 connection.execute(
@@ -139,7 +139,7 @@ class CandidateTable:
             },
             conflict="IGNORE",
         )
-        # What is asked only now is asked with the settings of now, whatever stood there when the row was made.
+        # An unanswered candidate is asked with the current settings, not with those of its row.
         with self._writer.transaction() as connection:
             connection.execute(
                 "UPDATE candidates SET settings = ? "
@@ -185,12 +185,12 @@ class CandidateTable:
         return self._controls and row.evaluator in CONTROLS and row.sample == 0
 
     def _is_due(self, row: CandidateRow) -> bool:
-        # The task that such a candidate was taken out with may be in again.
+        # Its task may count again.
         waits = row.state != "cancelled" or row.verdict_reason == TAKEN_OUT
         return row.id not in self._given_up and row.state != "done" and waits
 
     def give_up(self, ids: Collection[str]) -> None:
-        """Skip candidates that could not be tested again; a resume tries them once more."""
+        """Skip candidates that could not be retested, until a resume."""
         self._given_up.update(ids)
 
     def counts(self, works: Collection[Work]) -> dict[bool, tuple[int, int]]:

@@ -1,6 +1,6 @@
-"""From tasks to verdicts: bodies are asked for and tested side by side, and every step is in the session at once.
+"""From tasks to verdicts: ask for bodies and test them concurrently; every step is written at once.
 
-Controls of a task are tested before anything is asked for it: a task on which they do not hold costs no request.
+The controls of a task are tested first, so that a task that fails them costs no request.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from workbench.session.sample_counts import is_counted
 if TYPE_CHECKING:
     from workbench.engine.regenerate import Sandboxes
 
-#: So many candidates in a row that no model answers end the run: the rest would only fail as well, slowly.
+#: Consecutive failed candidates that end the run: the rest would fail as well, slowly.
 GIVE_UP_AFTER = 12
-#: So many are enough where the cause lasts: a wrong name, key or address, or no quota.
+#: The same for permanent causes: a wrong name, key or address, or no quota.
 GIVE_UP_LASTING_AFTER = 3
 
 
 class EvaluatorGone(WorkbenchError):
-    """The evaluator's model fails every time."""
+    """The evaluator's model fails repeatedly."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class _Gate:
 
 
 class Candidates:
-    """Executes the candidates of one run; ``not_again`` says why some could not be tested again and keep their verdicts."""
+    """Executes the candidates of one run; ``not_again`` has the reasons why some could not be retested."""
 
     def __init__(
         self, writer: SessionWriter, evaluators: Evaluators, pool: Sandboxes, limits: Limits, progress: StageProgress
@@ -67,9 +67,9 @@ class Candidates:
         self._order = 0
 
     async def run(self, works: Sequence[Work], counts: Mapping[bool, tuple[int, int]], askers: int) -> None:
-        """Bring every candidate to its verdict. Raises EvaluatorGone, MissingKey, SandboxError."""
+        """Ask for and test every candidate. Raises EvaluatorGone, MissingKey, SandboxError."""
         controls = [work for work in works if work.decides]
-        # What has its answer only needs its test, in a second: it must not wait behind minutes of generation.
+        # Answered candidates first: their tests take a second and must not wait behind minutes of generation.
         others = sorted((work for work in works if not work.decides), key=lambda work: work.answer_text is None)
         self._done = {kind: done for kind, (done, _) in counts.items()}
         self._total = {kind: total for kind, (_, total) in counts.items()}
@@ -118,7 +118,7 @@ class Candidates:
             evaluator = self._evaluators.of(work.ask)
             by_model = isinstance(evaluator, ModelEvaluator)
             if by_model and work.answer_text is not None:
-                # It was answered before: only its test is missing.
+                # Already answered: only the test is missing.
                 work.extraction = self._read_again(work, read_answer(work.answer_text, work.item))
             elif work.body is not None:
                 work.extraction = Extraction(work.body)
@@ -145,7 +145,7 @@ class Candidates:
         self._to_test.put_nowait((0 if work.decides else 1, self._order, work))
 
     def _despair(self, work: Work, error: WorkbenchError) -> None:
-        # A window that is too small or a filter concerns one prompt; twelve refusals in a row concern the model.
+        # A small window or a filter concerns one prompt; twelve failures in a row concern the model.
         if not isinstance(error, ModelError) or isinstance(error, SpendLimit) or error.kind == "context":
             return
         self._failed_in_a_row += 1
@@ -213,7 +213,7 @@ class Candidates:
             )
 
     def _read_again(self, work: Work, extraction: Extraction) -> Extraction:
-        """Store what a recorded answer is read as now: the rules may have changed since, and the verdict is about this body."""
+        """Store the body extracted now: the rules may have changed since the answer, and the verdict is about this body."""
         with self._writer.transaction() as connection:
             kept = connection.execute("SELECT notes FROM candidates WHERE id = ?", (work.id,)).fetchone()[0]
             cut = [note for note in CUT.values() if note in (kept or "")]  # only the call said this
@@ -228,7 +228,7 @@ class Candidates:
 
     def _verdict(self, work: Work, report: Report, look: Recheck | None = None) -> None:
         gate = self._gates.get(work.item.id) if work.decides else None
-        # Our error says nothing of the candidate: it takes nobody's verdict away.
+        # An error of the Workbench says nothing about the candidate: its verdict stays.
         failed_again = report.verdict is Verdict.ERROR and is_counted(work.former)
         with self._writer.transaction():
             if failed_again:

@@ -1,4 +1,4 @@
-"""Check the READMEs that a run was ordered to check, one after the other, and keep what came out in the session."""
+"""Check the READMEs of a run one after the other, and store the results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.session.rows import CheckRow, RunRow
 PAGE = "README.md"
 _TOLD_SECONDS = 0.4
 _TELLING_SHARE = 0.05
-"""Part of the time that may go into telling: of 5,000 blocks there are 1.5 MB to write each time."""
+"""Maximum share of the time for writing progress: with 5,000 blocks each write has 1.5 MB."""
 
 
 def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> None:
@@ -37,7 +37,7 @@ def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> N
 
 
 async def execute_checks(writer: SessionWriter, run: RunRow) -> None:
-    """Do every check of a run that is not done; what ends one of them is recorded there and the others go on."""
+    """Execute the open checks of a run; an error is stored with its check, and the others go on."""
     with SessionReader(writer.path) as reader:
         waiting = [row for row in reader.checks(run_id=run.id) if row.state not in ("done", "failed")]
     for row in waiting:
@@ -61,7 +61,7 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
     page = parse_page(text, PAGE)
     teller = _CheckProgress(writer, row)
     asked = Asked(run=bool(row.executed), seconds=row.step_seconds, last=row.rerun_block, on_progress=teller.stage)
-    if row.rerun_block is None:  # else the former check stays on the screen, and one of its blocks changes
+    if row.rerun_block is None:  # with one block to rerun the former check stays visible
         asked = replace(asked, on_known=teller.known)
     checked = await check_pages(root, [page], asked)
     if (
@@ -106,7 +106,7 @@ def _ready(session: Path, row: CheckRow) -> tuple[str, Path, Checked | None]:
 
 
 class _CheckProgress:
-    """Writes what is known of a check while it is under way, a few times a second at most."""
+    """Writes partial results of a check, a few times a second at most."""
 
     def __init__(self, writer: SessionWriter, row: CheckRow) -> None:
         self._writer, self._key = writer, key_of(row)

@@ -28,7 +28,7 @@ class BuiltSource:
 
     source: str  # As the user wrote it
     repo: str  # `owner/name` or a name; the source if not even that is known
-    error: str = ""  # Why it has no tasks, as one sentence; empty if it has some
+    error: str = ""  # Why it has no tasks; "" if it has some
     built: TaskSet | None = None
     prepared: Prepared | None = None
     rows: tuple[DatasetRow, ...] = field(default=(), repr=False)

@@ -1,4 +1,4 @@
-"""Where candidate bodies come from: a model, the controls, a replayed session, or a file of answers written elsewhere."""
+"""Evaluators, the sources of candidate bodies: a model, the controls, a replayed session, or a samples file."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ CUT = {
     "length": "the answer was cut at the token limit",
     "content_filter": "the answer was cut by the provider's content filter",
 }
-"""What is noted of an answer that ends for such a reason."""
+"""Notes on answers by finish reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorResponse:
-    """What an evaluator gives for one candidate."""
+    """The response of an evaluator for one candidate."""
 
     extraction: Extraction
-    text: str | None = None  # The answer as it came; None where there was none to read
-    answer: Answer | None = None  # The model's answer with its figures, where a model was asked
+    text: str | None = None  # The raw answer; None if there was none
+    answer: Answer | None = None  # None if no model was asked
     call: int | None = None
 
 
@@ -53,13 +53,13 @@ class Evaluator(Protocol):
     """Writes bodies."""
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
-        """Return the ``sample``-th body for a task. Raises WorkbenchError: there is none, and the model is not at fault."""
+        """Return the ``sample``-th body for a task. Raises WorkbenchError: no body for reasons outside the model."""
         ...
 
 
 @dataclass(eq=False)
 class ControlEvaluator:
-    """The model-free controls: ``reference`` gives the original body, ``stub`` an empty one."""
+    """The controls: ``reference`` returns the original body, ``stub`` a minimal one."""
 
     _name: str
 
@@ -81,7 +81,7 @@ class ModelEvaluator:
         self._shaped = is_local(self._settings_of) and ask.prompt == SHORT_PROMPT
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
-        """Ask the model; an answer that the session has already is not asked for again."""
+        """Ask the model, unless the session has the answer already."""
         prompt = build_prompt(
             item.shown,
             item.shown_function,
@@ -105,7 +105,7 @@ class ModelEvaluator:
         try:
             answer = await self._gateway.complete(request)
         except EmptyAnswer as error:
-            # The model spoke, and said nothing: that is its candidate, not our failure.
+            # An empty answer is a candidate without a body, not an error.
             return EvaluatorResponse(
                 Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate)
             )
@@ -125,12 +125,12 @@ def sampling(ask: Ask) -> Sampling:
 
 
 def sampling_text(ask: Ask) -> str:
-    """Return the settings of an ask as its candidates keep them; none where no model is asked."""
+    """Return the settings of an ask as stored with its candidates; empty if no model is asked."""
     return canonical(sampling(ask).to_json()) if ask.prompt else NO_SETTINGS
 
 
 class SamplesEvaluator:
-    """Answers that were written elsewhere; the n-th line of a task is its sample n."""
+    """A samples file; the n-th line of a task is its sample n."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -156,7 +156,7 @@ class SamplesEvaluator:
             )
 
     def ignored(self, known: Collection[str]) -> str:
-        """Return sentences about the lines that cannot be read or name none of the ``known`` tasks; "" where there are none."""
+        """Return warnings about unreadable lines and lines that name none of the ``known`` tasks."""
         told = [f"{problem}; it was ignored." for problem in self._unreadable[:1]]
         if (more := len(self._unreadable) - 1) > 0:
             told.append(f"{more:,} more of its lines cannot be read.")
@@ -171,7 +171,7 @@ class SamplesEvaluator:
         return " ".join(told)
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
-        """Return the body that the file holds. Raises WorkbenchError: the file has no such sample any more."""
+        """Return the body of the file. Raises WorkbenchError: the sample is gone."""
         lines = self._lines(item)
         if sample >= len(lines):
             raise WorkbenchError(f"{self._path.name} holds no sample {sample} of {item.task.id}; restore the file.")
@@ -183,7 +183,7 @@ class SamplesEvaluator:
 
 @dataclass(eq=False)
 class Evaluators:
-    """The evaluators of a run, each made when it is first needed."""
+    """The evaluators of a run, created on demand."""
 
     _gateway: Gateway
     _calls: SessionCallLog

@@ -1,8 +1,7 @@
-"""Improve docstrings: find those that do not carry their function, let a writer write better ones, and test what it wrote.
+"""Improve docstrings: find those from which their function cannot be written, let a writer improve them, and test the result.
 
-Every sample is one of an ordinary regeneration run: with the original docs, and with the docs of a folder that holds what the
-writer proposed. The writer sees samples of the first numbers; what it wrote is compared on numbers that it never saw. The same
-order into the same session finds every answer and verdict that it has.
+All samples belong to ordinary regeneration runs: with the original docs, and with a folder of proposed docs. The writer sees
+the first samples; its docstrings are compared on held-out ones. The same order into the same session reuses its results.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from workbench.session.task_names import row_id
 
 
 class Cancelled(WorkbenchError):
-    """Somebody stopped the order."""
+    """The order was cancelled."""
 
     exit_code = 130
 
@@ -75,7 +74,7 @@ class _Proposal:
 
 
 def execute_improvement(session: Path, improvement: str) -> int:
-    """Do what an order lacks and record how it ended; returns 0, 130 if it was cancelled, else the error's exit code."""
+    """Execute the rest of an order and record its end; return 0, 130 if it was cancelled, else the error's exit code."""
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
     if row is None or row.state == "cancelled":
@@ -103,7 +102,7 @@ def execute_improvement(session: Path, improvement: str) -> int:
 
 
 class Improvement:
-    """One order to improve docstrings: its parts are executed, and it is kept how it stands."""
+    """Executes one order to improve docstrings and records its progress."""
 
     def __init__(self, session: Path, row: ImprovementRow, plan: ImprovementPlan) -> None:
         self._session = session
@@ -113,14 +112,14 @@ class Improvement:
         self._spent_before = row.spent_before
         with SessionReader(session) as reader:
             attempts = reader.docstring_attempts(row.id)
-        # What another process came to stands until it is known anew.
+        # Results of an earlier process stand until they are reached again.
         self._known = {(one.task_id, one.number): one for one in attempts if one.state in ("refused", "accepted")}
         self._runs = {one.run_id for one in attempts if one.run_id} | {
             run for run in (row.run_id, row.active_run_id) if run
         }
 
     def carry_out(self, plan: RegenerationPlan, stage: str) -> OrderedAsk:
-        """Order a regeneration into the session and return when it has ended; ``stage`` says what it is for."""
+        """Order and execute a regeneration; ``stage`` describes its purpose."""
         self.check()
         order = completed_order(self._session, plan)
         finished = order is not None
@@ -155,7 +154,7 @@ class Improvement:
         raise WorkbenchError((row.error if row is not None else "") or "The regeneration came to no end.")
 
     def begin(self, stage: str, run: str) -> float:
-        """Begin a stage in which only the writer is asked; returns what the run may have cost at most, 0 for no limit."""
+        """Begin a stage with requests to the writer only; return the spend limit of the run, 0 for none."""
         self.check()
         left = self._left()
         self._at(stage, run)
@@ -168,7 +167,7 @@ class Improvement:
             if self._base_run is None:
                 row = reader.run(run)
                 self._base_run = run
-                # A run that was just made has cost nothing.
+                # A new run has no spend.
                 self._spent_before = row.spend_usd if row is not None else 0.0
                 writer.set_improvement(self._id, run_id=run, spent_before=self._spent_before)
             writer.set_improvement(self._id, stage=stage, active_run_id=run)
@@ -226,7 +225,7 @@ class Improvement:
         plan = self._plan
         order = self.carry_out(plan.base, "samples with the original docstrings")
         proposals = self._proposals(order)
-        # What is ordered from here on is asked as these samples were.
+        # Later orders use the same prompt and settings as these samples.
         self._base = replace(
             plan.base,
             asks=(order.ask,),
@@ -249,7 +248,7 @@ class Improvement:
                 self._keep(one.last)
             waiting = [one for one in waiting if not one.last.is_kept]
 
-    # -- which functions
+    # -- selection of functions
 
     def _proposals(self, order: OrderedAsk) -> list[_Proposal]:
         plan = self._plan
@@ -271,7 +270,7 @@ class Improvement:
         case = catalog.resolve_case(base.source)
         return (catalog.kept_snapshot(case, base.snapshot) or catalog.snapshot_of(case)).root
 
-    # -- what the writer says, and the gates that need no sample
+    # -- requests to the writer, and the gates without samples
 
     def _ask(self, run: str, proposals: Sequence[_Proposal], number: int) -> None:
         limit = self.begin(f"docstrings of attempt {number}", run)
@@ -336,12 +335,12 @@ class Improvement:
             grammar=ONE_LITERAL if small else None,
         )
 
-    # -- the gates that need samples
+    # -- the gates with samples
 
     def _test(self, run: str, proposals: Sequence[_Proposal]) -> None:
         base = self._base
         folder = _documented(proposals)
-        # Only its own docstring is another one in the prompt of a function, whatever else is proposed in its file.
+        # With scope `target` a prompt shows only the new docstring of its own function, not others of the same file.
         new = replace(
             base, docs=f"folder:{folder}", docs_scope="target", controls=False, tasks=_names(proposals), limit=0
         )
@@ -375,7 +374,7 @@ class Improvement:
                 one.refuse(Refusal("held-out samples", gain.problem))
 
     def _held_out(self, base: RegenerationPlan) -> tuple[RegenerationPlan, range]:
-        """Return how held-out samples are asked for, and their numbers: the writer sees none of a second evaluator's."""
+        """Return the plan of held-out samples and their numbers; all samples of a second evaluator are held out."""
         plan = self._plan
         if plan.second_evaluator:
             other = replace(base, evaluator=plan.second_evaluator, prompt="", context="", extra_body="", asks=())

@@ -1,9 +1,9 @@
-"""The re-check: originals and a random share of fast verdicts are tested again on the cold route, always.
+"""Re-checks: originals and a random share of fast verdicts are tested again on the cold route.
 
-A candidate and its reporter share a process on every route, and the hot route patches memory: no rule proves by itself that
-its verdict is the cold one. So the claim is tested in every run, and a disagreement is shown. The cold verdict counts.
+On every route a candidate shares a process with its reporter, and the hot route patches memory, so no rule proves that a fast
+verdict equals the cold one. Every run tests it and shows disagreements. The cold verdict counts.
 
-Which candidates are looked at again follows from their ids: the same ones after a kill, in a replay, on any machine.
+The selection depends on the ids alone: it is the same after a kill, in a replay, and on any machine.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """A fast verdict and the report of the cold route on the same candidate."""
+    """A fast verdict and the cold report on the same candidate."""
 
     why: str  # `original`, `random` or `suspicious`
     fast: Verdict
-    cold: Report  # The report of the cold route, whose verdict counts
+    cold: Report  # Its verdict counts
 
     @property
     def agrees(self) -> bool:
@@ -57,9 +57,9 @@ class Recheck:
 
 
 def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: Recheck | None = None) -> None:
-    """Write a report with its failing tests, and move an earlier verdict to the history, in one transaction.
+    """Write a report with its failing tests, and move the former verdict to the history, in one transaction.
 
-    A fast verdict that a cold one overrides, the report then, is kept there, too, because it was already shown.
+    An overridden fast verdict goes to the history, too, as it was shown.
     """
     with writer.transaction() as connection:
         _keep_former(writer, candidate)
@@ -130,7 +130,7 @@ class RecheckRunner:
     _originals: dict[tuple[str, ...], asyncio.Task[Report]] = field(default_factory=dict, init=False)
 
     async def run(self, items: Mapping[str, TaskItem], goes_on: Callable[[], bool]) -> bool:
-        """Look again at what is due, until it is done or ``goes_on`` says no; return whether it is done."""
+        """Test due candidates until all are done or ``goes_on`` returns False; return whether all are done."""
         due, done, disagreeing = await asyncio.to_thread(self._due, items)
         total = done + len(due)
         if not total:
@@ -168,7 +168,7 @@ class RecheckRunner:
                     continue
                 item = items.get(row.task_id)
                 why = recheck_reason(row.id, row.evaluator, row.route, row.verdict) if row.state == "done" else ""
-                # A body that cannot be read again cannot be looked at again.
+                # An unreadable body cannot be tested.
                 body = reader.kept(row.body_blob, f"the body of candidate {row.id}")
                 if why and item is not None and body is not None:
                     due.append(_Due(row, item, why, body))
@@ -180,8 +180,7 @@ class RecheckRunner:
             content = splice(item.source, item.function, due.body)
         except SpliceError:
             return None
-        # A cold start imports everything again, which the limit of a fast verdict leaves no time for; only what ran out of
-        # time once is kept to it.
+        # A cold start imports everything, for which the limit of a fast verdict leaves no time; only timeouts keep it.
         job = Job(
             id=row.id,
             tests=item.task.tests,
