@@ -164,20 +164,12 @@ def estimate_trials(
         estimate = _estimate(count, "trial", model, requests, took_all, times(price, requests), basis)
     else:
         estimate = _estimate(count, "trial", model, requests)
-    for judge in judges:
-        if judge.startswith(("offline", "replay:")):
-            continue
-        known = [rate for rate in measured.judging if rate.model == judge]
-        if not known:
-            estimate = replace(estimate, dollars=estimate.dollars if is_free(judge) else None)
-            continue
-        of_judge = _median(known)
-        estimate = replace(
-            estimate,
-            requests=None if estimate.requests is None else estimate.requests + of_judge.requests * count,
-            dollars=total((estimate.dollars, times(of_judge.dollars, count))),
-        )
-    return estimate
+    scores = estimate_scores(measured, count, judges)
+    return replace(
+        estimate,
+        requests=None if estimate.requests is None else estimate.requests + (scores.requests or 0.0),
+        dollars=total((estimate.dollars, scores.dollars)),
+    )
 
 
 def seconds_of_request(measured: MeasuredRates, model: str) -> tuple[float, str] | None:

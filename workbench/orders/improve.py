@@ -113,34 +113,13 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
     return meant[0] if meant else None
 
 
-def order_improvement(session: Path, plan: ImprovementPlan) -> str:
-    """Write an order into a session (created if missing) and return its id; an order with the same meaning is continued."""
-    must_write("start a run")
-    check_sandbox(plan.base.sandbox or load().sandbox, plan.base.import_folders)
-    check_place(session)
-    ensure(session)
-    # Searched within the transaction, so that of several concurrent orders the first is written and the others find it.
-    with SessionWriter(session) as writer, writer.transaction(), SessionReader(session) as reader:
-        same = [
-            row for row in reader.improvements() if (one := plan_of(row)) is not None and one.meaning == plan.meaning
-        ]
-        if not same:
-            key = run_id()
-            writer.add_improvement(key, plan.to_json())
-            return key
-        key = same[-1].id
-        if state_of(same[-1]) not in _OPEN:
-            writer.set_improvement(key, plan=as_text(plan))
-        return key
-
-
 def launch_improvement(session: Path, improvement: str, *, queue: bool = False) -> subprocess.Popen[bytes] | None:
     """Start a process that executes an order and outlives the caller; return None if one is running already."""
     must_write("start a run")
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
     if row is None or row.state not in _OPEN:
-        _let_go(improvement)
+        _wait_for_exit(improvement)
     with SessionWriter(session) as writer, writer.transaction():
         if engine_starts.is_coming(improvement):
             return None
@@ -151,7 +130,7 @@ def launch_improvement(session: Path, improvement: str, *, queue: bool = False) 
     return process
 
 
-def _let_go(improvement: str) -> None:
+def _wait_for_exit(improvement: str) -> None:
     pause, end = threading.Event(), time.monotonic() + _LET_GO_SECONDS
     while engine_starts.is_coming(improvement) and time.monotonic() < end:
         pause.wait(_LOOK_SECONDS)
@@ -168,11 +147,6 @@ def cancel_improvement(session: Path, improvement: str) -> None:
         under_way = run is not None and reader.run_state(run) in _OPEN
     if run is not None and under_way:
         running.cancel(session, run.id)
-
-
-def stop_improvement(session: Path, improvement: str) -> None:
-    cancel_improvement(session, improvement)
-    _let_go(improvement)
 
 
 def state_of(row: ImprovementRow) -> str:
@@ -261,15 +235,30 @@ class ImproveOrder(WorkOrder):
             dollars=estimate.dollars if is_free(plan.writer) else None,
         )
 
+    def check(self) -> None:
+        must_write("start a run")
+        check_sandbox(self.plan.base.sandbox or load().sandbox, self.plan.base.import_folders)
+        check_place(self.session)
+
     def write(self) -> None:
-        self.id = order_improvement(self.session, self.plan)
+        """Write the order, or continue the one with the same meaning."""
+        ensure(self.session)
+        # Searched within the transaction, so that of several concurrent orders the first is written and the others find it.
+        with SessionWriter(self.session) as writer, writer.transaction(), SessionReader(self.session) as reader:
+            orders = [(row, plan_of(row)) for row in reader.improvements()]
+            same = [row for row, plan in orders if plan is not None and plan.meaning == self.plan.meaning]
+            self.id = same[-1].id if same else run_id()
+            if not same:
+                writer.add_improvement(self.id, self.plan.to_json())
+            elif state_of(same[-1]) not in _OPEN:
+                writer.set_improvement(self.id, plan=as_text(self.plan))
 
     def launch(self, *, queue: bool = False, warm: WarmEngine | None = None) -> None:
-        """Start a process, unless one is executing the order already."""
         self.process = launch_improvement(self.session, self.id, queue=queue)
 
     def cancel(self) -> None:
-        stop_improvement(self.session, self.id)
+        cancel_improvement(self.session, self.id)
+        _wait_for_exit(self.id)
 
     def resume(self, warm: WarmEngine | None = None) -> None:
         self.launch()

@@ -71,7 +71,7 @@ def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
     _recount(connection, run)
 
 
-def _let_go(reader: SessionReader, run: str | None) -> None:
+def _wait_for_release(reader: SessionReader, run: str | None) -> None:
     """Wait for engines that have finished their run to exit, so that a resume right after the end works."""
     pause = threading.Event()
     for row in reader.runs():
@@ -101,7 +101,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
     with SessionReader(session) as reader:
         if run is not None and reader.run(run) is None:
             raise UsageError(f"{session.name} has no run {run!r}.")
-        _let_go(reader, run)
+        _wait_for_release(reader, run)
         if run is not None:
             held = reader.holder(run)
             if held is not None:
