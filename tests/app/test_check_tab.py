@@ -20,7 +20,8 @@ from trajectory_app import press, screen_text, trajectory, until
 from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, to_json, works
+from workbench.checking.verdicts import RULES, BlockResult, Checked, Part, Verdict, to_json, works
+from workbench.claims.claim import CheckedClaim, Claim, LookupResult, TextRange, Truth
 from workbench.session import engine_starts
 
 PAGE = "README.md"
@@ -36,8 +37,8 @@ def block(verdict: Verdict, reason: str = "", *, first: int = BLOCK, end: int = 
     return BlockResult(PAGE, first, "shell", verdict, reason, parts=(part,), first=first, end=end or first)
 
 
-def claim(truth: Truth, line: int = OPTION, text: str = "--words", **more: str) -> ClaimResult:
-    return ClaimResult(PAGE, line, "option", text, truth, **more)  # type: ignore[arg-type]
+def claim(truth: Truth, line: int = OPTION, text: str = "--words", **more: str) -> CheckedClaim:
+    return Claim("option", text, TextRange(line, path=PAGE), LookupResult(truth, **more))  # type: ignore[arg-type]
 
 
 CHECKED = Checked(

@@ -13,8 +13,9 @@ from planted import README, write_project
 
 from workbench import checking
 from workbench.base.errors import UsageError
-from workbench.checking import Checked, Truth, Verdict, check
+from workbench.checking import Checked, Verdict, check
 from workbench.checking.pages import LARGEST
+from workbench.claims.claim import Truth
 from workbench.claims.page import parse_page
 from workbench.sandbox import NoIsolation
 
@@ -142,7 +143,7 @@ def test_a_project_that_does_not_install(tmp_path: Path) -> None:
     found = checked(root, README)
     assert [problem for problem in found.problems if "could not be installed from its tree" in problem]
     assert all(block.verdict is Verdict.NOT_RUN for block in found.blocks)
-    assert all(claim.truth is not Truth.UNTRUE for claim in found.claims)
+    assert all(claim.lookup.truth is not Truth.UNTRUE for claim in found.claims)
 
 
 def test_without_a_sandbox_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

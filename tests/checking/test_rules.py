@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planted import any_project, judge, write_project
 
+from workbench.checking.blocks import kind_of
 from workbench.checking.claims import claims_of_page
 from workbench.checking.comparing import doctest_difference, shell_difference
 from workbench.checking.judging_commands import Context
-from workbench.checking.kinds import kind_of
 from workbench.checking.needs import why_not_python, why_not_shell
 from workbench.checking.steps import Step
-from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.claims.claim import CheckedClaim, Truth
 from workbench.claims.page import Code, parse_page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.shell import commands_of
@@ -128,7 +128,7 @@ def test_any_text_is_a_page(text: str) -> None:
         assert 1 <= code.line <= len(lines) + 1
 
 
-def claims(root: Path, text: str) -> list[ClaimResult]:
+def claims(root: Path, text: str) -> list[CheckedClaim]:
     return claims_of_page(parse_page(text, "README.md"), ProjectIndex(root), {})
 
 
@@ -149,7 +149,7 @@ def claims(root: Path, text: str) -> list[ClaimResult]:
 )
 def test_what_may_be_somebody_elses_is_no_alarm(tmp_path: Path, text: str) -> None:
     found = claims(write_project(tmp_path), text)
-    assert [claim for claim in found if claim.truth is Truth.UNTRUE] == []
+    assert [claim for claim in found if claim.lookup.truth is Truth.UNTRUE] == []
 
 
 @pytest.mark.parametrize(
@@ -166,8 +166,8 @@ def test_what_may_be_somebody_elses_is_no_alarm(tmp_path: Path, text: str) -> No
     ],
 )
 def test_untrue_claims_have_the_nearest_true_one(tmp_path: Path, text: str, kind: str, nearest: str) -> None:
-    found = [claim for claim in claims(write_project(tmp_path), text) if claim.truth is Truth.UNTRUE]
-    assert [(claim.kind, claim.nearest) for claim in found] == [(kind, nearest)]
+    found = [claim for claim in claims(write_project(tmp_path), text) if claim.lookup.truth is Truth.UNTRUE]
+    assert [(claim.kind, claim.lookup.nearest) for claim in found] == [(kind, nearest)]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_untrue_claims_have_the_nearest_true_one(tmp_path: Path, text: str, kind
 )
 def test_defaults_of_parameters(tmp_path: Path, text: str, said: list[tuple[str, str]]) -> None:
     found = [one for one in claims(write_project(tmp_path), text) if one.kind == "default"]
-    assert [(one.text, str(one.truth)) for one in found] == said
+    assert [(one.text, str(one.lookup.truth)) for one in found] == said
 
 
 def test_skipping_needs_a_comment_only() -> None:

@@ -12,14 +12,13 @@ from workbench.checking.verdicts import (
     BlockResult,
     CheckDamaged,
     Checked,
-    ClaimResult,
     Part,
-    Truth,
     Verdict,
     from_json,
     sentence,
     to_json,
 )
+from workbench.claims.claim import Claim, LookupResult, TextRange, Truth
 
 PART = Part(4, "say", Verdict.FAILS, "exit status 2", "no", (), 0.5)
 CHECKED = Checked(
@@ -28,7 +27,14 @@ CHECKED = Checked(
         BlockResult("README.md", 4, "shell", Verdict.FAILS, "exit status 2", "say", "no", ("-a", "+b"), (PART,), 4, 5),
         BlockResult("README.md", 9, "python", Verdict.NOT_RUN),
     ),
-    (ClaimResult("README.md", 2, "option", "--words", Truth.UNTRUE, "there is no option --words", "--word", True),),
+    (
+        Claim(
+            "option",
+            "--words",
+            TextRange(2, path="README.md"),
+            LookupResult(Truth.UNTRUE, "there is no option --words", "--word", True),
+        ),
+    ),
     ("A problem.",),
     1.5,
     True,

@@ -15,7 +15,7 @@ from workbench.checking import check
 from workbench.checking.claims import claims_of_page
 from workbench.checking.environment import Environment
 from workbench.checking.packages import install_verdict
-from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.claims.claim import CheckedClaim, Truth
 from workbench.claims.page import parse_page
 from workbench.claims.project import ProjectIndex
 
@@ -73,8 +73,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def said(root: Path, text: str, kind: str) -> list[tuple[str, str, str]]:
-    found: list[ClaimResult] = claims_of_page(parse_page(text, "README.md"), ProjectIndex(root), {})
-    return [(one.text, str(one.truth), one.nearest) for one in found if one.kind == kind]
+    found: list[CheckedClaim] = claims_of_page(parse_page(text, "README.md"), ProjectIndex(root), {})
+    return [(one.text, str(one.lookup.truth), one.lookup.nearest) for one in found if one.kind == kind]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_what_the_repository_names_nowhere_does_not_work_because_a_page_installs
     ):
         assert install_verdict(command, project, environment)[0] == verdict, command
     claims = claims_of_page(parse_page("```sh\npip install requests wordstat\n```", "README.md"), project, {})
-    assert [(one.text, one.reason) for one in claims if one.truth is Truth.UNKNOWN] == [
+    assert [(one.text, one.lookup.reason) for one in claims if one.lookup.truth is Truth.UNKNOWN] == [
         ("requests", "the repository names requests nowhere")
     ]
 

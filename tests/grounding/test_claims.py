@@ -8,7 +8,7 @@ from workbench.grounding import claims_of
 
 
 def named(readme: str, **more: frozenset[str]) -> set[tuple[str, str]]:
-    return {(claim.kind, claim.text) for claim in claims_of(readme, **more) if claim.certain}
+    return {(claim.kind, claim.text) for claim in claims_of(readme, **more) if claim.lookup.certain}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_anybody_knows_or_brings_along_is_no_claim(readme: str) -> None:
 
 def test_an_argument_counts_only_where_it_is_found() -> None:
     claims = claims_of("```bash\nwordy notes.txt\n```")
-    assert [(claim.text, claim.certain) for claim in claims] == [("wordy", True), ("notes.txt", False)]
+    assert [(claim.text, claim.lookup.certain) for claim in claims] == [("wordy", True), ("notes.txt", False)]
 
 
 @settings(max_examples=60, deadline=None)

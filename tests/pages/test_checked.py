@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, to_json, works
+from workbench.checking.verdicts import RULES, BlockResult, Checked, Part, Verdict, to_json, works
+from workbench.claims.claim import Claim, LookupResult, TextRange, Truth
 from workbench.cli import main
 from workbench.pages import write_report
 from workbench.results.works import Works, counting
@@ -28,8 +29,13 @@ CHECKED = Checked(
         BlockResult("README.md", 30, "other", Verdict.NOT_RUN, "it needs a network"),
     ),
     (
-        ClaimResult("README.md", 3, "option", "--words", Truth.UNTRUE, "there is no option --words", "--word"),
-        ClaimResult("README.md", 4, "file", "a.py", Truth.TRUE),
+        Claim(
+            "option",
+            "--words",
+            TextRange(3, path="README.md"),
+            LookupResult(Truth.UNTRUE, "there is no option --words", "--word"),
+        ),
+        Claim("file", "a.py", TextRange(4, path="README.md"), LookupResult(Truth.TRUE)),
     ),
 )
 WORDS = "1 of 2 blocks work (1 not run), 1 of 2 claims are true"

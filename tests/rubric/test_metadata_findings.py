@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.rubric import metadata_findings
@@ -37,12 +37,11 @@ def test_good_metadata_has_no_findings() -> None:
     assert metadata_findings(GOOD) == ()
 
 
-@pytest.mark.parametrize("name", SOFTWARE_TYPES)
-def test_all_software_types_are_allowed(name: str) -> None:
+def test_all_software_types_are_allowed() -> None:
     base = {"@context": "https://schema.org", "name": "n", "description": "d"}
-    assert metadata_findings({**base, "@type": name}) == ()
-    assert metadata_findings({**base, "@type": ["Thing", name]}) == ()
-    assert metadata_findings({**base, "@type": f"http://schema.org/{name}"}) == ()
+    for name in SOFTWARE_TYPES:
+        for said in (name, ["Thing", name], f"http://schema.org/{name}"):
+            assert metadata_findings({**base, "@type": said}) == (), said
 
 
 @pytest.mark.parametrize(
@@ -107,11 +106,7 @@ def test_the_table_is_whole() -> None:
 
 
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(st.characters(exclude_categories=()), max_size=10),
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=()), max_size=10),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(st.text(max_size=6) | st.sampled_from([*GOOD, "@graph", "@id", "@value"]), inner, max_size=6)
@@ -120,6 +115,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(JSON)
 def test_nothing_raises_and_messages_can_be_stored(metadata: object) -> None:
     findings = metadata_findings(metadata)

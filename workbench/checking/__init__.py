@@ -8,6 +8,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "claims": ["fixed"],
         "pages": ["check"],
-        "verdicts": ["BlockResult", "Checked", "ClaimResult", "Truth", "Verdict"],
+        "verdicts": ["BlockResult", "Checked", "Verdict"],
     },
 )

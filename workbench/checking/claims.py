@@ -6,25 +6,22 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
-from pathlib import Path
 
 from workbench.base.text import one_line
 from workbench.checking.facts import FactClaims
 from workbench.checking.names import NameClaims
 from workbench.checking.options import DefaultClaims, OptionClaims
 from workbench.checking.packages import PackageClaims
-from workbench.checking.verdicts import BlockResult, ClaimResult, Part, Truth, Verdict
+from workbench.checking.verdicts import BlockResult, Part, Verdict
+from workbench.claims.claim import CheckedClaim, LookupResult, Truth
 from workbench.claims.page import Page, parse_page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.python import python_of
-from workbench.rubric.judging import UntrueClaim
-from workbench.rubric.spans import at
 
 
-def claims_of_page(page: Page, project: ProjectIndex, helps: Mapping[str, str]) -> list[ClaimResult]:
+def claims_of_page(page: Page, project: ProjectIndex, helps: Mapping[str, str]) -> list[CheckedClaim]:
     """List the claims of a page by line, each once per line; ``helps`` is from :func:`.environment.help_texts`."""
-    found: dict[tuple[int, str, str], ClaimResult] = {}
+    found: dict[tuple[int, str, str], CheckedClaim] = {}
     for claims in (
         NameClaims(page, project).all(),
         OptionClaims(page, project, helps).all(),
@@ -37,14 +34,10 @@ def claims_of_page(page: Page, project: ProjectIndex, helps: Mapping[str, str]) 
     return sorted(found.values(), key=lambda claim: claim.line)
 
 
-def untrue_claims(readme: str, root: Path) -> list[UntrueClaim]:
+def untrue_claims(readme: str, project: ProjectIndex) -> list[CheckedClaim]:
     """Claims of a README that the repository contradicts, as input for a judge; nothing is run."""
-    starts = [0, *accumulate(len(line) + 1 for line in readme.split("\n"))]
-    return [
-        UntrueClaim(one.kind, one_line(one.reason, 120), at(readme, starts[one.line - 1], starts[one.line] - 1))
-        for one in claims_of_page(parse_page(readme, "README.md"), ProjectIndex(root), {})
-        if one.truth is Truth.UNTRUE and 1 <= one.line < len(starts)
-    ]
+    claims = claims_of_page(parse_page(readme, "README.md"), project, {})
+    return [one for one in claims if one.lookup.truth is Truth.UNTRUE]
 
 
 #: How a sentence says of what it names that it is not there, is called otherwise, or belongs to another time or language.
@@ -58,26 +51,26 @@ _NOT_SO = re.compile(
 _OF_PROSE = frozenset({"name", "extra", "dependency", "option", "variable", "default", "file"})
 
 
-def _in_its_section(claim: ClaimResult, page: Page) -> ClaimResult:
+def _in_its_section(claim: CheckedClaim, page: Page) -> CheckedClaim:
     """Turn untrue into unknown where the surrounding text says that it does not hold, or not today."""
-    if claim.truth is not Truth.UNTRUE:
+    if claim.lookup.truth is not Truth.UNTRUE:
         return claim
     if claim.kind in _OF_PROSE:
         for first, written in page.prose:
             if first <= claim.line <= first + written.count("\n") and (found := _NOT_SO.search(written)):
-                reason = f"{claim.reason}; its paragraph says “{one_line(found[0], 40)}”"
-                return replace(claim, truth=Truth.UNKNOWN, reason=reason, nearest="", exact=False)
+                reason = f"{claim.lookup.reason}; its paragraph says “{one_line(found[0], 40)}”"
+                return replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
     for first, last, heading in page.another_time:
         if first <= claim.line <= last:
-            reason = f"{claim.reason}; it stands below “{one_line(heading, 40)}”"
-            return replace(claim, truth=Truth.UNKNOWN, reason=reason, nearest="", exact=False)
+            reason = f"{claim.lookup.reason}; it stands below “{one_line(heading, 40)}”"
+            return replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
     return claim
 
 
 _OF_SNIPPETS = frozenset({"name", "module", "parameter"})
 
 
-def agreed(claims: Iterable[ClaimResult], blocks: Sequence[BlockResult]) -> list[ClaimResult]:
+def agreed(claims: Iterable[CheckedClaim], blocks: Sequence[BlockResult]) -> list[CheckedClaim]:
     """Turn untrue into unknown where a snippet that uses the name worked."""
     used: dict[tuple[str, int], str] = {}
     for block in blocks:
@@ -90,9 +83,13 @@ def agreed(claims: Iterable[ClaimResult], blocks: Sequence[BlockResult]) -> list
     for claim in claims:
         row = used.get((claim.path, claim.line), "")
         word = (re.findall(r"\w+", claim.text) or [""])[-1]
-        if claim.truth is Truth.UNTRUE and claim.kind in _OF_SNIPPETS and re.search(rf"\b{re.escape(word)}\b", row):
-            reason = f"{claim.reason} in the sources, and it works"
-            claim = replace(claim, truth=Truth.UNKNOWN, reason=reason, nearest="", exact=False)
+        if (
+            claim.lookup.truth is Truth.UNTRUE
+            and claim.kind in _OF_SNIPPETS
+            and re.search(rf"\b{re.escape(word)}\b", row)
+        ):
+            reason = f"{claim.lookup.reason} in the sources, and it works"
+            claim = replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
         found.append(claim)
     return found
 
@@ -112,15 +109,16 @@ def _executed(part: Part) -> Iterator[tuple[int, str]]:
             yield part.line + number - 1, text
 
 
-def fixed(text: str, claims: Iterable[ClaimResult]) -> tuple[str, tuple[ClaimResult, ...]]:
+def fixed(text: str, claims: Iterable[CheckedClaim]) -> tuple[str, tuple[CheckedClaim, ...]]:
     """Mend a page's text and list the mended claims: those with one nearest true name that stand once on their line."""
     lines = text.splitlines(keepends=True)
     mended = []
     for claim in claims:
-        if claim.truth is not Truth.UNTRUE or not claim.exact or not claim.nearest or claim.line > len(lines):
+        found = claim.lookup
+        if found.truth is not Truth.UNTRUE or not found.exact or not found.nearest or claim.line > len(lines):
             continue
         pattern = rf"(?<![\w-]){re.escape(claim.text)}(?![\w-])"
-        line, count = re.subn(pattern, lambda _: claim.nearest, lines[claim.line - 1])  # noqa: B023 - used at once
+        line, count = re.subn(pattern, lambda _: found.nearest, lines[claim.line - 1])  # noqa: B023 - used at once
         if count == 1:
             lines[claim.line - 1] = line
             mended.append(claim)

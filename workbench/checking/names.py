@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workbench.checking.kinds import kind_of
-from workbench.checking.lookup import Lookup
-from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.checking.blocks import Lookup, kind_of
 from workbench.claims import known
+from workbench.claims.claim import CheckedClaim, Truth
 from workbench.claims.nearest import nearest, one_letter_off, slip_of
 from workbench.claims.page import Page, Span
 from workbench.claims.project import ProjectIndex
@@ -38,7 +37,7 @@ class NameClaims(Lookup):
         self._defined: set[str] = set()
         self._foreign: set[str] = set()  # what the page's code imports of other projects
 
-    def all(self) -> Iterator[ClaimResult]:
+    def all(self) -> Iterator[CheckedClaim]:
         examples = (
             (code.line, example_of(code.code))
             for code in self.page.codes
@@ -55,15 +54,15 @@ class NameClaims(Lookup):
 
     def untrue(
         self, line: int, kind: str, text: str, reason: str, nearest: str = "", exact: bool = False
-    ) -> ClaimResult:
+    ) -> CheckedClaim:
         if kind != "parameter" and known.is_readers_name(text):
             return self.unknown(line, kind, text, f"{reason}; it may stand for the reader's")
         return super().untrue(line, kind, text, reason, nearest, exact)
 
     # -- blocks
 
-    def _in(self, tree: ast.Module, first: int) -> Iterator[ClaimResult]:
-        modules: dict[tuple[str, int], ClaimResult] = {}
+    def _in(self, tree: ast.Module, first: int) -> Iterator[CheckedClaim]:
+        modules: dict[tuple[str, int], CheckedClaim] = {}
         for one in imports_of(tree):
             line, statement, bound = first + one.line - 1, first + one.statement - 1, _Bound(one.module, one.name)
             if one.top not in self.project.modules:
@@ -75,7 +74,7 @@ class NameClaims(Lookup):
             if not one.name:
                 bound = _Bound(one.module if one.bound != one.top else one.top)
             elif one.name != "*":
-                if module.truth is Truth.TRUE:
+                if module.lookup.truth is Truth.TRUE:
                     yield self._name(one.module, one.name, line, one.name)
                 submodule = f"{one.module}.{one.name}"
                 bound = _Bound(submodule) if self.project.module_file(submodule) is not None else bound
@@ -90,14 +89,14 @@ class NameClaims(Lookup):
             elif isinstance(node, ast.Call):
                 yield from self._call(node, line)
 
-    def _misspelt_module(self, dotted: str, line: int) -> Iterator[ClaimResult]:
+    def _misspelt_module(self, dotted: str, line: int) -> Iterator[CheckedClaim]:
         """Yield a claim about a module one letter off from one of the project's that occurs nowhere in it."""
         top = dotted.split(".")[0]
         near = one_letter_off(top, self.project.modules)
         if near and not known.is_known(top) and not self.project.occurs(top):
             yield self.untrue(line, "module", top, f"there is no module {top}", near, True)
 
-    def _module(self, dotted: str, line: int) -> ClaimResult:
+    def _module(self, dotted: str, line: int) -> CheckedClaim:
         if self.project.module_file(dotted) is not None:
             return self.true(line, "module", dotted)
         parent, _, last = dotted.rpartition(".")
@@ -121,7 +120,7 @@ class NameClaims(Lookup):
         meant = f"{parent}.{near}" if near else ""
         return self.untrue(line, "module", dotted, f"there is no module {dotted}", meant, exact)
 
-    def _name(self, module: str, name: str, line: int, shown: str) -> ClaimResult:
+    def _name(self, module: str, name: str, line: int, shown: str) -> CheckedClaim:
         project = self.project
         path = project.module_file(module)
         if name.startswith("__") and name.endswith("__"):
@@ -139,7 +138,7 @@ class NameClaims(Lookup):
         near = nearest(name, [word for word in words if word in public or word in project.defined], 0.7)
         return self.untrue(line, "name", shown, f"{module} has no {name}", *near)
 
-    def _call(self, node: ast.Call, line: int) -> Iterator[ClaimResult]:
+    def _call(self, node: ast.Call, line: int) -> Iterator[CheckedClaim]:
         target: _Bound | None = None
         if isinstance(node.func, ast.Name):
             target = self._bound.get(node.func.id)
@@ -162,7 +161,7 @@ class NameClaims(Lookup):
 
     # -- running text
 
-    def _span(self, span: Span) -> Iterator[ClaimResult]:
+    def _span(self, span: Span) -> Iterator[CheckedClaim]:
         text = span.text.strip()
         call = _CALL.fullmatch(text)
         name = call[1] if call else text if _DOTTED.fullmatch(text) or _NAME.fullmatch(text) else ""
@@ -194,7 +193,7 @@ class NameClaims(Lookup):
     def _slip(self, name: str) -> str:
         return "" if known.is_known(name) else self.project.meant(name)
 
-    def _attribute(self, owner: str, rest: list[str], text: str, line: int) -> ClaimResult:
+    def _attribute(self, owner: str, rest: list[str], text: str, line: int) -> CheckedClaim:
         name, project = rest[0], self.project
         if (found := project.members(owner)) is not None:
             members, whole = found
@@ -223,7 +222,7 @@ class NameClaims(Lookup):
             return ""
         return one_letter_off(name, self.project.words_like(name))
 
-    def _dotted(self, name: str, line: int, shown: str) -> Iterator[ClaimResult]:
+    def _dotted(self, name: str, line: int, shown: str) -> Iterator[CheckedClaim]:
         parts = name.split(".")
         for length in range(len(parts), 0, -1):
             module = ".".join(parts[:length])
@@ -233,14 +232,14 @@ class NameClaims(Lookup):
                     return
                 missing = parts[length]
                 found = self._name(module, missing, line, shown)
-                if found.truth is Truth.TRUE and parts[length + 1 :] and self.project.members(missing):
+                if found.lookup.truth is Truth.TRUE and parts[length + 1 :] and self.project.members(missing):
                     found = self._attribute(missing, parts[length + 1 :], shown, line)
-                elif found.truth is Truth.UNTRUE and self.project.occurs(missing):
+                elif found.lookup.truth is Truth.UNTRUE and self.project.occurs(missing):
                     found = self.unknown(line, "name", shown, f"{missing} is elsewhere in the project")
-                elif found.truth is Truth.UNTRUE:
-                    sibling = self._module(f"{module}.{missing}", line).nearest.rpartition(".")[2]
-                    if near := slip_of(missing, [found.nearest, sibling]):
-                        found = self.untrue(line, "name", missing, found.reason, near, True)
+                elif found.lookup.truth is Truth.UNTRUE:
+                    sibling = self._module(f"{module}.{missing}", line).lookup.nearest.rpartition(".")[2]
+                    if near := slip_of(missing, [found.lookup.nearest, sibling]):
+                        found = self.untrue(line, "name", missing, found.lookup.reason, near, True)
                     else:
                         found = self.unknown(line, "name", shown, "nothing is near it")
                 yield found

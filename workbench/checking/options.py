@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from packaging.utils import canonicalize_name
 
 from workbench.base import python_syntax
-from workbench.checking.lookup import Lookup, shell_lines
-from workbench.checking.verdicts import ClaimResult
+from workbench.checking.blocks import Lookup, shell_lines
 from workbench.claims import known
+from workbench.claims.claim import CheckedClaim
 from workbench.claims.nearest import nearest, slip_of
 from workbench.claims.page import Page, Span
 from workbench.claims.project import ProjectIndex
@@ -49,13 +49,13 @@ class OptionClaims(Lookup):
         # A page on how options are declared has some of its own.
         self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self.page.text))
 
-    def all(self) -> Iterator[ClaimResult]:
+    def all(self) -> Iterator[CheckedClaim]:
         for line, text in shell_lines(self.page, self.project, self._commands):
             yield from self._command(text, line)
         for span in self.page.spans:
             yield from self._span(span)
 
-    def _command(self, text: str, line: int) -> Iterator[ClaimResult]:
+    def _command(self, text: str, line: int) -> Iterator[CheckedClaim]:
         for words in simple_commands(text) or ():
             here = line + text[: max(0, text.find(words[0]))].count("\n")
             if words[0] in self._commands:
@@ -71,7 +71,7 @@ class OptionClaims(Lookup):
             else:
                 yield from self._dead(words[0], here)
 
-    def _dead(self, name: str, line: int) -> Iterator[ClaimResult]:
+    def _dead(self, name: str, line: int) -> Iterator[CheckedClaim]:
         names = (*self._commands, self.project.declared.name, *self.project.modules)
         own = {canonicalize_name(one) for one in names if len(one) > 2}
         name = name.removesuffix(".exe")
@@ -97,7 +97,7 @@ class OptionClaims(Lookup):
         near = near if near[0] else nearest(name, self._commands, 0.5)
         yield self.untrue(line, "command", name, f"the project has no command {name}", *near)
 
-    def _words(self, command: str, words: list[str], text: str, line: int) -> Iterator[ClaimResult]:
+    def _words(self, command: str, words: list[str], text: str, line: int) -> Iterator[CheckedClaim]:
         helps = [said for name, said in self._helps.items() if not command or name.split()[0] == command]
         told = {flag for said in helps for flag in LONG_OPTION.findall(said)}
         positional = False
@@ -114,7 +114,7 @@ class OptionClaims(Lookup):
             elif not word.startswith("-") and not (number == 0 and word in subcommands):
                 positional = True
 
-    def _subcommand(self, command: str, name: str, subcommands: set[str], line: int) -> Iterator[ClaimResult]:
+    def _subcommand(self, command: str, name: str, subcommands: set[str], line: int) -> Iterator[CheckedClaim]:
         if name in subcommands or re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", self._helps.get(command, "")):
             yield self.true(line, "command", f"{command} {name}")
             return
@@ -124,7 +124,7 @@ class OptionClaims(Lookup):
         else:
             yield self.unknown(line, "command", f"{command} {name}", "it may be an argument")
 
-    def _option(self, flag: str, line: int, told: set[str], *, sure: bool) -> ClaimResult:
+    def _option(self, flag: str, line: int, told: set[str], *, sure: bool) -> CheckedClaim:
         if flag in told or flag in ("--help", "--version") or flag in self.project.flags or flag in self._told:
             return self.true(line, "option", flag)
         if sum(one.startswith(flag) for one in self._known) == 1:
@@ -142,7 +142,7 @@ class OptionClaims(Lookup):
 
     # -- running text
 
-    def _span(self, span: Span) -> Iterator[ClaimResult]:
+    def _span(self, span: Span) -> Iterator[CheckedClaim]:
         text = span.text.strip().removeprefix("$ ")
         first = text.split()[0] if text.split() else ""
         if first in self._commands and " " in text:
@@ -200,7 +200,7 @@ _IN_A_SENTENCE = re.compile(
 class DefaultClaims(Lookup):
     """Claims of one page about defaults."""
 
-    def all(self) -> Iterator[ClaimResult]:
+    def all(self) -> Iterator[CheckedClaim]:
         options: dict[str, set[str]] = {}
         lines = self.page.text.splitlines()
         for option in self.project.options:
@@ -233,7 +233,7 @@ class DefaultClaims(Lookup):
             if re.search(rf"(?<!\w){re.escape(owner)}(?!\w)", self.page.text)
         }
 
-    def _signature(self, text: str, line: int) -> Iterator[ClaimResult]:
+    def _signature(self, text: str, line: int) -> Iterator[CheckedClaim]:
         """Yield the defaults in a signature: a call whose first arguments are named as the function's parameters."""
         tree = python_of(text) if text.endswith(")") else None
         call = tree.body[0].value if tree and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
@@ -251,7 +251,7 @@ class DefaultClaims(Lookup):
             if said and values and (said not in ("True", "False") or len(call.keywords) > 1 or {said} == values):
                 yield self._compared(keyword.arg or "", said, line, values)
 
-    def _compared(self, name: str, said: str, line: int, real: set[str]) -> ClaimResult:
+    def _compared(self, name: str, said: str, line: int, real: set[str]) -> CheckedClaim:
         of_option, both = name.startswith("-"), f"{name} {said}"
         if any(value and _same(said, value, of_option=of_option) for value in real):
             return self.true(line, "default", both)

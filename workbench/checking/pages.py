@@ -18,7 +18,8 @@ from workbench.checking.executing import NotSandboxed
 from workbench.checking.packages import wanted
 from workbench.checking.running import STEP_SECONDS, run_page, settled
 from workbench.checking.steps import plan_of, with_commands
-from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
+from workbench.checking.verdicts import BlockResult, Checked
+from workbench.claims.claim import CheckedClaim
 from workbench.claims.declared import tree_files
 from workbench.claims.page import A_VERSION, PAST_OR_FUTURE, Page, parse_page
 from workbench.claims.project import ProjectIndex
@@ -163,7 +164,7 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
     return Checked(names, tuple(blocks), tuple(claims), tuple(said), time.monotonic() - began, cached)
 
 
-async def _claims(pages: Sequence[Page], project: ProjectIndex, environment: Environment | None) -> list[ClaimResult]:
+async def _claims(pages: Sequence[Page], project: ProjectIndex, environment: Environment | None) -> list[CheckedClaim]:
     helps = await help_texts(environment) if environment is not None else {}
     return [claim for page in pages for claim in await asyncio.to_thread(claims_of_page, page, project, helps)]
 

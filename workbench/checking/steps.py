@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 from packaging.utils import canonicalize_name
 
 from workbench.checking import needs
+from workbench.checking.blocks import Kind, kind_of
 from workbench.checking.environment import Environment
-from workbench.checking.kinds import Kind, kind_of
 from workbench.checking.needs import syntax_fault
 from workbench.checking.packages import install_verdict
 from workbench.claims import known

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from workbench.base import typed_json
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
+from workbench.claims.claim import CheckedClaim, Claim, Truth
 from workbench.results.works import Works, counting
 
 if TYPE_CHECKING:
@@ -31,14 +32,6 @@ class Verdict(StrEnum):
 
 #: The verdicts that are alarms.
 ALARMS = (Verdict.FAILS, Verdict.DIFFERS)
-
-
-class Truth(StrEnum):
-    """Verdict on a claim."""
-
-    TRUE = "true"
-    UNTRUE = "untrue"
-    UNKNOWN = "cannot be said"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,25 +106,6 @@ class BlockResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimResult:
-    """A claim with its truth.
-
-    ``kind`` is ``module``, ``name``, ``parameter``, ``option``, ``default``, ``variable``, ``file``, ``extra``,
-    ``dependency``, ``version``, ``licence``, ``python``, ``command`` or ``url``. ``nearest`` is the nearest true name; it
-    may replace the text where it is ``exact``, the only candidate.
-    """
-
-    path: str
-    line: int
-    kind: str
-    text: str
-    truth: Truth
-    reason: str = ""
-    nearest: str = ""
-    exact: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Checked:
     """Everything a check says.
 
@@ -141,17 +115,17 @@ class Checked:
 
     pages: tuple[str, ...]
     blocks: tuple[BlockResult, ...]
-    claims: tuple[ClaimResult, ...] = ()
+    claims: tuple[CheckedClaim, ...] = ()
     problems: tuple[str, ...] = ()
     seconds: float = 0.0
     cached: bool = False
     waiting: tuple[int, ...] = ()
 
     @property
-    def alarms(self) -> tuple[BlockResult | ClaimResult, ...]:
+    def alarms(self) -> tuple[BlockResult | CheckedClaim, ...]:
         """Failing or differing parts of blocks and untrue claims, by page and line."""
-        bad: list[BlockResult | ClaimResult] = [part for one in self.blocks for part in one.alarming]
-        bad += [one for one in self.claims if one.truth is Truth.UNTRUE]
+        bad: list[BlockResult | CheckedClaim] = [part for one in self.blocks for part in one.alarming]
+        bad += [one for one in self.claims if one.lookup.truth is Truth.UNTRUE]
         return tuple(sorted(bad, key=lambda one: (self.pages.index(one.path), one.line)))
 
 
@@ -164,11 +138,12 @@ def counts(checked: Checked) -> tuple[dict[str, int], dict[str, int]]:
     return blocks, claims
 
 
-def sentence(claim: ClaimResult) -> str:
+def sentence(claim: CheckedClaim) -> str:
     """What is wrong with a claim, and the nearest true name: ``--stopwach``; there is ``--stopwatch``."""
-    near = f"; there is {claim.nearest}" if claim.nearest and not _named(claim.nearest, claim.reason) else ""
-    shown = "" if _named(claim.text, claim.reason) else f"{one_line(claim.text, 60)}: "
-    return f"{shown}{claim.reason}{near}"
+    found = claim.lookup
+    near = f"; there is {found.nearest}" if found.nearest and not _named(found.nearest, found.reason) else ""
+    shown = "" if _named(claim.text, found.reason) else f"{one_line(claim.text, 60)}: "
+    return f"{shown}{found.reason}{near}"
 
 
 def _named(text: str, reason: str) -> bool:
@@ -176,22 +151,22 @@ def _named(text: str, reason: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(text)}(?![\w-])", reason) is not None
 
 
-def fault(one: BlockResult | ClaimResult) -> str:
-    return sentence(one) if isinstance(one, ClaimResult) else one.reason
+def fault(one: BlockResult | CheckedClaim) -> str:
+    return sentence(one) if isinstance(one, Claim) else one.reason
 
 
-def word(one: BlockResult | ClaimResult) -> str:
-    return str(one.truth if isinstance(one, ClaimResult) else one.verdict)
+def word(one: BlockResult | CheckedClaim) -> str:
+    return str(one.lookup.truth if isinstance(one, Claim) else one.verdict)
 
 
-def alarm(one: BlockResult | ClaimResult) -> str:
+def alarm(one: BlockResult | CheckedClaim) -> str:
     """What is wrong with a block or claim: ``fails: exit status 2``, ``untrue: there is no option --stopwach``."""
     return f"{word(one)}: {fault(one)}"
 
 
-def shown_lines(one: BlockResult | ClaimResult, most: int) -> list[str]:
+def shown_lines(one: BlockResult | CheckedClaim, most: int) -> list[str]:
     """The diff between claimed and real output, else up to ``most`` last lines of the output."""
-    return [] if isinstance(one, ClaimResult) else list(one.diff) or one.output.splitlines()[-most:]
+    return [] if isinstance(one, Claim) else list(one.diff) or one.output.splitlines()[-most:]
 
 
 #: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.

@@ -11,6 +11,7 @@ from workbench.base.files import parse_json, read_bytes
 from workbench.base.settings import load
 from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
 from workbench.checking.claims import untrue_claims
+from workbench.claims.project import project_of
 from workbench.commands.arguments import Argument, asked, path
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
@@ -104,7 +105,7 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
             judge=judge,
             # A case without facts gets the original's 15; no case at all leaves the tier unscored.
             without_facts=NO_FACTS_POINTS if case is not None else None,
-            untrue=untrue_claims(readme, view.root) if view is not None and named.kind == "offline" else (),
+            untrue=untrue_claims(readme, project_of(view)) if view is not None and named.kind == "offline" else (),
         )
 
     if named.kind == "offline":

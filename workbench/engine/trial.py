@@ -18,6 +18,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import failure, is_dotted
 from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.checking.claims import untrue_claims
+from workbench.claims.project import project_of
 from workbench.engine.records import JUDGE, SessionCallLog, TrialLog, inherited_by, recorded_model, score_row
 from workbench.models.types import Asker, ModelError, Sampling
 from workbench.orders.trial_contents import ContentChanged, content_for
@@ -193,7 +194,7 @@ class TrialRunner:
             judge = make_judge(name, self._asker, repeats=repeats, scope=trial.id + JUDGE, folders=folders)
             # Judges that are models read for themselves.
             looked_up = is_offline(judge.name)
-            untrue = await asyncio.to_thread(untrue_claims, submission.readme, view.root) if looked_up else []
+            untrue = await asyncio.to_thread(untrue_claims, submission.readme, project_of(view)) if looked_up else []
             for rubric in self._plan.rubrics:
                 old = before.get((rubric, judge.name))
                 if old is not None and not judge_problem(judge.name, old.to_json()["criteria"]):

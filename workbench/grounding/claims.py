@@ -12,11 +12,12 @@ from dataclasses import replace
 from functools import partial
 
 from workbench.claims import known, terms
+from workbench.claims.claim import Claim, Needles
 from workbench.claims.page import Code, Page, outline
 from workbench.claims.python import example_of, is_python
 from workbench.claims.shell import command_line, command_lines
 from workbench.grounding.code_claims import add_command, add_example, defined, is_command, is_shell
-from workbench.grounding.items import OPTION, Claim, Claims, plain
+from workbench.grounding.items import OPTION, Claims, plain
 
 _SPAN = re.compile(r"(`{1,2})(?!`)([^`\n]{1,200}?)\1(?!`)")
 # Everything is bounded: a README of a hundred thousand opening brackets must not cost the square of that.
@@ -53,7 +54,9 @@ _TREE = re.compile(r"^(?P<indent>[ \t\xa0│|]{0,200})(?:├|└|\+|`|\|)[─—
 _ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_]\w*)[ \t]*=", re.M)
 
 
-def claims_of(readme: str, *, modules: Set[str] = frozenset(), names: Set[str] = frozenset()) -> tuple[Claim, ...]:
+def claims_of(
+    readme: str, *, modules: Set[str] = frozenset(), names: Set[str] = frozenset()
+) -> tuple[Claim[Needles], ...]:
     """Claims of a README in Markdown or reStructuredText by place; only its first 100,000 characters are read.
 
     ``modules`` are the project's top-level modules, to tell its imports from others. ``names`` are the project's own names,
@@ -76,7 +79,7 @@ class _Readme(Claims):
             if not code.language or is_shell(code) or code.language in {"ini", "env", "dotenv"}:
                 self._defined.update(_ASSIGNED.findall(code.code))
 
-    def claims(self) -> Iterator[Claim]:
+    def claims(self) -> Iterator[Claim[Needles]]:
         self._read()
         taken: set[tuple[str, int]] = set()
         others = {claim.text for claim in self.found if claim.kind in {"command", "dependency"}}
@@ -87,7 +90,7 @@ class _Readme(Claims):
                 continue
             taken.add(key)
             own = claim.kind == "identifier" and claim.text.split(".")[0] in self._defined
-            yield replace(claim, certain=False) if own else claim
+            yield replace(claim, lookup=replace(claim.lookup, certain=False)) if own else claim
 
     def _read(self) -> None:
         page = self._page

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from workbench.base.errors import UsageError
 from workbench.base.extensions import failure, is_dotted, load, make
+from workbench.claims.claim import CheckedClaim
 from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import OFFLINE, RULE
@@ -31,15 +32,6 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class UntrueClaim:
-    """A claim of the README that the repository contradicts."""
-
-    kind: str
-    reason: str
-    place: Evidence
-
-
-@dataclass(frozen=True, slots=True)
 class Brief:
     """Everything that a judge may look at for one tier."""
 
@@ -52,7 +44,7 @@ class Brief:
     view: View | None
     readme_limit: int  # characters for a model judge; the offline judge reads all
     reference_limit: int  # likewise
-    untrue: tuple[UntrueClaim, ...] = ()  # looked up by the caller, no judge does
+    untrue: tuple[CheckedClaim, ...] = ()  # looked up by the caller, no judge does
 
 
 class Judge(Protocol):

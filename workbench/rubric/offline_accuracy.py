@@ -258,7 +258,7 @@ def _brings(reading: Reading) -> Evidence | None:
     """The command that installs the project itself or an existing file of requirements."""
     for command in reading.commands:
         itself = any(one.text.split("[")[0] == "." or reading.project.owns(one.package) for one in command.installed)
-        has_files = reading.project.files is not None and not any(map(reading.project.lacks, command.files))
+        has_files = reading.project.index is not None and not any(map(reading.project.lacks, command.files))
         if itself or (command.files and has_files):
             return reading.mark(command)
     return None

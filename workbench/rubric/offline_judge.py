@@ -165,11 +165,10 @@ def _opening(reading: Reading) -> _Measure:
     denied = reading.negated(*lead)
     if denied is not None:
         return _Measure(0.0, 3, f"opens with what it is not ({denied.text!r})", denied)
-    sources = reading.sources
     stems = {token.stem for token in terms.tokens(reading.page.text[slice(*lead)])}
-    own = (stems & sources.salient.keys()) - reading.title_stems
-    described = (stems & sources.described) - reading.title_stems
-    if len(own) >= 2 or len(described) >= 3 or not sources.names:
+    own = (stems & reading.project.salient.keys()) - reading.title_stems
+    described = (stems & reading.project.vocabulary.described) - reading.title_stems
+    if len(own) >= 2 or len(described) >= 3 or not reading.project.vocabulary.names:
         return _Measure(1.0, 3, "opens with a paragraph on the project", place)
     if own or len(described) == 2:
         return _Measure(0.7, 3, "opens with a paragraph that hardly uses the project's own words", place)
@@ -237,7 +236,7 @@ def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: flo
 def _examples(reading: Reading) -> _Measure:
     good, _ = reading.examples
     fences = [fence for fence in reading.page.codes if fence.code.strip()]
-    if not reading.sources.names:
+    if not reading.project.vocabulary.names:
         good = tuple(fences)
     if not good:
         said = (

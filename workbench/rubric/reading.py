@@ -15,15 +15,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from workbench.base.text import plural
+from workbench.base.text import one_line, plural
 from workbench.claims import known, terms
+from workbench.claims.claim import CheckedClaim
 from workbench.claims.page import SHELL, Code, outline
 from workbench.claims.python import example_of, imports_of, is_python
 from workbench.claims.shell import package_name, started_by
 from workbench.rubric import spans, word_order
-from workbench.rubric.judging import Brief, Question, UntrueClaim
+from workbench.rubric.judging import Brief, Question
 from workbench.rubric.scorecard import Criterion, Evidence
-from workbench.rubric.sources import COMMON, OwnNames, sources_of
+from workbench.rubric.sources import COMMON, KnownProject
 from workbench.session.judges import RULE
 
 JUDGE = RULE
@@ -85,9 +86,8 @@ class Reading:
         self.page = outline(brief.readme)
         self.words = terms.tokens(self.page.text)
         self.commands = started_by(self.page)
-        self.project = OwnNames.of(brief.facts, brief.view)
-        self.sources = sources_of(brief.view, brief.facts)
-        self._claims: dict[str, list[UntrueClaim]] = {}
+        self.project = KnownProject(brief.view, brief.facts)
+        self._claims: dict[str, list[CheckedClaim]] = {}
         for claim in brief.untrue:
             of_kind = (key for key, kinds in CRITERIA_OF_CLAIMS.items() if claim.kind in kinds)
             key = next(of_kind, "completeness") if brief.facts is not None else "completeness"
@@ -110,8 +110,8 @@ class Reading:
         if not mine:
             return 1.0, "", []
         factor = 1 / (1 + 0.25 * len(mine))
-        said = f"; all × {factor:.2f} for {plural(len(mine), 'untrue claim')}: {mine[0].reason}"
-        return factor, said, [one.place for one in mine[:3]]
+        said = f"; all × {factor:.2f} for {plural(len(mine), 'untrue claim')}: {one_line(mine[0].lookup.reason, 120)}"
+        return factor, said, [spans.line(self.readme, one.line) for one in mine[:3]]
 
     # -- names
 
@@ -124,9 +124,9 @@ class Reading:
             low = use.name.lower()
             if low in self.titles or low in COMMON:
                 continue
-            if self.sources.own(use.name) or self.sources.own(low.replace("--no-", "--", 1)):
+            if self.project.own(use.name) or self.project.own(low.replace("--no-", "--", 1)):
                 own.setdefault(low, use)
-            elif weight and self.sources.complete and not self._excused(low):
+            elif weight and self.project.vocabulary.complete and not self._excused(low):
                 absent.setdefault(low, use)
                 weights[low] = max(weight, weights.get(low, 0.0))
         return tuple(own.values()), tuple(absent.values()), sum(weights.values())
@@ -137,7 +137,7 @@ class Reading:
 
     def _excused(self, low: str) -> bool:
         """Whether a name that the project does not define is legitimate in its README."""
-        there = self.sources.identifiers
+        there = self.project.vocabulary.identifiers
         # ``--no-color`` is made from ``color`` by several option parsers.
         made = low.startswith("--no-") and low.removeprefix("--no-").replace("-", "_") in there
         return low in there or made or low in known.TOOLING or low in self._made_here or low.startswith("__")
@@ -219,7 +219,7 @@ class Reading:
             tree = example_of(fence.code) if is_python(fence) else None
             if tree is None or not tree.body:
                 words = {*re.findall(r"--[\w-]+|[\w.-]+", fence.code)}
-                if any(self.sources.own(word) for word in words) and words & {
+                if any(self.project.own(word) for word in words) and words & {
                     *starts,
                     *(f"{name}.py" for name in starts),
                 }:
@@ -229,7 +229,7 @@ class Reading:
             wrong += [(problem, self.at(fence.start, fence.end)) for problem in problems[:2]]
             used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
             used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-            if not problems and any(self.sources.own(name) for name in used):
+            if not problems and any(self.project.own(name) for name in used):
                 good.append(fence)
         return tuple(good), tuple(wrong)
 
@@ -240,11 +240,10 @@ class Reading:
             if not isinstance(node, ast.Call):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            takes = self.sources.signatures.get(name)
-            if not takes or name in here or name.lower() in COMMON:
+            if self.project.index is None or not name or name in here or name.lower() in COMMON:
                 continue
             for keyword in node.keywords:
-                if keyword.arg and all(one is not None and keyword.arg not in one for one in takes):
+                if keyword.arg and self.project.index.rejects(name, keyword.arg):
                     yield f"{spans.quote(name, 40)}() takes no {spans.quote(keyword.arg, 40)}"
 
     # -- statements
@@ -269,7 +268,7 @@ class Reading:
     @cached_property
     def topics(self) -> frozenset[str]:
         used = {token.stem for text, _, _ in self.statements for token in terms.tokens(word_order.plain(text))}
-        return frozenset((used & self.sources.salient.keys()) - self.title_stems)
+        return frozenset((used & self.project.salient.keys()) - self.title_stems)
 
     @cached_property
     def informed(self) -> tuple[float, Evidence | None]:
@@ -309,7 +308,7 @@ class Reading:
             plain = word.lower().split("[")[0]
             if plain in _GUESSED or plain in self.titles:
                 continue
-            if word in telling or self.sources.own(plain) or self.sources.own(plain.rsplit("/", 1)[-1]):
+            if word in telling or self.project.own(plain) or self.project.own(plain.rsplit("/", 1)[-1]):
                 return False
         return True
 
@@ -330,7 +329,7 @@ class Reading:
     @cached_property
     def knowledge(self) -> float:
         """From 0 (could be written without opening the repository) to 1: amount, truth and sentences together."""
-        amount = self.amount / (self.amount + ENOUGH) if self.sources.names else UNCHECKED
+        amount = self.amount / (self.amount + ENOUGH) if self.project.vocabulary.names else UNCHECKED
         return amount * self.truth * (0.25 + 0.75 * min(1.0, self.order.share / 0.8))
 
     @cached_property
@@ -339,7 +338,7 @@ class Reading:
         return min(1.0, max(0.0, (self.knowledge - 0.15) / 0.45))
 
     def why(self) -> str:
-        if not self.sources.names:
+        if not self.project.vocabulary.names:
             return "there is neither a repository nor facts to compare with"
         own, absent = self.uses
         said = f"{plural(len(own), 'name')} and {plural(len(self.topics), 'word')} of the project's own"

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import UsageError
+from workbench.claims.claim import CheckedClaim
 from workbench.rubric import aeo_bench, strict
-from workbench.rubric.judging import Brief, Document, Judge, Question, Rubric, UntrueClaim, unscored
+from workbench.rubric.judging import Brief, Document, Judge, Question, Rubric, unscored
 from workbench.rubric.offline_judge import OfflineJudge
 from workbench.rubric.scorecard import Criterion, Scorecard
 
@@ -117,7 +118,7 @@ async def score(
     judge: Judge,
     without_facts: float | None = None,
     shape: str | None = None,
-    untrue: Sequence[UntrueClaim] = (),
+    untrue: Sequence[CheckedClaim] = (),
 ) -> Scorecard:
     """Score one document.
 

@@ -20,6 +20,13 @@ def at(readme: str, start: int, end: int) -> Evidence:
     return Evidence("readme", quote(readme[start:end]), start, end, line=readme.count("\n", 0, start) + 1)
 
 
+def line(readme: str, number: int) -> Evidence:
+    """A whole line, counted from 1."""
+    lines = readme.split("\n")
+    start = sum(len(one) + 1 for one in lines[: number - 1])
+    return at(readme, start, start + len(lines[number - 1] if number <= len(lines) else ""))
+
+
 def fact(text: str) -> Evidence:
     return Evidence("fact", quote(text))
 

@@ -19,7 +19,7 @@ from workbench.rubric import aeo_bench, spans
 from workbench.rubric.judging import QUALITY, STRICT_ACCURACY, Document, Found, Rubric, Rule
 from workbench.rubric.metadata import metadata_findings, right_context, software_types
 from workbench.rubric.scorecard import Evidence
-from workbench.rubric.sources import OwnNames
+from workbench.rubric.sources import KnownProject
 
 NAME = "strict"
 
@@ -131,7 +131,7 @@ def _content(page: Page, heading: Heading) -> tuple[float, str]:
 def _examples(document: Document) -> Found:
     maximum = 8.0
     page = outline(document.readme)
-    project = OwnNames.of(document.facts, document.view)
+    project = KnownProject(document.view, document.facts)
     runnable: list[Evidence] = []
     rejected: list[tuple[str, Evidence]] = []
     found = shell.started_by(page)
@@ -156,7 +156,7 @@ def _examples(document: Document) -> Found:
     return Found(round(maximum * share, 1), reason, evidence)
 
 
-def _problem(fence: Code, found: list[shell.Started], project: OwnNames) -> str | None:
+def _problem(fence: Code, found: list[shell.Started], project: KnownProject) -> str | None:
     if not fence.closed:
         return "the fence is never closed"
     if fence.language in PYTHON:
@@ -174,7 +174,7 @@ def _problem(fence: Code, found: list[shell.Started], project: OwnNames) -> str 
     return None
 
 
-def _python_problem(code: str, project: OwnNames) -> str | None:
+def _python_problem(code: str, project: KnownProject) -> str | None:
     tree = example_of(code)
     if tree is None:
         return "it is not valid Python"
