@@ -9,8 +9,8 @@ from workbench.base.text import one_line
 from workbench.commands.arguments import shared
 from workbench.commands.output import say, tell_damage
 from workbench.commands.watching import stop
-from workbench.orders.session_names import is_example, resolve_session
 from workbench.session import SessionReader
+from workbench.session.session_names import is_example, resolve_session
 
 ARGUMENTS = shared("session", "--run")
 

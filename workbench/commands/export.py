@@ -7,7 +7,7 @@ import argparse
 from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import look_for_damage, say, tell
 from workbench.interop.formats.exporting import export, own_exporters
-from workbench.orders.session_names import resolve_session
+from workbench.session.session_names import resolve_session
 
 ARGUMENTS: dict[str, Argument] = {
     **shared("session"),

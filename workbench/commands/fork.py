@@ -11,8 +11,8 @@ from workbench.commands.arguments import Argument, asked, shared
 from workbench.commands.closing import watch
 from workbench.commands.ordering import ORDERING, carry_out
 from workbench.orders.fork import Edit, ForkOrder
-from workbench.orders.session_names import resolve_session
 from workbench.plans.plan import DocumentPlan
+from workbench.session.session_names import resolve_session
 
 ARGUMENTS: dict[str, Argument] = {
     **shared("session"),

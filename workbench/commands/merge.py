@@ -7,7 +7,7 @@ import argparse
 from workbench.commands.arguments import Argument
 from workbench.commands.output import print_json, say, say_path, tell
 from workbench.engine.merging import merge
-from workbench.orders.session_names import new_place, resolve_session
+from workbench.session.session_names import new_place, resolve_session
 
 ARGUMENTS: dict[str, Argument] = {
     "sessions SESSION…": "two session files or more, or their names",

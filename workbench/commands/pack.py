@@ -8,8 +8,8 @@ from pathlib import Path
 from workbench.base.errors import UsageError
 from workbench.commands.arguments import Argument, shared
 from workbench.commands.output import say_path, tell
-from workbench.orders.session_names import resolve_session
 from workbench.session import SUFFIX, SessionReader
+from workbench.session.session_names import resolve_session
 
 ARGUMENTS: dict[str, Argument] = {
     **shared("session"),

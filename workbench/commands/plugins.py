@@ -9,11 +9,11 @@ from dataclasses import asdict
 
 from workbench.base import glyphs
 from workbench.base.errors import WorkbenchError
+from workbench.base.extension_check import import_folders
 from workbench.base.extensions import is_dotted
 from workbench.base.plugins import GROUPS, Plugin, installed
 from workbench.commands.output import print_json, say, sign
 from workbench.commands.terminal import Terminal
-from workbench.orders.extension_check import import_folders
 from workbench.pages.page import Table
 
 ARGUMENTS = {

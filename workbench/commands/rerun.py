@@ -10,9 +10,9 @@ from workbench.commands.closing import watch, watch_order
 from workbench.commands.ordering import ORDERING, carry_out
 from workbench.commands.watching import RegenerationWatch, position
 from workbench.orders.rerun import RerunOrder, RerunTrialOrder
-from workbench.orders.session_names import resolve_session
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
+from workbench.session.session_names import resolve_session
 
 ARGUMENTS = {
     **shared("session"),

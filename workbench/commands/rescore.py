@@ -8,8 +8,8 @@ from workbench.commands.arguments import asked, shared
 from workbench.commands.closing import planned_trials, watch
 from workbench.commands.ordering import ORDERING, carry_out
 from workbench.orders.rescore import RescoreOrder
-from workbench.orders.session_names import resolve_session
 from workbench.plans.plan import DocumentPlan
+from workbench.session.session_names import resolve_session
 
 ARGUMENTS = {
     **shared("session"),

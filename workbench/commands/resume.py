@@ -5,28 +5,42 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from workbench.base.errors import UsageError
 from workbench.commands.arguments import shared
 from workbench.commands.closing import order_summary, watch_order, watch_runs
+from workbench.commands.ordering import print_estimate
 from workbench.commands.output import print_json, say, say_path, tell, tell_damage
-from workbench.commands.watching import RegenerationWatch, Scored, asked_for
+from workbench.commands.watching import RegenerationWatch, Scored, asked_for, follow, showing
 from workbench.orders import running
+from workbench.orders.launching import end_of
+from workbench.orders.measured import measure
+from workbench.orders.missing_work import missing_work
 from workbench.orders.orders import all_orders
 from workbench.orders.regenerate import move
-from workbench.orders.session_names import resolve_session, writable_copy
 from workbench.session import SessionReader
-from workbench.session.pending_work import is_rescored, unfinished
+from workbench.session.pending_work import is_imported, is_rescored, unfinished
+from workbench.session.session_names import resolve_session, writable_copy
 
-ARGUMENTS = shared("session", "--run", "--engine", "--detach", "--json")
+ARGUMENTS = shared("session", "--run", "--engine", "--dry-run", "--detach", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     session = resolve_session(arguments.session)
     with SessionReader(session) as reader:
         since = reader.last_change()
-        kinds = {row.id: row.kind for row in reader.runs()}
+        kinds = {row.id: "import" if is_imported(row) else row.kind for row in reader.runs()}
         missing = unfinished(reader)
         code = tell_damage(reader.damage)
-    if missing and (not arguments.run or arguments.run in kinds):
+    if arguments.run and arguments.run not in kinds:
+        raise UsageError(f"{session.name} has no run {arguments.run!r}.")
+    if arguments.dry_run:
+        lacking = list(missing_work(session, measure(session, session), arguments.run))
+        for what, told in lacking:
+            print_estimate(what, told, as_json=arguments.json)
+        if not lacking and not arguments.json:
+            say("Nothing is missing. Nothing was started.")
+        return code
+    if missing:
         session = writable_copy(session)
     if arguments.engine:
         move(session, arguments.engine, arguments.run)
@@ -57,8 +71,15 @@ def run(arguments: argparse.Namespace) -> int:
         return own + others
 
     mine = [key for key, kind in kinds.items() if arguments.run in ("", key) and kind == "regenerate"]
+    imports = [key for key in runs if kinds[key] == "import"]
+    for key in imports:
+        with showing(arguments.json) as show:
+            show({"type": "run", "run": key, "session": str(session)})
+            state = follow(session, key, None, show)
+        print_json({"type": "imported", "run": key, "state": state}) if arguments.json else say(end_of(key))
+        code = max(code, int(state != "done"))
     documents = [key for key in runs if kinds[key] == "document"]
-    if documents or not mine:
+    if documents or not (mine or imports):
         code = max(code, watch_runs(session, documents, None, arguments.json, trials))
     return (
         code

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 from workbench.base.errors import UsageError
 from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.output import print_json, say
-from workbench.orders.session_names import resolve_session
+from workbench.session.session_names import resolve_session
 
 TOKEN_VARIABLE = "WORKBENCH_SERVE_TOKEN"
 _SHORTEST = 16  # characters of a token that somebody chose

@@ -8,10 +8,10 @@ from workbench.base.errors import UsageError
 from workbench.base.text import one_line
 from workbench.commands.arguments import shared
 from workbench.commands.output import print_json, say
-from workbench.orders.session_names import is_example, resolve_session
 from workbench.results.items import find_item
 from workbench.results.scores import cards_of
 from workbench.session import SessionReader, SessionWriter, labels
+from workbench.session.session_names import is_example, resolve_session
 
 ARGUMENTS = {
     **shared("session"),
