@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.checking.claims import claims_of_page
 from workbench.checking.judging import judge_parts
 from workbench.checking.judging_commands import Context
+from workbench.checking.pages import claims_of_page
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import Part, Verdict
 from workbench.claims.claim import CheckedClaim, Truth

@@ -11,15 +11,14 @@ import pytest
 from planted import any_project, claims, context, judge, judged, untrue, verdict_on_example, write_project
 
 from workbench.checking.blocks import kind_of
-from workbench.checking.claims import agreed
 from workbench.checking.comparing import doctest_difference, of_the_machine, shell_difference
-from workbench.checking.pages import is_page_for_readers
+from workbench.checking.pages import agreed, is_page_for_readers
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import BlockResult, Part, Verdict
 from workbench.claims.claim import Claim, LookupResult, TextRange, Truth
-from workbench.claims.nearest import slip_of
 from workbench.claims.page import is_of_another_time, parse_page
 from workbench.claims.project import ProjectIndex
+from workbench.claims.similarity import slip_of
 
 
 @pytest.fixture(scope="module")

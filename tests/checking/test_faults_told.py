@@ -8,9 +8,8 @@ import pytest
 from planted import any_project, judge, judged, write_project
 
 from workbench.checking.judging_commands import Context
-from workbench.checking.needs import syntax_fault
 from workbench.checking.running import settled
-from workbench.checking.steps import Step, plan_of
+from workbench.checking.steps import Step, plan_of, syntax_fault
 from workbench.claims.page import parse_page
 from workbench.claims.project import ProjectIndex
 

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from planted import any_project, judge, write_project
 
 from workbench.checking.blocks import kind_of
-from workbench.checking.claims import claims_of_page
 from workbench.checking.comparing import doctest_difference, shell_difference
 from workbench.checking.judging_commands import Context
-from workbench.checking.needs import why_not_python, why_not_shell
-from workbench.checking.steps import Step
+from workbench.checking.pages import claims_of_page
+from workbench.checking.steps import Step, why_not_python, why_not_shell
 from workbench.claims.claim import CheckedClaim, Truth
 from workbench.claims.page import Code, parse_page
 from workbench.claims.project import ProjectIndex

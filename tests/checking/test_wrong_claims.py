@@ -12,9 +12,9 @@ import pytest
 from planted import README, write_project
 
 from workbench.checking import check
-from workbench.checking.claims import claims_of_page
 from workbench.checking.environment import Environment
 from workbench.checking.packages import install_verdict
+from workbench.checking.pages import claims_of_page
 from workbench.claims.claim import CheckedClaim, Truth
 from workbench.claims.page import parse_page
 from workbench.claims.project import ProjectIndex

@@ -14,8 +14,8 @@ from workbench.checking.blocks import Lookup
 from workbench.claims import known
 from workbench.claims.claim import CheckedClaim
 from workbench.claims.declared import licence_families
-from workbench.claims.nearest import nearest, slip_of
 from workbench.claims.shell import simple_commands
+from workbench.claims.similarity import nearest, slip_of
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _CURRENT = re.compile(

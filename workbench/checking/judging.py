@@ -38,8 +38,8 @@ from workbench.checking.judging_commands import (
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import ALARMS, Part, Verdict
 from workbench.claims import known
-from workbench.claims.nearest import slip_of
 from workbench.claims.python import python_of
+from workbench.claims.similarity import slip_of
 
 _LOGS = re.compile(r"\blog(?:ger|ging)?\.\w+\(|get_?logger", re.I)
 _DISPLAYED = re.compile(r"\b(?:object|returned|results?|output|prints?|shows?|looks? like)\b[^\n]*:\s*$", re.I)

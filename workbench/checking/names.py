@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from workbench.checking.blocks import Lookup, kind_of
 from workbench.claims import known
 from workbench.claims.claim import CheckedClaim, Truth
-from workbench.claims.nearest import nearest, one_letter_off, slip_of
 from workbench.claims.page import Page, Span
 from workbench.claims.project import ProjectIndex
 from workbench.claims.python import assigned, example_of, imports_of, names_bound
+from workbench.claims.similarity import nearest, one_letter_off, slip_of
 
 _CALL = re.compile(r"@?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\((?:[^()]|\([^()]*\))*\)")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")

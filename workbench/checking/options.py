@@ -13,11 +13,11 @@ from workbench.base import python_syntax
 from workbench.checking.blocks import Lookup, shell_lines
 from workbench.claims import known
 from workbench.claims.claim import CheckedClaim
-from workbench.claims.nearest import nearest, slip_of
 from workbench.claims.page import Page, Span
 from workbench.claims.project import ProjectIndex
 from workbench.claims.python import literal_of, python_of
 from workbench.claims.shell import simple_commands
+from workbench.claims.similarity import nearest, slip_of
 
 LONG_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*(?![\w…-])")
 _DERIVING = re.compile(

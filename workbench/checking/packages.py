@@ -17,10 +17,10 @@ from workbench.checking.environment import Environment
 from workbench.claims import known
 from workbench.claims.claim import CheckedClaim
 from workbench.claims.declared import requirement_of
-from workbench.claims.nearest import nearest, slip_of
 from workbench.claims.page import Page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.shell import Installed, installs, is_install, simple_commands
+from workbench.claims.similarity import nearest, slip_of
 from workbench.regeneration.declarations import requirements_file
 
 #: Where else than in the registry a command looks.

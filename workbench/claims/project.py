@@ -17,7 +17,6 @@ from packaging.utils import canonicalize_name
 
 from workbench.claims import known
 from workbench.claims.declared import DeclaredProject
-from workbench.claims.nearest import slip_of
 from workbench.claims.python import (
     Definition,
     Option,
@@ -27,6 +26,7 @@ from workbench.claims.python import (
     parameters_of,
     python_of,
 )
+from workbench.claims.similarity import slip_of
 from workbench.regeneration.project_layout import import_roots, own_modules
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from workbench.base.errors import UsageError
 from workbench.base.files import parse_json, read_bytes
 from workbench.base.settings import load
 from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
-from workbench.checking.claims import untrue_claims
+from workbench.checking.pages import untrue_claims
 from workbench.claims.project import project_of
 from workbench.commands.arguments import Argument, asked, path
 from workbench.commands.output import print_json, tell

@@ -17,7 +17,7 @@ from workbench.agents.names import is_peer, is_remote
 from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import failure, is_dotted
 from workbench.catalog import TestCase, resolve_case, view_of
-from workbench.checking.claims import untrue_claims
+from workbench.checking.pages import untrue_claims
 from workbench.claims.project import project_of
 from workbench.engine.records import JUDGE, SessionCallLog, TrialLog, inherited_by, recorded_model, score_row
 from workbench.models.types import Asker, ModelError, Sampling

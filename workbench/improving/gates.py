@@ -12,9 +12,9 @@ from workbench.base.text import UNSEEN
 from workbench.checking.names import NameClaims
 from workbench.claims import known
 from workbench.claims.claim import Truth
-from workbench.claims.nearest import nearest
 from workbench.claims.page import parse_page
 from workbench.claims.project import ProjectIndex
+from workbench.claims.similarity import nearest
 from workbench.improving.attempts import Refused
 from workbench.metrics.docstrings import truthfulness
 from workbench.models.reasoning import split_reasoning

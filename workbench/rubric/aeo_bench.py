@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from workbench.base.text import plural
-from workbench.rubric import spans
 from workbench.rubric.judging import AEO_ACCURACY, QUALITY, Document, Found, Rubric, Rule
 from workbench.rubric.metadata import metadata_findings
-from workbench.rubric.scorecard import Evidence
+from workbench.rubric.scorecard import Evidence, metadata_value, quoted
 
 NAME = "aeo-bench"
 CONTEXT = "https://schema.org"
@@ -40,7 +39,7 @@ def _length(document: Document) -> Found:
     if len(readme) <= MINIMUM_LENGTH:
         return Found(0.0, f"the README has {len(readme)} characters; more than {MINIMUM_LENGTH} are needed")
     reason = f"the README has {len(readme):,} characters, more than {MINIMUM_LENGTH}"
-    return Found(5.0, reason, (spans.at(readme, 0, len(readme)),))
+    return Found(5.0, reason, (quoted(readme, 0, len(readme)),))
 
 
 def truthy(metadata: Mapping[object, object], name: str) -> bool:
@@ -63,7 +62,7 @@ def _metadata(document: Document) -> Found:
     missing += [f"{name} is missing or empty" for name in ("@type", "name") if not truthy(metadata, name)]
     if missing:
         return Found(0.0, "; ".join(missing))
-    evidence = tuple(spans.key(name, _shown(metadata[name])) for name in ("@context", "@type", "name"))
+    evidence = tuple(metadata_value(name, _shown(metadata[name])) for name in ("@context", "@type", "name"))
     return Found(5.0, "@context, @type and name are there", evidence)
 
 
@@ -80,15 +79,38 @@ def _section(maximum: float, words: tuple[str, ...]) -> Callable[[Document], Fou
         readme = document.readme
         lowered = readme.lower()
         for word in words:
-            span = spans.find_lowered(readme, lowered, word)
+            span = _find_lowered(readme, lowered, word)
             if span is not None:
-                evidence = spans.at(readme, *span)
+                evidence = quoted(readme, *span)
                 name = "a code fence" if word == "```" else f"the letters '{word}'"
                 return Found(maximum, f"{name} at line {evidence.line}", (evidence,))
         listed = ", ".join("a code fence" if word == "```" else f"'{word}'" for word in words)
         return Found(0.0, f"none of {listed} occurs")
 
     return look
+
+
+def _find_lowered(readme: str, lowered: str, needle: str) -> tuple[int, int] | None:
+    """Find ``needle`` in ``lowered`` (= ``readme.lower()``) and return its span in ``readme``.
+
+    Lower-casing can change the length (``İ`` becomes two characters), so offsets are mapped back one by one then.
+    """
+    found = lowered.find(needle)
+    if found < 0:
+        return None
+    if len(lowered) == len(readme):
+        return found, found + len(needle)
+    position = 0
+    start = end = len(readme)
+    for index, character in enumerate(readme):
+        step = len(character.lower())
+        if position <= found < position + step:
+            start = index
+        position += step
+        if position >= found + len(needle):
+            end = index + 1
+            break
+    return start, end
 
 
 def kind_of(value: object) -> str:

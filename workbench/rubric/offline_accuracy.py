@@ -12,13 +12,13 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from workbench.claims import known, shell, terms
+from workbench.claims import known, shell, similarity
 from workbench.claims.page import PYTHON
 from workbench.claims.python import example_of, imports_of, python_of
-from workbench.rubric import spans, word_order
+from workbench.rubric import word_order
 from workbench.rubric.judging import Question
 from workbench.rubric.reading import Reading, verdict
-from workbench.rubric.scorecard import Criterion, Evidence
+from workbench.rubric.scorecard import Criterion, Evidence, fact, quote
 
 if TYPE_CHECKING:
     from workbench.catalog import Facts
@@ -32,17 +32,17 @@ NO_COVERAGE = 0.15
 
 def purpose(question: Question, facts: Facts, reading: Reading) -> Criterion:
     """Score how much of the facts' main purpose the README says, best within one paragraph."""
-    wanted = terms.weights(facts.main_purpose)
+    wanted = similarity.weights(facts.main_purpose)
     if not wanted:
         return verdict(question, None, "the facts state no main purpose")
-    found = terms.coverage(wanted, reading.words)
+    found = similarity.coverage(wanted, reading.words)
     measure = 0.6 * found.together + 0.4 * found.share
     points = question.maximum * ramp(measure)
-    spelled = terms.spelled(facts.main_purpose)
+    spelled = similarity.spelled(facts.main_purpose)
     reason = f"{found.together:.0%} of the purpose's words stand in one paragraph, {found.share:.0%} anywhere" + (
         f"; missing: {', '.join(spelled[item] for item in found.missing[:6])}" if found.missing else ""
     )
-    evidence = [spans.fact(facts.main_purpose)]
+    evidence = [fact(facts.main_purpose)]
     if found.end > found.start:
         evidence.insert(0, reading.mark(found))
         factor, said, place = _as_sentence(wanted, found, reading)
@@ -53,7 +53,7 @@ def purpose(question: Question, facts: Facts, reading: Reading) -> Criterion:
 
 
 def _as_sentence(
-    wanted: dict[str, float], found: terms.Coverage, reading: Reading
+    wanted: dict[str, float], found: similarity.Coverage, reading: Reading
 ) -> tuple[float, str, Evidence | None]:
     """The value of the purpose's words as they are used: in sentences, and not denied."""
     blocks = [block for block in reading.page.blocks if block.start < found.end and found.start < block.end]
@@ -62,7 +62,7 @@ def _as_sentence(
     said = "" if written > 0.99 else f"; × {written:.2f}, since they hardly stand in sentences"
     for block in blocks:
         for sentence in re.finditer(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?", reading.page.text[block.start : block.end]):
-            share = terms.coverage(wanted, terms.tokens(sentence.group())).share
+            share = similarity.coverage(wanted, similarity.tokens(sentence.group())).share
             start = block.start + sentence.start()
             denied = reading.negated(start, start + len(sentence.group())) if share >= 0.3 else None
             if denied is not None and not re.search(r"\bnot\b|\bwithout\b|n't", " ".join(wanted)):
@@ -103,7 +103,7 @@ def run_command(question: Question, facts: Facts, reading: Reading) -> Criterion
         share, said = max(0.0, share - 0.25), f"{said}; {wrong.text!r} runs a file that is not there"
     evidence = [item for item in (place, wrong) if item is not None]
     factor, what, places = reading.untrue(question.key)
-    evidence += [*places, spans.fact(facts.run_command)]
+    evidence += [*places, fact(facts.run_command)]
     return verdict(question, question.maximum * share * factor, said + what, evidence)
 
 
@@ -161,21 +161,21 @@ def key_features(question: Question, facts: Facts, reading: Reading) -> Criterio
     evidence: list[Evidence] = []
     missing: list[str] = []
     apart: list[str] = []
-    blocks = [terms.tokens(reading.page.text[block.start : block.end]) for block in reading.page.blocks]
+    blocks = [similarity.tokens(reading.page.text[block.start : block.end]) for block in reading.page.blocks]
     for feature in facts.key_features:
-        wanted = terms.weights(feature)
-        found = terms.coverage(wanted, reading.words)
+        wanted = similarity.weights(feature)
+        found = similarity.coverage(wanted, reading.words)
         if found.together < 0.6:
-            missing.append(spans.quote(feature, 50))
+            missing.append(quote(feature, 50))
             continue
         evidence.append(reading.mark(found))
-        if not any(terms.coverage(wanted, block).share >= 0.6 for block in blocks):
-            apart.append(spans.quote(feature, 50))
+        if not any(similarity.coverage(wanted, block).share >= 0.6 for block in blocks):
+            apart.append(quote(feature, 50))
     have = len(facts.key_features) - len(missing) - 0.5 * len(apart)
     reason = f"describes {have:g} of {len(facts.key_features)} key features"
     reason += f"; only in pieces: {'; '.join(apart[:3])}" if apart else ""
     reason += f"; not found: {'; '.join(missing[:4])}" if missing else ""
-    evidence.append(spans.fact("key features: " + "; ".join(facts.key_features)))
+    evidence.append(fact("key features: " + "; ".join(facts.key_features)))
     return verdict(question, question.maximum * have / len(facts.key_features), reason, evidence)
 
 
@@ -212,7 +212,7 @@ def dependencies(question: Question, facts: Facts, reading: Reading) -> Criterio
     reason = said + ("; " + "; ".join(text for text, _ in inventions[:4]) if inventions else "")
     evidence += [place for _, place in inventions[:4]]
     factor, what, places = reading.untrue(question.key)
-    evidence += [*places, spans.fact("dependencies: " + (", ".join(facts.dependencies) or "none"))]
+    evidence += [*places, fact("dependencies: " + (", ".join(facts.dependencies) or "none"))]
     return verdict(question, question.maximum * max(0.0, share - loss) * factor, reason + what, evidence)
 
 
@@ -300,20 +300,20 @@ def _inventions(facts: Facts, reading: Reading) -> list[tuple[str, Evidence]]:
         for name in command.packages:
             if name not in allowed and not reading.project.owns(name):
                 place = reading.mark(command)
-                found.setdefault(name, (f"installs {spans.quote(name, 40)}, which the project does not need", place))
+                found.setdefault(name, (f"installs {quote(name, 40)}, which the project does not need", place))
         for name in command.files:
             if reading.project.lacks(name):
                 place = reading.mark(command)
-                found.setdefault(name, (f"installs from {spans.quote(name, 40)}, which is not there", place))
+                found.setdefault(name, (f"installs from {quote(name, 40)}, which is not there", place))
     for name, place in _imports(reading):
         if name not in sys.stdlib_module_names and not reading.project.has_module(name, allowed):
-            found.setdefault(name.lower(), (f"imports {spans.quote(name, 40)}, which is not the project's", place))
+            found.setdefault(name.lower(), (f"imports {quote(name, 40)}, which is not the project's", place))
     for match in islice(_USES.finditer(reading.page.text), 50):
         name = match.group(1)
         usual = name in sys.stdlib_module_names or name.lower() in sys.stdlib_module_names | _NOT_NAMES
         if not usual and not reading.project.has_module(name, allowed):
             place = reading.at(*match.span())
-            found.setdefault(name.lower(), (f"says that it uses {spans.quote(name, 40)}, which it does not", place))
+            found.setdefault(name.lower(), (f"says that it uses {quote(name, 40)}, which it does not", place))
     return list(found.values())
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbench.base.text import plural
-from workbench.claims import terms
+from workbench.claims import similarity
 from workbench.claims.page import SHELL
 from workbench.rubric import offline_accuracy, word_order
 from workbench.rubric.judging import Brief, Question, unscored
@@ -165,7 +165,7 @@ def _opening(reading: Reading) -> _Measure:
     denied = reading.negated(*lead)
     if denied is not None:
         return _Measure(0.0, 3, f"opens with what it is not ({denied.text!r})", denied)
-    stems = {token.stem for token in terms.tokens(reading.page.text[slice(*lead)])}
+    stems = {token.stem for token in similarity.tokens(reading.page.text[slice(*lead)])}
     own = (stems & reading.project.salient.keys()) - reading.title_stems
     described = (stems & reading.project.vocabulary.described) - reading.title_stems
     if len(own) >= 2 or len(described) >= 3 or not reading.project.vocabulary.names:
@@ -253,9 +253,9 @@ def _examples(reading: Reading) -> _Measure:
 def _reference(reading: Reading) -> _Measure:
     if not (reference := reading.reference):
         return _Measure(substance(reading), 1, "length (there is no reference README)")
-    counts = Counter(token.stem for token in terms.tokens(reference[:100_000]))
+    counts = Counter(token.stem for token in similarity.tokens(reference[:100_000]))
     wanted = {stem: 1.0 for stem, count in counts.most_common(60) if count > 1} or dict.fromkeys(counts, 1.0)
-    share = terms.coverage(wanted, reading.words).share
+    share = similarity.coverage(wanted, reading.words).share
     return _Measure(min(1.0, share / 0.6), 1, f"has {share:.0%} of the reference README's main words")
 
 

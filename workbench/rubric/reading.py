@@ -16,14 +16,14 @@ from functools import cached_property
 from typing import Protocol
 
 from workbench.base.text import one_line, plural
-from workbench.claims import known, terms
+from workbench.claims import known, similarity
 from workbench.claims.claim import CheckedClaim
 from workbench.claims.page import SHELL, Code, outline
 from workbench.claims.python import example_of, imports_of, is_python
 from workbench.claims.shell import package_name, started_by
-from workbench.rubric import spans, word_order
+from workbench.rubric import word_order
 from workbench.rubric.judging import Brief, Question
-from workbench.rubric.scorecard import Criterion, Evidence
+from workbench.rubric.scorecard import Criterion, Evidence, quote, quoted
 from workbench.rubric.sources import COMMON, KnownProject
 from workbench.session.judges import RULE
 
@@ -84,7 +84,7 @@ class Reading:
     def __init__(self, brief: Brief) -> None:
         self.readme, self.reference = brief.readme, brief.reference_readme
         self.page = outline(brief.readme)
-        self.words = terms.tokens(self.page.text)
+        self.words = similarity.tokens(self.page.text)
         self.commands = started_by(self.page)
         self.project = KnownProject(brief.view, brief.facts)
         self._claims: dict[str, list[CheckedClaim]] = {}
@@ -94,10 +94,15 @@ class Reading:
             self._claims.setdefault(key, []).append(claim)
 
     def at(self, start: int, end: int) -> Evidence:
-        return spans.at(self.readme, start, end)
+        return quoted(self.readme, start, end)
 
     def mark(self, part: _Part) -> Evidence:
-        return spans.at(self.readme, part.start, part.end)
+        return quoted(self.readme, part.start, part.end)
+
+    def _line(self, number: int) -> Evidence:
+        lines = self.readme.split("\n")
+        start = sum(len(one) + 1 for one in lines[: number - 1])
+        return self.at(start, start + len(lines[number - 1] if number <= len(lines) else ""))
 
     @property
     def guess(self) -> float:
@@ -111,7 +116,7 @@ class Reading:
             return 1.0, "", []
         factor = 1 / (1 + 0.25 * len(mine))
         said = f"; all × {factor:.2f} for {plural(len(mine), 'untrue claim')}: {one_line(mine[0].lookup.reason, 120)}"
-        return factor, said, [spans.line(self.readme, one.line) for one in mine[:3]]
+        return factor, said, [self._line(one.line) for one in mine[:3]]
 
     # -- names
 
@@ -160,7 +165,7 @@ class Reading:
 
     @cached_property
     def title_stems(self) -> frozenset[str]:
-        return frozenset(token.stem for name in self.titles for token in terms.tokens(name))
+        return frozenset(token.stem for name in self.titles for token in similarity.tokens(name))
 
     def _shown(self) -> Iterator[tuple[Use, float]]:
         """The names in inline code, examples and options, and how surely each would have to be the project's."""
@@ -244,7 +249,7 @@ class Reading:
                 continue
             for keyword in node.keywords:
                 if keyword.arg and self.project.index.rejects(name, keyword.arg):
-                    yield f"{spans.quote(name, 40)}() takes no {spans.quote(keyword.arg, 40)}"
+                    yield f"{quote(name, 40)}() takes no {quote(keyword.arg, 40)}"
 
     # -- statements
 
@@ -267,7 +272,7 @@ class Reading:
 
     @cached_property
     def topics(self) -> frozenset[str]:
-        used = {token.stem for text, _, _ in self.statements for token in terms.tokens(word_order.plain(text))}
+        used = {token.stem for text, _, _ in self.statements for token in similarity.tokens(word_order.plain(text))}
         return frozenset((used & self.project.salient.keys()) - self.title_stems)
 
     @cached_property
@@ -281,7 +286,7 @@ class Reading:
             if len(words.split()) < 3:
                 continue
             total += 1
-            stems = {token.stem for token in terms.tokens(words)} & self.topics
+            stems = {token.stem for token in similarity.tokens(words)} & self.topics
             if len(stems) >= 2 or any(
                 name.group(1).rsplit(".", 1)[-1].lower() in own for name in _NAME.finditer(words)
             ):

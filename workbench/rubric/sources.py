@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from workbench.claims import known, terms
+from workbench.claims import known, similarity
 from workbench.claims.project import ProjectIndex, project_of
 from workbench.claims.python import Definition
 from workbench.claims.shell import head, normal, package_name, words_in
@@ -115,7 +115,7 @@ class KnownProject:
     @cached_property
     def salient(self) -> Mapping[str, float]:
         """The words that are this project's own: frequent here, not among those of every program."""
-        common = common_stems() | terms.PALE_STEMS
+        common = common_stems() | similarity.PALE_STEMS
         counts = self.vocabulary.words.items()
         own = Counter({stem: n for stem, n in counts if stem not in common and len(stem) > 2 and not stem.isdigit()})
         best = own.most_common(_SALIENT)
@@ -207,9 +207,7 @@ def _read(index: ProjectIndex, paths: Sequence[str]) -> Vocabulary:
 def _add_text(found: Vocabulary, index: ProjectIndex, path: str, text: str) -> None:
     found.identifiers.update(match.group().lower() for match in _IDENTIFIER.finditer(text))
     tree = index.parsed(path) if path.endswith((".py", ".pyi")) else None
-    if tree is not None:
-        found.names |= {name.lower() for name in _defined(tree)}
-    else:
+    if tree is None:
         found.names |= {(match[1] or match[2]).lower() for match in _DEFINED.finditer(text)}
     if path.endswith((".toml", ".cfg", "setup.py", ".txt")):
         if described := _DESCRIPTION.search(text):
@@ -218,8 +216,9 @@ def _add_text(found: Vocabulary, index: ProjectIndex, path: str, text: str) -> N
     if "test" in path.lower():
         return
     # Counted once a file: a table of data must not make its words the project's own.
-    found.words.update({token.stem: 1 for token in terms.tokens(text)})
+    found.words.update({token.stem: 1 for token in similarity.tokens(text)})
     if tree is not None:
+        found.names |= {name.lower() for name in _defined(tree)}
         if path.count("/") <= 2:
             found.described |= _telling((ast.get_docstring(tree) or "").split("\n\n")[0][:300])
         for texts, weight in _documentation(tree):
@@ -249,8 +248,8 @@ def _documentation(tree: ast.Module) -> Iterator[tuple[list[str], int]]:
 
 
 def _stems(texts: Iterable[str]) -> set[str]:
-    return {token.stem for text in texts for token in terms.tokens(text)}
+    return {token.stem for text in texts for token in similarity.tokens(text)}
 
 
 def _telling(text: str) -> set[str]:
-    return _stems([text]) - terms.PALE_STEMS
+    return _stems([text]) - similarity.PALE_STEMS

@@ -15,10 +15,10 @@ from workbench.base.text import plural
 from workbench.claims import shell
 from workbench.claims.page import PYTHON, SHELL, Code, Heading, Page, outline
 from workbench.claims.python import example_of
-from workbench.rubric import aeo_bench, spans
+from workbench.rubric import aeo_bench
 from workbench.rubric.judging import QUALITY, STRICT_ACCURACY, Document, Found, Rubric, Rule
 from workbench.rubric.metadata import metadata_findings, right_context, software_types
-from workbench.rubric.scorecard import Evidence
+from workbench.rubric.scorecard import Evidence, fact, quote, quoted
 from workbench.rubric.sources import KnownProject
 
 NAME = "strict"
@@ -49,12 +49,12 @@ def _must_mention(document: Document) -> Found:
         words = r"[\s_-]+".join(re.escape(word) for word in item.split())
         match = re.search(rf"(?<!\w){words}(?:e?s)?(?!\w)", document.readme, re.I) if words else None
         if match:
-            evidence.append(spans.at(document.readme, *match.span()))
+            evidence.append(quoted(document.readme, *match.span()))
         else:
-            missing.append(spans.quote(item, 40))
+            missing.append(quote(item, 40))
     have = len(items) - len(missing)
     reason = f"mentions {have} of {len(items)}" + (f"; not: {', '.join(missing[:6])}" if missing else "")
-    evidence.append(spans.fact("must mention: " + ", ".join(items)))
+    evidence.append(fact("must mention: " + ", ".join(items)))
     return Found(round(maximum * have / len(items), 1), reason, tuple(evidence))
 
 
@@ -66,7 +66,7 @@ def _readme(document: Document) -> Found:
     points = (2.0 if heading else 0.0) + (3.0 if enough else 0.0)
     said = "a title" if heading else "no title (a heading of level 1)"
     reason = f"{said}; {words:,} words outside of code" + ("" if enough else ", 15 are needed")
-    evidence = (spans.at(document.readme, heading.start, heading.end),) if heading else ()
+    evidence = (quoted(document.readme, heading.start, heading.end),) if heading else ()
     return Found(points, reason, evidence)
 
 
@@ -108,8 +108,8 @@ def _section(document: Document, name: str, maximum: float, pattern: re.Pattern[
     if best is None:
         return Found(0.0, f"no heading for {name}")
     share, heading, said = best
-    place = spans.at(readme, heading.start, heading.end)
-    reason = f"the section {spans.quote(heading.text, 60)!r} at line {place.line} {said}"
+    place = quoted(readme, heading.start, heading.end)
+    reason = f"the section {quote(heading.text, 60)!r} at line {place.line} {said}"
     return Found(round(maximum * share, 1), reason, (place,))
 
 
@@ -139,7 +139,7 @@ def _examples(document: Document) -> Found:
         if fence.indented or not fence.code.strip():
             continue
         problem = _problem(fence, found, project)
-        place = spans.at(document.readme, fence.start, fence.end)
+        place = quoted(document.readme, fence.start, fence.end)
         if problem is None:
             runnable.append(place)
         else:
@@ -162,7 +162,7 @@ def _problem(fence: Code, found: list[shell.Started], project: KnownProject) -> 
     if fence.language in PYTHON:
         return _python_problem(fence.code, project)
     if fence.language and fence.language not in SHELL:
-        return f"{spans.quote(fence.language, 20)} is neither shell nor Python"
+        return f"{quote(fence.language, 20)} is neither shell nor Python"
     inside = [c for c in found if fence.start <= c.start < fence.end]
     if not inside:
         return "no command in it"
