@@ -114,6 +114,7 @@ def checked(root: Path, readme: str, **how: float) -> Checked:
     return asyncio.run(check(root, **how))
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.usefixtures("needs_bubblewrap")
 def test_nothing_outside_is_touched(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ def test_a_true_readme_has_no_alarm(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_missing_step_is_found(tmp_path: Path) -> None:
     readme, lines = planted(["missing step"])
     found = checked(write_project(tmp_path), readme)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
-from pathlib import Path
 
 import pytest
-from planted import any_project, judge, write_project
+from planted import context, judge, verdict_on_example
 
-from workbench.checking import check
 from workbench.checking.comparing import doctest_difference, random_alone
-from workbench.checking.judging_commands import Context
 from workbench.checking.steps import Step
 
 #: A weekday that is not today's, and another one.
@@ -30,18 +26,12 @@ TODAY = datetime.datetime.now(datetime.UTC)
         ("1125899906842625", "1125899906842624"),
         ("{'size': 9999999999999999}", "{'size': 1125899906842624}"),
         ("'0xff00fe'", "'0xff00ff'"),
-        ("0xff00fe", "0xff00ff"),
-        ("'id-cafebabecafecafe'", "'id-deadbeefcafedead'"),
-        ("'f47ac10b-58cc-4372-a567-0e02b2c3d479'", "'f47ac10b-58cc-4372-a567-0e02b2c3d470'"),
         ("'2020-01-02'", "'2020-01-03'"),
         (f"'{OTHER_DAY}'", f"'{ANOTHER_DAY}'"),
         ("PurePosixPath('/a/b/c')", "PurePosixPath('/a/b/d')"),
-        ("'https://x.org/a/b'", "'https://x.org/a/c'"),
         ("'a b'", "'ab'"),
-        ("hello world", "helloworld"),
         ("'-----'", "'---'"),
         ("{a: 1, b: 2}", "{a: 2, b: 1}"),
-        ("{<A>: 1, <B>: 2}", "{<A>: 2, <B>: 1}"),
         ("-1", "1"),
         ("1.414...", "21.4142"),
         ("'ab...'", "'xab'"),
@@ -100,8 +90,7 @@ def raised(claimed: str, message: str, kind: str = "ValueError", **more: object)
     error |= {"line": 1, "name": None, "owner": "", "raised": True, "before": "", **more}
     example = {"line": 1, "source": more.get("source", "f()"), "want": "", "got": "", "stderr": ""}
     ended = {"status": 0, "examples": [{**example, "error": error, "expected_error": f"{claimed}\n"}]}
-    context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset())
-    return str(judge(Step(0, "doctest", "", 1), ended, context).verdict)
+    return str(judge(Step(0, "doctest", "", 1), ended, context()).verdict)
 
 
 def test_the_message_of_an_exception_counts() -> None:
@@ -133,55 +122,4 @@ def test_the_wording_of_python_may_be_of_another_version_and_its_values_may_not(
 
 @pytest.mark.parametrize(("want", "got"), [("0.343...", "0.3333333333333333"), ("0.33...", "-0.3333333333333333")])
 def test_a_wrong_number_that_is_cut_short_differs(want: str, got: str) -> None:
-    context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset())
-    example = {"line": 1, "source": "f()\n", "want": f"{want}\n", "got": f"{got}\n", "stderr": "", "error": None}
-    ended = {"status": 0, "examples": [{**example, "expected_error": None}]}
-    assert str(judge(Step(0, "doctest", "", 1), ended, context).verdict) == "differs"
-
-
-PAGE = """# wordstat
-
-```pycon
->>> import uuid
->>> str(uuid.uuid4())
-'f47ac10b-58cc-4372-a567-0e02b2c3d479'
->>> object()
-<object object at 0x7f8a1c0b4e50>
-```
-
-```pycon
->>> import datetime
->>> datetime.datetime.now()
-datetime.datetime(2020, 1, 2, 3, 4, 5, 6)
->>> 1 + 2
-4
-```
-
-```pycon
->>> import uuid
->>> str(uuid.uuid5(uuid.NAMESPACE_DNS, 'x'))
-'f47ac10b-58cc-4372-a567-0e02b2c3d479'
-```
-
-```pycon
->>> from wordstat import Counter
->>> Counter(limit=3).limit
-'3'
-```
-
-```pycon
->>> object()
-<Other object at 0x7f8a1c0b4e50>
-```
-"""
-
-
-@pytest.mark.sandbox
-@pytest.mark.usefixtures("needs_bubblewrap", "one_cache")
-@pytest.mark.xdist_group("checking")
-def test_a_value_drawn_at_random_is_known_by_running_twice(tmp_path: Path) -> None:
-    root = write_project(tmp_path)
-    (root / "README.md").write_text(PAGE)
-    found = asyncio.run(check(root, [root / "README.md"]))
-    assert [str(block.verdict) for block in found.blocks] == ["works", "differs", "differs", "differs", "differs"]
-    assert found.blocks[1].line == PAGE.splitlines().index(">>> 1 + 2") + 1
+    assert verdict_on_example(f"{want}\n", f"{got}\n") == "differs"
