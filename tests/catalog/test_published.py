@@ -25,7 +25,7 @@ from workbench.catalog.repositories import (
 )
 from workbench.cli import main
 from workbench.commands.catalog import page
-from workbench.pages.composing import rendered
+from workbench.pages.writing import rendered
 from workbench.repository import parse_source
 
 ROOT = Path(__file__).parents[2]

@@ -93,7 +93,8 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
         "s": lambda one: fixed(one["seconds"], 1),
         "status": lambda one: one["status"],
     }
-    yield table_of(cases, columns, columns.keys() - {"case", "agent", "status"})
+    numbers, droppable = columns.keys() - {"case", "agent", "status"}, ("cost $", "tokens", "steps")
+    yield table_of(cases, columns, numbers, droppable=droppable)
     told: dict[str, dict[str, None]] = {}
     for case in cases:
         if case["problem"]:
@@ -290,7 +291,7 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
     }
     if len({line.task.path for line in lines}) < 2:
         del columns["file"]  # a single file goes without saying
-    yield table_of(lines[:_MOST_ROWS], columns, {"tests", "cover", *figures_at})
+    yield table_of(lines[:_MOST_ROWS], columns, {"tests", "cover", *figures_at}, droppable=("cover",))
     if len(lines) > _MOST_ROWS:
         yield Note(f"… and {len(lines) - _MOST_ROWS:,} more tasks")
     if len(lines) < len(every):

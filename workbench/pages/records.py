@@ -294,7 +294,7 @@ REPORT_VERSION = 1
 """Counts changes that would break a reader."""
 
 
-def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
+def session_json(reader: SessionReader, contents: Contents) -> Iterator[str]:
     """Yield a session as one JSON object: all that is in the file, long texts of calls once in ``texts``, by digest."""
     texts: dict[str, str] = {}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.text import NOTHING, percent, plural, share
 from workbench.pages import wording
-from workbench.pages.page import Counted, Heat, HeatCell, Histograms, Strip, Strips
+from workbench.pages.page import Heat, HeatCell, HistogramRow, Histograms, Strip, Strips
 from workbench.pages.svg import MOST_COLUMNS
 from workbench.results.contents import Contents, Regenerated, Trial
 from workbench.results.scores import GOOD, MIDDLING, standing
@@ -178,7 +178,7 @@ def distribution_of_points(contents: Contents) -> Histograms | None:
         said += "" if spread.sd is None else f" ± {spread.sd:.1f}"
         bins = histogram([one.points for one in same if one.points is not None], 0.0, out_of, _POINT_BINS)
         toned = tuple((one, _TONES[standing((one.low + one.high) / 2 / out_of)]) for one in bins)
-        rows.append(Counted(name, toned, spread.mean, said))
+        rows.append(HistogramRow(name, toned, spread.mean, said))
     left_out = len(contents.trials) - len(drawn)
     partial = sum(_total(contents, trial).points is not None for trial in drawn) - len(counted)
     unit = f"points of {out_of:g}"
@@ -195,7 +195,7 @@ def _total(contents: Contents, trial: Trial) -> Total:
     return contents.total(trial, contents.judged[0])
 
 
-def _rows_said(rows: Sequence[Counted]) -> str:
+def _rows_said(rows: Sequence[HistogramRow]) -> str:
     return " ".join(f"{row.label}: {row.text}." for row in rows)
 
 
@@ -236,7 +236,7 @@ def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) 
         mean = next(estimate.value for estimate in one.figures.pass_at if estimate.k == k)
         text = f"{plural(len(values), 'task')}, mean {share(mean)}"
         bins = histogram(values, 0.0, 1.0, _RATE_BINS) if values else ()
-        rows.append(Counted(name, tuple((each, "") for each in bins), mean, text))
+        rows.append(HistogramRow(name, tuple((each, "") for each in bins), mean, text))
     caption = (
         "pass@k by task: how many tasks have which rate. The upright line is the mean; the table below has each task."
         + (f" The first {MOST_GROUPS} rows of {len(columns):,}." if len(columns) > MOST_GROUPS else "")
