@@ -27,7 +27,7 @@ from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base.settings import Settings
 from workbench.session import SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.studies import drawing
+from workbench.studies import comparing
 from workbench.studies.declaration import DOCS, Column, Study
 
 Asked = list[tuple[str, list[tuple[str, str]], str, bool]]
@@ -43,7 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
         tests = {pair: {"p": 0.018, "test": f"p = 0.018 (test {at})", "p_holm": 0.036} for at, pair in enumerate(pairs)}
         return {"tests": tests, "orders": {("model/0", "pass@1", "docs1", "docs0"): 0.91} if orders else {}}
 
-    monkeypatch.setattr(drawing, "drawn", drawn)
+    monkeypatch.setattr(comparing, "resampled_in_process", drawn)
     monkeypatch.setattr("workbench.app.study.screen.REST_SECONDS", 0.01)
     return found
 

@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 
 from workbench.statistics.intervals import Value
 from workbench.statistics.paired import common_tasks, holm, paired_difference, tally
-from workbench.statistics.rankings import (
-    Measured,
-    kendall_tau,
-    pair_orders,
-    ranking,
-    ranking_words,
-    scores,
-)
+from workbench.statistics.rankings import Measured, kendall_tau, pair_orders, ranking, ranking_words, scores
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
 
 differences = st.lists(st.sampled_from([-0.4, -0.2, -0.1, 0.0, 0.1, 0.3]), min_size=1, max_size=8)

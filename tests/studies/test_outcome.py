@@ -15,12 +15,11 @@ from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
 from workbench.statistics.intervals import Value, share_interval
 from workbench.statistics.paired import permutation_test
-from workbench.studies.chances import chances, every_pair, resampled_orders
-from workbench.studies.comparing import compare, rankings, taus
+from workbench.studies.comparing import compare, rankings, resampled_in_process, taus
 from workbench.studies.declaration import BadStudy, Column, Study
-from workbench.studies.drawing import drawn
 from workbench.studies.following import StudyReader, read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
+from workbench.studies.significance import adjusted_comparisons, all_pairs, resampled_orders
 
 SCORES = {
     ("a", "white"): [80.0, 90.0, 70.0], ("b", "white"): [60.0, 50.0, 70.0], ("c", "white"): [75.0, 75.0, 75.0],
@@ -106,7 +105,7 @@ def test_a_comparison_pairs_functions_across_doc_systems(matrix: Path) -> None:
     sizes = [abs(pair.difference or 0.0) for pair in found.pairs]
     assert sizes == sorted(sizes, reverse=True)
     assert list(found.by_row) == list(outcome.rows)
-    (one,) = chances(outcome, [(left, right)])
+    (one,) = adjusted_comparisons(outcome, [(left, right)])
     assert one.test == permutation_test(gaps)
     backwards = compare(outcome, right, left)
     assert backwards.difference.value == pytest.approx(-(found.difference.value or 0.0))
@@ -117,7 +116,7 @@ def test_a_comparison_pairs_functions_across_doc_systems(matrix: Path) -> None:
 def test_several_tests_are_adjusted_together(matrix: Path) -> None:
     with SessionReader(matrix) as reader:
         outcome = read_study(reader, "matrix")
-    found = chances(outcome, every_pair(outcome))
+    found = adjusted_comparisons(outcome, all_pairs(outcome))
     assert len(found) == 6
     least = min(found, key=lambda one: one.test.p or 1.0)
     assert least.adjusted == pytest.approx(min(1.0, 6 * (least.test.p or 0.0)))
@@ -173,7 +172,7 @@ def test_agents_are_measured_in_points_over_cases_and_trials(agents: Path) -> No
     assert found.difference.value == pytest.approx(statistics.fmean([10, (5 - 15) / 2, 25]))
     assert found.difference.interval.over == "over 3 cases"
     assert found.pairs[0].name == "repeat 2"
-    (one,) = chances(outcome, [(outcome.columns[1], outcome.columns[0])])
+    (one,) = adjusted_comparisons(outcome, [(outcome.columns[1], outcome.columns[0])])
     assert one.test.unit == "case"
 
 
@@ -304,11 +303,11 @@ def test_a_process_of_its_own_draws_what_the_app_must_not(matrix: Path) -> None:
         outcome = read_study(reader, "matrix")
     pair = (outcome.columns[0], outcome.columns[2])
     names = pair[0].name, pair[1].name
-    found = drawn(matrix, "matrix", [names, ("gone", "away")], "pass@3", orders=True)
-    (one,) = chances(outcome, [pair], "pass@3")
+    found = resampled_in_process(matrix, "matrix", [names, ("gone", "away")], "pass@3", orders=True)
+    (one,) = adjusted_comparisons(outcome, [pair], "pass@3")
     assert found["tests"] == {names: {"p": one.test.p, "test": one.test.words, "p_holm": one.adjusted}}
     orders = resampled_orders(outcome)["model/0", "pass@1"]
     shares = {("model/0", "pass@1", order.better, order.worse): order.resampled for order in orders}
     assert shares.items() <= found["orders"].items()
     with pytest.raises(WorkbenchError, match="has no study 'other'; it has matrix"):
-        drawn(matrix, "other", [], "")
+        resampled_in_process(matrix, "other", [], "")

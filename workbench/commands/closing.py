@@ -42,8 +42,7 @@ from workbench.regeneration.outcome import (
 from workbench.regeneration.self_check import self_check
 from workbench.results.contents import cell
 from workbench.results.failures import diagnose
-from workbench.results.reasons import Reason, counted
-from workbench.results.samples import run_check
+from workbench.results.samples import Reason, counted, run_check
 from workbench.session import SessionReader
 from workbench.session.groups import docs_words
 from workbench.session.json_forms import picked

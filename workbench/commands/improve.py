@@ -20,13 +20,20 @@ from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import RegenerationWatch, follow, position, showing
 from workbench.improving.attempts import Attempt, Standing, overall_gain
-from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
-from workbench.improving.reading import Improved, attempts_of
+from workbench.improving.changes import (
+    Checkout,
+    Improved,
+    attempts_of,
+    check_patch,
+    patch_of,
+    source_checkout,
+    suggested_name,
+)
 from workbench.orders.improve import ImproveOrder, improved, state_of
 from workbench.orders.improve import plan_of as recorded_plan
 from workbench.pages.page import Note, Part, table_of
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
-from workbench.results.kinds import Kind
+from workbench.results.tasks import Kind
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.task_names import row_id

@@ -22,7 +22,7 @@ from workbench.orders.orders import belongs
 from workbench.pages import wording
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, DocumentPlan
-from workbench.results.reasons import Reason, kind_of
+from workbench.results.samples import Reason, kind_of
 from workbench.results.scores import card_of
 from workbench.results.spread import Total
 from workbench.session import SessionError, SessionReader

@@ -25,9 +25,8 @@ from workbench.claims.project import ProjectIndex
 from workbench.engine.document import gateway_for
 from workbench.engine.process import serve
 from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of, standings
-from workbench.improving.changes import written
+from workbench.improving.changes import spliced, task_source, written
 from workbench.improving.gates import check_docstring, longest_for, read_docstring
-from workbench.improving.reading import spliced, task_source
 from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, writer_prompt
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
@@ -36,7 +35,7 @@ from workbench.orders.orders import Order, is_finished, ordered_work, refusal
 from workbench.orders.regenerate import carried_out, order_regeneration
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan, as_text
 from workbench.repository.functions import Function
-from workbench.results.kinds import Kind
+from workbench.results.tasks import Kind
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import AttemptRow, CandidateRow, ImprovementRow, TaskRow
 from workbench.session.task_names import row_id

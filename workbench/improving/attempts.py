@@ -9,7 +9,7 @@ from functools import cached_property
 
 from workbench.base.errors import WorkbenchError
 from workbench.regeneration.passk import pass_at_k
-from workbench.results.kinds import Kind, kind_of
+from workbench.results.tasks import Kind, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
 from workbench.session.sample_counts import is_counted
 from workbench.session.task_names import readable_id, row_id

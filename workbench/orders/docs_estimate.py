@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from workbench.base.plugins import names
+from workbench.base.extensions import names
 from workbench.documenters.kept import kept
 from workbench.documenters.making import kept_place, program_of
 from workbench.documenters.types import KIND, DocsName, parse_docs

@@ -12,8 +12,7 @@ from workbench.base.errors import UsageError
 from workbench.base.read_only import must_write
 from workbench.base.settings import load
 from workbench.improving.attempts import Standing, standings
-from workbench.improving.changes import Change
-from workbench.improving.reading import Improved, attempts_of, spliced, task_source
+from workbench.improving.changes import Change, Improved, attempts_of, spliced, task_source
 from workbench.orders import defaults, running
 from workbench.orders.estimate import (
     Estimate,
@@ -32,7 +31,7 @@ from workbench.orders.plan_checks import check_place, check_sandbox
 from workbench.orders.regenerate import RegenerateOrder, absolute_source, carried_out, content_of, resolved
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, ImprovementPlan, RegenerationPlan, as_text, chosen, filled, repeating
-from workbench.results.kinds import BELOW, Kind
+from workbench.results.tasks import BELOW, Kind
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.rows import ImprovementRow

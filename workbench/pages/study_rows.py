@@ -17,8 +17,7 @@ from workbench.session.json_forms import picked
 from workbench.studies.cells import CREDITED, FORMATTED, SHARES, Cell, Mean, missing_of, pass_of, score_of, value_of
 from workbench.studies.declaration import AGENTS
 from workbench.studies.leaderboard import LeaderLine, leaderboard
-from workbench.studies.outcome import ColumnSummary, StudyOutcome
-from workbench.studies.task_facts import FunctionFacts
+from workbench.studies.outcome import ColumnSummary, FunctionFacts, StudyOutcome
 
 Values = dict[str, Any]
 _COMMON: dict[str, type] = {

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from workbench.session import schema
-from workbench.session.damage import Damage, described, shown
+from workbench.session.row_reader import Damage, described, shown
 from workbench.session.schema import Column
 
 _MOST = 1e15  # of tokens, bytes, seconds and numbers of rows

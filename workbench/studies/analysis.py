@@ -25,8 +25,7 @@ from workbench.studies.cells import Mean, counted_missing
 from workbench.studies.comparing import ranked_columns, system_name
 from workbench.studies.conditions import comparable_rows
 from workbench.studies.declaration import DOCS, Column, InJson
-from workbench.studies.outcome import StudyOutcome
-from workbench.studies.task_facts import FunctionFacts, function_facts
+from workbench.studies.outcome import FunctionFacts, StudyOutcome, function_facts
 from workbench.studies.text_metrics import TextMetrics, text_metrics
 
 NO_TEXTS = "Metrics of texts are of studies of docs; this one has none."

@@ -7,10 +7,16 @@ are ranked with one another (:mod:`.conditions`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from workbench.base.errors import WorkbenchError
+from workbench.base.reasons import last_words
 from workbench.session.json_forms import picked
 from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Difference, paired_difference
@@ -362,3 +368,30 @@ def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None
                 [left.scores[name] for name in names], [right.scores[name] for name in names]
             )
     return pairs
+
+
+# -- what draws at random, in a process of its own: numpy takes longer to import than the app may take to start
+
+_MOST_SECONDS = 120.0
+
+
+def resampled_in_process(
+    session: Path, study: str, pairs: Sequence[tuple[str, str]], measure: str, orders: bool = False
+) -> dict[str, dict[Any, Any]]:
+    """Return the tests of comparisons, adjusted for their number, and with ``orders`` how often pairs keep their order in resamples.
+
+    It is ``{"tests": {pair: {"p", "test", "p_holm"}, …}, "orders": {(model, measure, better, worse): share of resamples, …}}``; a
+    WorkbenchError where it cannot be computed: numpy is not installed, say.
+    """
+    asked = {"pairs": pairs, "measure": measure, "orders": orders}
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench.studies", str(session), study],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        timeout=_MOST_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        raise WorkbenchError(last_words(done.stderr) or "The tests could not be computed.")
+    return {kind: {tuple(key): value for key, value in found} for kind, found in json.loads(done.stdout).items()}

@@ -34,8 +34,7 @@ from workbench.session.rows import TaskRow
 from workbench.statistics.correlations import Correlation
 from workbench.studies.cells import Cell, pass_of
 from workbench.studies.declaration import Column, InJson
-from workbench.studies.outcome import StudyOutcome
-from workbench.studies.task_facts import FunctionFacts, runs_by_session, session_of
+from workbench.studies.outcome import FunctionFacts, StudyOutcome, runs_by_session, session_of
 
 MOST_TASKS = 2_000
 """Of more tasks than these, all doc systems together, only so many are looked at, the same functions under every system."""

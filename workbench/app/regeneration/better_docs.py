@@ -82,7 +82,7 @@ def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
 
 def load_shown(reader: SessionReader, run: str) -> Shown:
     """Read the orders of a run with all that was tried for them, the latest order first."""
-    from workbench.improving.reading import attempts_of
+    from workbench.improving.changes import attempts_of
     from workbench.orders.improve import plan_of
 
     orders = reader.improvements(run)

@@ -24,11 +24,10 @@ from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_p
 from workbench.base.errors import BadField, UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import plural
-from workbench.improving.changes import Checkout, check_patch, source_checkout, suggested_name
-from workbench.improving.reading import Improved
+from workbench.improving.changes import Checkout, Improved, check_patch, source_checkout, suggested_name
 from workbench.orders.improve import ImproveOrder
 from workbench.plans.plan import ImprovementPlan
-from workbench.results.kinds import Kind
+from workbench.results.tasks import Kind
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:

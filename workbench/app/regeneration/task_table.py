@@ -19,10 +19,9 @@ from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import CANCELLED, DOUBTFUL, OUR_ERROR, VERDICTS
 from workbench.base.text import NOTHING, one_line, percent, plural, share
-from workbench.results.kinds import Kind
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import SampleState
-from workbench.results.tasks import TaskLine
+from workbench.results.tasks import Kind, TaskLine
 
 LEAK, DISAGREES, FLAKY = "≈", "≠", "~"
 """Marks before the name of a function: its docstring carries the code, re-checks disagree, unstable tests execute it."""

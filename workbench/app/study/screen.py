@@ -429,12 +429,12 @@ class StudyScreen(ModeScreen):
         outcome, session = self.outcome, self.session
         if outcome is None or session is None or not (self.pairs or self._orders):
             return
-        from workbench.studies import drawing
+        from workbench.studies import comparing
 
         asked = outcome.study.name, tuple(self.pairs), self.measure, self._orders
         self._drawing.ask_for(
             (outcome, *asked),
-            lambda: drawing.drawn(session, *asked),
+            lambda: comparing.resampled_in_process(session, *asked),
             self._show_drawn,
             lambda problem: self._show_drawn(problem=problem),
         )
