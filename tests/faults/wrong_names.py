@@ -119,9 +119,9 @@ NAMES = (
     Wrong(("open", EXAMPLE), ("needs a terminal",)),
     Wrong(("cases", "nosuch"), ("no test case",)),
     Wrong(("cases", ""), ("is empty",)),
-    Wrong(("cases", "--fetch"), ("needs the case",)),
+    Wrong(("cases", "--fetch"), ("needs a case",)),
     Wrong(("cases", "--id", "x"), ("--add",)),
-    Wrong(("cases", "word_counter", "--add", "folder"), ("command of its own",)),
+    Wrong(("cases", "word_counter", "--add", "folder"), ("another command",)),
     *(
         Wrong(("cases", "--add", text), words)
         for text, words in (

@@ -230,7 +230,7 @@ def test_two_servers_on_one_port(tmp_path: Path) -> None:
     [
         (("--host", "no.such.name.invalid", "--port", "0"), "is no name or address of this machine"),
         (("--host", "192.0.2.1", "--port", "0"), "is no name or address of this machine"),
-        (("--origin", "docs.example.org"), "--origin takes what stands before the path"),
+        (("--origin", "docs.example.org"), "--origin takes scheme and host"),
         (("no-such-session",), "no-such-session"),
     ],
 )
