@@ -16,7 +16,6 @@ from workbench.base import paths
 from workbench.interop.formats.atif import read_atif, to_atif
 from workbench.interop.formats.chat import read_chat, to_chat
 from workbench.interop.formats.exporting import export, trajectories_of
-from workbench.interop.formats.importing import Options
 from workbench.interop.formats.inspect import sample_of
 from workbench.interop.formats.trajectory import OWN
 from workbench.interop.formats.values import difference, patched
@@ -246,7 +245,7 @@ def test_accepted_trials_are_tuned_on_as_they_were_sent(tmp_path: Path) -> None:
 
 
 def test_a_readme_that_was_the_last_message_can_be_scored(made: Path, into: Into) -> None:
-    session, _ = into(made / "mini-text.json", options=Options(case="word_counter", readme=True))
+    session, _ = into(made / "mini-text.json", case="word_counter", readme_is_last_message=True)
     with SessionReader(session) as reader:
         (trial,) = reader.trials()
     assert (trial.case_id, trial.state) == ("word_counter", "done")

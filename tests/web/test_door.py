@@ -248,7 +248,7 @@ def test_a_token_that_can_be_guessed_is_refused(
 ) -> None:
     monkeypatch.setenv("WORKBENCH_SERVE_TOKEN", "secret")
     assert main(["serve"]) == 2
-    assert "has 6 characters; take 16 or more" in capsys.readouterr().err
+    assert "has 6 characters; use 16 or more" in capsys.readouterr().err
     assert "WORKBENCH_SERVE_TOKEN" not in os.environ  # no app inherits it
 
 

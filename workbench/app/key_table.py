@@ -93,6 +93,7 @@ WHY_NOT = {
     "resume": "Nothing is missing here: there is nothing to resume.",
     "cancel": "Nothing runs here that could be cancelled.",
     "rerun": "There is nothing here to run again.",
+    "rescore": "The trial has no README that could be scored.",
     "rerun_model": "There is nothing here to run again.",
     "rerun_failed": "There is no sample here that did not pass.",
     "fork": "There is no step here to go on from.",
@@ -169,7 +170,7 @@ _START = "start, resume or cancel runs"
 _LABEL = "keep stars, tags or remarks"
 _ARRANGE = "rename, delete, merge or bring back anything"
 _STARTING = (
-    "add_samples cancel cancel_study check_block check_readme fork improve new_study pause rerun rerun_failed rerun_model resume "
+    "add_samples cancel cancel_study check_block check_readme fork improve new_study pause rerun rerun_failed rerun_model rescore resume "
     "resume_study test_docs turn use"
 )
 CHANGING = {

@@ -9,13 +9,13 @@ from dataclasses import asdict
 
 from workbench.base import glyphs, paths, settings
 from workbench.base.errors import WorkbenchError
+from workbench.base.extension_check import import_folders
 from workbench.base.extensions import is_dotted
 from workbench.base.plugins import GROUPS, Plugin, installed
 from workbench.commands.arguments import Argument, Command
 from workbench.commands.output import print_json, say, say_path, sign, tell
 from workbench.commands.terminal import Terminal
 from workbench.models.local_files import LOCAL_NAME, install_local_model, local_model_status
-from workbench.orders.extension_check import import_folders
 from workbench.pages.page import PageTable
 
 # -- locate

@@ -18,10 +18,10 @@ from workbench.metrics.helpfulness import Documented, Helpfulness, judge_helpful
 from workbench.metrics.tasks import USUAL, GroupMetrics, docs_of, measure_run, to_json
 from workbench.metrics.texts import needed
 from workbench.models.names import check_model
-from workbench.orders.session_names import resolve_session, working_copy
 from workbench.pages.page import Note, PageTable, Part
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
+from workbench.session.session_names import resolve_session, working_copy
 
 ARGUMENTS = {
     "session SESSION": "a session file, or the name of one",

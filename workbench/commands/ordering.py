@@ -13,10 +13,11 @@ from workbench.base.errors import UsageError
 from workbench.base.settings import load
 from workbench.commands.arguments import shared
 from workbench.commands.output import look_for_damage, print_json, say, say_path, tell
+from workbench.orders.estimate import Estimate
 from workbench.orders.measured import measure
 from workbench.orders.order import WorkOrder
-from workbench.orders.session_names import check_name, named
 from workbench.session.json_forms import picked
+from workbench.session.session_names import check_name, named
 
 #: Arguments of every command that orders work.
 ORDERING = shared("--queue", "--dry-run", "--yes", "--detach", "--json")
@@ -58,13 +59,7 @@ def settle(arguments: argparse.Namespace, order: WorkOrder) -> int | None:
         return None
     estimate = order.estimate(measure(order.session, order.session))
     if arguments.dry_run:
-        if arguments.json:
-            names = ("noun", "count", "requests", "seconds", "building:building_seconds", "dollars", "basis", "up_to")
-            docs = None if estimate.documentation is None else asdict(estimate.documentation)
-            values = {**picked(estimate, *names, "left_out", "without:time_without"), "documentation": docs}
-            print_json({"type": "estimate", "what": order.what, **values, "basis": estimate.basis or None})
-        else:
-            say(f"{order.what} = {estimate.sentence()}. Nothing was started.")
+        print_estimate(order.what, estimate, as_json=arguments.json)
         return 0
     if why := estimate.beyond(known.ask_above_dollars, known.ask_above_minutes):
         tell(
@@ -72,6 +67,16 @@ def settle(arguments: argparse.Namespace, order: WorkOrder) -> int | None:
         )
         return 2
     return None
+
+
+def print_estimate(what: str, estimate: Estimate, *, as_json: bool) -> None:
+    if as_json:
+        names = ("noun", "count", "requests", "seconds", "building:building_seconds", "dollars", "basis", "up_to")
+        docs = None if estimate.documentation is None else asdict(estimate.documentation)
+        values = {**picked(estimate, *names, "left_out", "without:time_without"), "documentation": docs}
+        print_json({"type": "estimate", "what": what, **values, "basis": estimate.basis or None})
+    else:
+        say(f"{what} = {estimate.sentence()}. Nothing was started.")
 
 
 def session_path(text: str) -> Path:

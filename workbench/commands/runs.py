@@ -20,10 +20,10 @@ from workbench.orders.orders import all_orders
 from workbench.orders.regenerate import move
 from workbench.orders.rerun import RerunOrder, RerunTrialOrder
 from workbench.orders.rescore import RescoreOrder
-from workbench.orders.session_names import is_example, resolve_session, writable_copy
 from workbench.plans.plan import DocumentPlan, RegenerationPlan
 from workbench.session import SessionReader
 from workbench.session.pending_work import is_rescored, unfinished
+from workbench.session.session_names import is_example, resolve_session, writable_copy
 
 # -- resume
 

@@ -18,8 +18,8 @@ from workbench.commands.arguments import Argument, Command, asked, shared, whole
 from workbench.commands.output import print_json, say, tell
 from workbench.interop.a2a.agent import check_installed
 from workbench.orders.run import resolved, resolved_judge
-from workbench.orders.session_names import resolve_session
 from workbench.plans.plan import DocumentPlan
+from workbench.session.session_names import resolve_session
 
 TOKEN_VARIABLE = "WORKBENCH_SERVE_TOKEN"
 _SHORTEST = 16  # characters of a token that a user chose

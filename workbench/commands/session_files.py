@@ -7,23 +7,24 @@ import sys
 from pathlib import Path
 
 from workbench.base.errors import UsageError
-from workbench.base.text import one_line, plural
-from workbench.catalog import resolve_case
-from workbench.commands.arguments import Argument, Command, path, shared
-from workbench.commands.ordering import session_path
+from workbench.base.text import one_line
+from workbench.commands.arguments import Argument, Command, asked, path, plan_of, shared
+from workbench.commands.ordering import ORDERING, carry_out, session_path
 from workbench.commands.output import look_for_damage, print_json, say, say_path, tell, tell_over
 from workbench.engine.merging import merge as merge_sessions
 from workbench.interop.formats.exporting import export as export_items
 from workbench.interop.formats.exporting import own_exporters
-from workbench.interop.formats.importing import Options, Tally, files_in
+from workbench.interop.formats.importing import Tally
 from workbench.interop.formats.importing import import_files as import_into
-from workbench.interop.formats.reading import importer_named
-from workbench.orders.session_names import is_example, named, new_place, resolve_session
+from workbench.orders.import_files import ImportOrder
+from workbench.orders.launching import enqueue, wait_for_turn
+from workbench.plans.plan import ImportPlan
 from workbench.results.items import find_item
 from workbench.results.scores import cards_of
-from workbench.session import SUFFIX, SessionReader, SessionWriter, file, labels
+from workbench.session import SUFFIX, SessionReader, SessionWriter, labels
 from workbench.session.json_forms import picked
 from workbench.session.placing import discard_empty
+from workbench.session.session_names import is_example, named, new_place, resolve_session
 
 # -- pack
 
@@ -149,57 +150,45 @@ def _criterion(reader: SessionReader, trial: str, name: str) -> str:
 
 # -- import
 
-_IMPORT: dict[str, Argument] = {
-    "files FILE…": (
-        "files or folders: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks",
-        path,
-    ),
-    "--format IMPORTER": "read all files with this importer of a plug-in, or package.module:Class (default: detect each format)",
-    **shared("--session"),
-    "--case CASE": "the test case of the trajectories, so that they can be scored",
-    "--readme-is-last-message": "take the last message of each trajectory as its README",
-    "--json": "print one JSON object with the counts",
-}
+_IMPORT: dict[str, Argument] = {**asked(ImportPlan), **shared("--session"), **ORDERING}
 
 
 def import_files(arguments: argparse.Namespace) -> int:
-    case = resolve_case(arguments.case).id if arguments.case else ""
-    importer = importer_named(arguments.format) if arguments.format else None
-    files = files_in(arguments.files) if importer is None else files_in(arguments.files, importer.endings)
-    session = named(session_path(arguments.session))
-    made = file.ensure(session)
-    live = not arguments.json and sys.stderr.isatty()
+    """Return 1 if something could not be read and 130 if the import was stopped."""
+    order = ImportOrder(named(session_path(arguments.session)), plan_of(ImportPlan, arguments))
+
+    def follow() -> int:
+        if arguments.queue:
+            enqueue(order.session, order.runs[0])
+            wait_for_turn(order.session, order.runs[0])
+        return _read(order, as_json=arguments.json)
+
+    return carry_out(arguments, order, follow, here=True)
+
+
+def _read(order: ImportOrder, *, as_json: bool) -> int:
+    session, live = order.session, not as_json and sys.stderr.isatty()
 
     def on_progress(tally: Tally) -> None:
         if live:
             counts = f"{tally.added:,} imported · {tally.known:,} already present"
             tell_over(f"{tally.done:,} of {tally.files:,} files · {counts}")
 
-    tally = import_into(session, files, Options(case, arguments.readme_is_last_message, importer), on_progress)
+    tally = import_into(session, order.runs[0], on_progress)
     if live:
         tell_over("")
-    exists = not (made and discard_empty(session))
+    exists = not (order.made and discard_empty(session))
     for line in (*tally.problems, *tally.remarks):
         tell(line)
-    if arguments.json:
+    if as_json:
         counts = picked(tally, "added", "known", "files", "problems", "remarks", "stopped")
         place = str(session) if exists else None
         print_json({"type": "imported", "session": place, "run": tally.run or None, **counts})
     else:
         if exists:
             say_path(session)
-        say(import_summary(tally))
+        say(tally.sentence())
     return 130 if tally.stopped else 1 if tally.problems else 0
-
-
-def import_summary(tally: Tally) -> str:
-    parts = [f"{tally.added:,} imported"]
-    if tally.known:
-        parts.append(f"{tally.known:,} already present")
-    if tally.problems:
-        parts.append(f"{len(tally.problems):,} could not be read")
-    stopped = f"; stopped after {tally.done:,} of {tally.files:,} files, run the same command to continue"
-    return ", ".join(parts) + f" ({plural(tally.files, 'file')}){stopped if tally.stopped else ''}."
 
 
 # -- export

@@ -16,7 +16,6 @@ from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
 from workbench.orders.rerun import find_items
-from workbench.orders.session_names import resolve_session
 from workbench.pages import records, regeneration_page, session_page, wording
 from workbench.pages.excerpts import Excerpts
 from workbench.pages.page import BulletList, FactList, Note, Page, PageTable, Part, Preformatted, Subheading, table_of
@@ -27,6 +26,7 @@ from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader, json_forms
 from workbench.session.labels import SESSION
 from workbench.session.rows import CallRow, CandidateRow, StepRow
+from workbench.session.session_names import resolve_session
 from workbench.session.task_names import row_id
 from workbench.studies.following import read_study
 

@@ -17,7 +17,6 @@ from workbench.commands.watching import TerminalShow, follow, stop
 from workbench.metrics.paper import published_paper
 from workbench.metrics.texts import needed
 from workbench.orders.launching import wait_for_others
-from workbench.orders.session_names import resolve_session
 from workbench.orders.study import (
     StudyOrder,
     each_run,
@@ -31,6 +30,7 @@ from workbench.pages.study_report import study_json
 from workbench.pages.writing import rendered
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
+from workbench.session.session_names import resolve_session
 from workbench.studies.analysis import analyse
 from workbench.studies.declaration import PAPER, Study, with_amounts
 from workbench.studies.following import declared, read_study

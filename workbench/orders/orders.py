@@ -171,7 +171,7 @@ def _settings(source: str) -> tuple[object, ...] | None:
 
 def check_samples(session: Path, plan: RegenerationPlan) -> None:
     """Refuse, by UsageError, a samples file in which an answer that was tested is another one now: one name never stands for two."""
-    from workbench.orders.samples import read_samples
+    from workbench.regeneration.samples_file import read_samples
 
     if not plan.evaluator.startswith("samples:") or not session.exists():
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench import catalog
 from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extension_check import import_folders
 from workbench.base.extensions import is_dotted
 from workbench.base.files import expanded
 from workbench.base.plugins import names
@@ -19,18 +20,17 @@ from workbench.documenters.making import program_of
 from workbench.orders import defaults
 from workbench.orders.docs_estimate import documentation
 from workbench.orders.estimate import Documentation, Estimate, building_first, estimate_ask, estimate_candidates
-from workbench.orders.extension_check import import_folders
 from workbench.orders.measured import Measured
 from workbench.orders.order import WorkOrder
 from workbench.orders.orders import Order, check_samples, is_finished, is_same_work
 from workbench.orders.plan_checks import check_place, check_regeneration, check_sandbox
-from workbench.orders.session_names import resolve_session
 from workbench.plans.plan import Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.groups import CONTROLS, canonical
 from workbench.session.identity import run_id
 from workbench.session.pending_work import is_missing
 from workbench.session.rows import RunRow, columns
+from workbench.session.session_names import resolve_session
 
 if TYPE_CHECKING:
     from workbench.regeneration.prompts import OwnPrompt
@@ -235,7 +235,7 @@ def full_ask(plan: RegenerationPlan) -> Ask:
     if evaluator in CONTROLS:
         return replace(base, samples=plan.samples or 1)
     if evaluator.startswith("samples:"):
-        from workbench.orders.samples import read_samples
+        from workbench.regeneration.samples_file import read_samples
 
         path = expanded(evaluator.removeprefix("samples:")).absolute()
         read_samples(path)

@@ -80,7 +80,7 @@ def _is_complete(session: Path, study: Study, column: Column) -> bool:
 
 
 def _written_out(study: Study) -> Study:
-    from workbench.orders.session_names import resolve_session
+    from workbench.session.session_names import resolve_session
 
     if study.kind == PAPER:
         raise BadStudy(f"The study {study.name} is read-only: the published tables, of which nothing can be executed.")
