@@ -85,9 +85,9 @@ def test_the_distribution_counts_every_scored_trial_but_no_fork(some: Contents) 
     assert isinstance(figure, Histograms)
     mains = [trial.main for trial in many.trials if trial.main is not None and not trial.row.parent]
     scored = sum(score.points is not None for score in mains)
-    assert f"{len(mains) - scored:,} trials with points of fewer tiers left out" in figure.caption
+    assert f"{len(mains) - scored:,} trials with points of fewer tiers excluded" in figure.caption
     assert sum(one.count for row in figure.rows for one, _ in row.bins) == scored
-    assert f"{10 * times} forks of recorded trials left out" in figure.caption
+    assert f"{10 * times} forks of recorded trials excluded" in figure.caption
     assert {row.label for row in figure.rows} == {"white", "planner-2", "single-file"}
     numbers = [
         int((text.text or "0").replace(",", ""))

@@ -287,7 +287,7 @@ def test_the_analysis_of_a_study_stands_in_every_format_with_published_figures_b
     )
     for format in ("md", "html"):
         page = report(texts, "texts", format)
-        for section in ("Do rankings hold in parts?", "By kinds of functions", "Docs that carry the code"):
+        for section in ("Do rankings hold in parts?", "By kinds of functions", "Docs that contain the code"):
             assert section in page
         if format == "md":
             line = next(one for one in page.splitlines() if one.startswith("| rouge-1 | code-doc |"))
@@ -323,10 +323,10 @@ def test_what_checks_itself_what_was_left_out_and_the_published_figures(beside: 
     values = json.loads(report(beside, "beside", "json"))
     method = values["method"]
     assert method["facts"]["seed of tests and resamples"] == "7"
-    made = method["tables"]["Under what each column was made."]
+    made = method["tables"]["Conditions of each column."]
     assert [one["column"] for one in made] == ["original", "none"]
     assert {(one["prompt"], one["context"], one["docs scope"]) for one in made} == {(PROMPT, CONTEXT, "repository")}
-    check = method["tables"]["What was left out, and the self-check, summed over the runs of a row."]
+    check = method["tables"]["Exclusions and self-checks, summed over the runs of a row."]
     assert check == [
         {
             "repository": "schema", "runs": "2", "tasks": "6", "excluded": "2", "dropped": "2", "reference passed": "6 of 6",

@@ -129,7 +129,7 @@ def test_reports_and_show_say_what_is_left_out(session: Path, capsys: pytest.Cap
         out = session.with_suffix(f".{ending}")
         write_report(session, ending, out)
         told = out.read_text()
-        assert "1 run put away: left out here" in told
+        assert "1 run archived: omitted here" in told
         assert "baseline" in told
         assert "bad-1" not in told
     assert main(["show", str(session)]) == 0

@@ -152,7 +152,7 @@ def test_the_method_names_what_each_column_was_made_under(tmp_path: Path) -> Non
     method = json.loads(reports(path, "docs")["json"])["method"]
     made = {
         one["column"]: (one["docs scope"], one["prompt"])
-        for one in method["tables"]["Under what each column was made."]
+        for one in method["tables"]["Conditions of each column."]
     }
     assert made == {"none": ("repository", PROMPT), "original (other.session)": ("target", "short-1")}
     assert "docs scope" not in method["facts"]
@@ -175,7 +175,7 @@ def test_what_was_put_away_counts_in_no_cell_of_docs(tmp_path: Path) -> None:
             for row in ("one", "two", "three"):
                 writer.bring_back_run(f"{row}-none")
         assert mean_of(watching.look(), "none") == 0.0
-    assert "put away" not in reports(path, "docs")["md"].replace("Runs that were put away are in no figure", "")
+    assert "archived" not in reports(path, "docs")["md"].replace("Archived runs are excluded", "")
 
 
 def test_doubtful_and_repaired_passes_are_counted_and_ranked_with_and_without(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Two things side by side as a page: who they are, their figures, a table for each pane, and the lines in which texts differ."""
+"""A comparison as a page: the two sides, their figures, a table for each pane, and the lines in which texts differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.pages.page import Note, Page, PageTable, Part, Preformatted, Sect
 
 
 def comparison_page(found: Sequence[panes.Comparison], notes: Sequence[str] = ()) -> Page:
-    """Return the page of a comparison, or of several pairs of groups; what differs has its rows, of the rest it says how much it is."""
+    """Return the page of one comparison, or of several pairs of groups; equal rows are only counted."""
     lead, *others = (tuple(_head(one)) for one in found)
     sections: list[Section] = []
     for at, one in enumerate(found):
@@ -21,7 +21,7 @@ def comparison_page(found: Sequence[panes.Comparison], notes: Sequence[str] = ()
 
 
 def _is_long(pane: panes.Pane) -> bool:
-    """Return whether a pane has a section, not only a line."""
+    """Whether a pane has a section of its own instead of a line."""
     return pane.page and not pane.same if isinstance(pane, Texts) else bool(pane.page and pane.rows)
 
 

@@ -1,7 +1,4 @@
-"""A page as Markdown; foreign text is escaped or fenced and can change nothing around it.
-
-Figures are left out: the tables beside them have their numbers.
-"""
+"""A page as Markdown; texts from outside are escaped or fenced. Figures are left out: the tables have their numbers."""
 
 from __future__ import annotations
 
@@ -12,15 +9,15 @@ from itertools import chain
 from workbench.base.text import clean
 from workbench.pages import page
 
-# An underscore inside a word is no emphasis; what only means something at the start of a line is escaped only there.
+# An underscore inside a word is not emphasis; characters with a meaning only at the start of a line are escaped only there.
 _PUNCTUATION = re.compile(r"([\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|^[#+=>-]|#(?=#*$))")
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _BACKTICKS = re.compile(r"`+")
-# An interval in brackets is no link unless something is attached to it; people read this on terminals, too.
+# An interval in brackets is not a link unless followed by one of these; unescaped it stays readable on a terminal.
 _INTERVAL = re.compile(r"\\\[([−+\d., ]+)\\\](?![\[(:])")
 _PLUS = re.compile(r"^\\\+(?=\d)")
 _SHORT = 300
-"""Characters of a line that needs no block of its own."""
+"""Prose up to this length stays on its title's line."""
 
 
 def inline(text: object) -> str:
@@ -33,7 +30,7 @@ def inline(text: object) -> str:
 
 
 def fence(text: str, language: str = "") -> str:
-    """Return a text as a code block; the fence is longer than any run of backticks inside."""
+    """Return a code block whose fence is longer than any run of backticks inside."""
     text = clean(text)
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     ticks = "`" * max(3, longest + 1)
@@ -115,7 +112,7 @@ def _literal(part: page.Preformatted) -> str:
 
 
 def _hidden(title: str, small: str, text: page.Preformatted) -> str:
-    """Return a code block behind a summary; the blank lines let Markdown read it inside the HTML."""
+    """Return a collapsed code block; the blank lines are needed for Markdown inside HTML."""
     summary = f"{inline(title)}{f', {inline(small)}' if small else ''}"
     return f"<details><summary>{summary}</summary>\n\n{fence(text.text, text.language)}\n</details>\n"
 
