@@ -95,7 +95,7 @@ NAMES = (
     Wrong(("catalog", ""), ("is empty",)),
     Wrong(("catalog", "--record", "x"), ("workbench catalog list", "--record")),
     Wrong(("catalog", "check", "--markdown"), ("workbench catalog check", "--markdown")),
-    Wrong(("catalog", "check", "schema", "--record", "README.md"), ("takes a folder",)),
+    Wrong(("catalog", "check", "schema", "--record", "README.md"), ("needs a folder",)),
     *(
         Wrong(("cluster", "--host", text), words)
         for text, words in (

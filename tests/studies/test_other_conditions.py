@@ -150,10 +150,7 @@ def test_the_method_names_what_each_column_was_made_under(tmp_path: Path) -> Non
     put_docs(other, {"original": [PASSED]}, scope="target", prompt="short-1")
     put_docs(path, {"none": [PASSED]}, results=(f"session:{other}",))
     method = json.loads(reports(path, "docs")["json"])["method"]
-    made = {
-        one["column"]: (one["docs scope"], one["prompt"])
-        for one in method["tables"]["Conditions of each column."]
-    }
+    made = {one["column"]: (one["docs scope"], one["prompt"]) for one in method["tables"]["Conditions of each column."]}
     assert made == {"none": ("repository", PROMPT), "original (other.session)": ("target", "short-1")}
     assert "docs scope" not in method["facts"]
 

@@ -1,4 +1,4 @@
-"""``workbench catalog``: the paper's 28 repositories, its counts beside those found here, and how to find them again."""
+"""``workbench catalog``: the paper's 28 repositories with published counts and those found here, and how to reproduce these."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _check(arguments: argparse.Namespace) -> int:
     entries = [find_repository(name) for name in arguments.names]
     folder = expanded(arguments.record).absolute() if arguments.record else None
     if folder is not None and folder.exists() and not folder.is_dir():
-        raise UsageError(f"--record takes a folder, and {folder} is none.")
+        raise UsageError(f"--record needs a folder, which {folder} is not.")
     wanted = entries or [entry for entry in load_repositories() if entry.usable]
     return check(wanted, arguments.sandbox, arguments.record is not None, folder, arguments.json)
 
@@ -90,8 +90,8 @@ WRITTEN = Marked(
 )
 NOTE = (
     "Published: the paper's Table 2. Its candidates fit the number of all functions, those of the tests included. Its "
-    "`n_all_tasks` are functions that a passing test reaches, those below a folder `tests/` left out: no docstring is needed, "
-    "and no stub filter is in the numbers. `--selection published` applies that rule ([its counts](dataset.md)). Test "
+    "`n_all_tasks` are functions that a passing test reaches, without those below a folder `tests/`: no docstring is needed, "
+    "and no stub filter is applied. `--selection published` applies that rule ([its counts](dataset.md)). Test "
     "functions are among them only where tests lie elsewhere (schema, tabulate). Here, by the selection `filtered`: functions outside "
     "the tests, then those in tests and other files; traced by a stable test, which corresponds to `n_all_tasks`; tests within "
     "10 s, which corresponds to `n_tasks`; and tasks, which also fail with a stub and have no counterpart there. "
@@ -109,7 +109,7 @@ def _row(name: str, status: str, published: object, here: object, absent: str = 
 
 
 def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[Part, ...]:
-    """Return the counts of all repositories, with the published sums of all, then of those built here beside the sums found here."""
+    """Return the counts of all repositories, with sums over all of them and over those built here."""
     found = [(entry, record(entry)) for entry in load_repositories()]
     built = [(entry, here) for entry, here in found if here is not None]
     rows = [
@@ -129,13 +129,13 @@ def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[P
 
 
 def page(record: Callable[[Repository], Record | None] = bundled_record) -> Page:
-    """Return the page of the documentation; only records that come with the program are on it."""
+    """Return the page of the documentation, from packaged records only."""
     sections = (Section(entry.repository, (FactList(_facts(entry, record(entry))),)) for entry in load_repositories())
     return Page("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
 
 
 def _scores(entry: Repository) -> PageTable:
-    """Return the published pass@k: a column for each evaluator and k, a line for each doc system."""
+    """Return the published pass@k, with a row for each doc system and a column for each evaluator and k."""
     scores = published_scores(entry.repository)
     columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
     systems = dict.fromkeys((score.documenter, score.documenter_model) for score in scores)
@@ -237,20 +237,20 @@ def _summed(rows: Sequence[object], *names: str) -> dict[str, int]:
 
 VERBS: dict[str, Verb] = {
     "list": (
-        "list the repositories, or show those that are named",
+        "list the repositories, or show the named ones",
         {
             "[names NAME…]": "show these repositories (owner/name or name)",
-            "--markdown": "print the page of the catalogue for the documentation",
+            "--markdown": "print the catalogue as a page of the documentation",
             **shared("--json"),
         },
         _list,
     ),
     "check": (
-        "build the tasks of repositories and test both controls on every task",
+        "build the tasks of repositories and test both controls on each",
         {
-            "[names NAME…]": "these repositories; all that can be built unless given",
+            "[names NAME…]": "these repositories (default: all that can be built)",
             "--record FOLDER": (
-                "write the counts down, among your own records or into FOLDER",
+                "record the counts, among your own records or in FOLDER",
                 {"nargs": "?", "const": "", "default": None},
             ),
             "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class",
@@ -262,18 +262,17 @@ VERBS: dict[str, Verb] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What a check found: the counts, and a sentence for each control whose verdict is not what it should be."""
+class CheckedRepository:
+    """The counts of a repository, and a sentence for each control with a wrong verdict."""
 
     record: Record
     wrong: tuple[str, ...]
 
 
 def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
-    """Check one repository after another; what cannot be built is told, and the others go on.
+    """Check repositories in turn, even after one that cannot be built; ``recorded`` counts go to ``folder`` or the user's records.
 
-    Counts are written into ``folder`` if they are ``recorded``, by default among the user's own records. Returns 0 if
-    ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
+    Returns 0 if ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
     """
     failures = 0
     for entry in entries:
@@ -296,10 +295,10 @@ def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: P
     return 1 if failures else 0
 
 
-def check_one(entry: Repository, sandbox: str = "") -> Checked:
+def check_one(entry: Repository, sandbox: str = "") -> CheckedRepository:
     backend = choose_backend(sandbox or settings.load().sandbox or None)
     began = time.monotonic()
-    prepared = asyncio.run(prepare(entry.repository, backend, _Lines(entry.name), rebuild=True))
+    prepared = asyncio.run(prepare(entry.repository, backend, _StageLog(entry.name), rebuild=True))
     built = time.monotonic()
     outcomes = _controls(entry, backend.name)
     ended = time.monotonic()
@@ -312,7 +311,7 @@ def check_one(entry: Repository, sandbox: str = "") -> Checked:
     ]
     passed = {control: sum(outcomes.get((control, name)) == "passed" for name in names) for control in CONTROLS}
     seconds = {"tasks": round(built - began, 1), "controls": round(ended - built, 1)}
-    return Checked(_record(entry, prepared, backend.name, passed, seconds), tuple(wrong))
+    return CheckedRepository(_record(entry, prepared, backend.name, passed, seconds), tuple(wrong))
 
 
 def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
@@ -380,7 +379,7 @@ def _first_line(text: str) -> str:
     return one_line(text, 160)
 
 
-class _Lines:
+class _StageLog:
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -391,7 +390,7 @@ class _Lines:
             tell(f"{self._name}: {name} {state}  {note}".rstrip())
 
 
-def _print(checked: Checked, place: Path | None) -> None:
+def _print(checked: CheckedRepository, place: Path | None) -> None:
     record = checked.record
     tests = f"{record.stable} stable tests" + (f", {record.unusable} not usable" if record.unusable else "")
     say(

@@ -117,7 +117,7 @@ def run_on_session(arguments: argparse.Namespace) -> int:
     except NoIsolation as error:
         tell(f"{error} Names are looked up nevertheless.")
         order.execute = False
-    shown = _Shown(order.execute, order.seconds, arguments)
+    shown = _ReadmeResults(order.execute, order.seconds, arguments)
 
     def look() -> int:
         for run in order.runs:
@@ -140,7 +140,7 @@ def _say_error(event: dict[str, Any]) -> None:
         tell(event["sentence"])
 
 
-class _Shown:
+class _ReadmeResults:
     """Prints the result of each README once."""
 
     def __init__(self, execute: bool, seconds: float, arguments: argparse.Namespace) -> None:

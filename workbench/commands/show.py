@@ -1,4 +1,4 @@
-"""``workbench show SESSION [ITEM]``: what is in a session, an item of it, a step, a candidate; ``--costs``: what models cost."""
+"""``workbench show SESSION [ITEM]``: a session, a trial, step, task or candidate; ``--costs``: the costs of models."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from workbench.session.session_names import resolve_session
 from workbench.session.task_names import row_id
 from workbench.studies.following import read_study
 
-_FAILURES = 10  # ways to fail that a page of a session has; reports have more
+_FAILURES = 10  # failure groups; reports have more
 
 
 def show(reader: SessionReader, contents: Contents, called: str) -> Page:
-    """Return a session, or the item that ``contents`` was read for, as a page; ``called`` is how the person named the session."""
+    """Return a session, or the item of ``contents``, as a page; ``called`` is the user's name of the session."""
     item, texts = contents.item, Excerpts(reader, whole=True)
     if item is None:
         return Page(contents.name, tuple(_session(reader, contents, called)))
@@ -85,7 +85,7 @@ def _studies(reader: SessionReader, called: str) -> Iterator[Part]:
             continue
         yield Note(
             f"Study {study.name}: {plural(len(outcome.rows), 'row')} × {plural(len(outcome.columns), 'column')}, {outcome.progress} done. "
-            f"Compare with: workbench study {study.name} --session {called} --show"
+            f"To compare: workbench study {study.name} --session {called} --show"
         )
 
 
@@ -163,11 +163,10 @@ def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, tex
 
 
 ARGUMENTS = {
-    "[session]": "a session file, or the name of one",
+    "[session]": "a session file or name",
     "[item ITEM]": "a trial, task or candidate by the first characters of its id, a task by its function's name, or "
     "TRIAL:STEP for one step",
-    "--costs": "requests, tokens, dollars and seconds of each model by kind of run: in one session, or in all where "
-    "none is named",
+    "--costs": "print requests, tokens, dollars and seconds by model and kind of run, of one session or of all",
     "--json": "print everything as JSON lines, each with its type",
 }
 
@@ -176,7 +175,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.costs:
         return _show_costs([resolve_session(arguments.session)] if arguments.session else None, as_json=arguments.json)
     if not arguments.session:
-        raise UsageError("Name a session; `workbench locate sessions` says where they are. --costs needs none.")
+        raise UsageError("Name a session; `workbench locate sessions` prints their folder. Only --costs needs none.")
     path = resolve_session(arguments.session)
     with SessionReader(path) as reader:
         reader.hold()
@@ -199,7 +198,7 @@ def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
     elif rows:
         Terminal().parts([costs_table(rows)])
     else:
-        say("No model was asked yet.")
+        say("No model has been asked yet.")
     for problem in problems.values():
         tell(f"workbench: {problem}")
     return 1 if problems else 0
@@ -222,7 +221,7 @@ def costs_table(rows: Sequence[ModelCost]) -> PageTable:
 
 
 def _id_of(reader: SessionReader, text: str) -> str:
-    """Return the id of the task that a function's name, a readable id or a glob means; any other text as it is."""
+    """Return the id of the task with this function name, readable id or glob, else the text itself."""
     if any(key.startswith(text.strip().lower()) for key in all_items(reader)):
         return text
     tasks, _ = find_items(reader, text.strip())
