@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 
 from regenerated import RUN, Recorder
 
-from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.task_table import TaskResultTable
 from workbench.app.regeneration.went_wrong import FAILURES, load_curves, load_findings
-from workbench.app.toolkit.columns import Columns
+from workbench.app.toolkit.columns import ColumnLayout
 from workbench.app.toolkit.table import Arrangement
 from workbench.results.tasks import TaskLine, load_lines
 from workbench.session import SessionReader
@@ -74,9 +74,9 @@ def timed(what: Callable[[], Any]) -> tuple[float, Any]:
 
 def timed_table(lines: list[TaskLine]) -> tuple[float, float]:
     """Return the seconds in which the table sorts tasks by pass@1, and in which it groups them by file with figures."""
-    table = TaskTable()
+    table = TaskResultTable()
     table.rows, table.ks = tuple(lines), (1, 3)
-    table.columns = Columns(table._columns(lines))
+    table.columns = ColumnLayout(table._columns(lines))
     table.arrangement = Arrangement("pass@1")
     sort, _ = timed(table.arrange_rows)
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.many_trials import many_trials
 
-from workbench.app.sessions.listing import Remembered, found_sessions, looked_into
+from workbench.app.sessions.listing import SessionCache, found_sessions, with_facts
 from workbench.app.sessions.table import SessionTable, words
 
 AIM = 10.0
@@ -38,14 +38,14 @@ def main() -> int:
             for number in range(1, count):
                 shutil.copyfile(first, first.with_name(f"s{number}.session"))
             began = time.perf_counter()
-            memory = Remembered()
-            entries = [looked_into(entry) for entry in found_sessions()]
+            memory = SessionCache()
+            entries = [with_facts(entry) for entry in found_sessions()]
             for entry in entries:
                 memory.note(entry)
             memory.save(entries)
             looked = time.perf_counter() - began
             began = time.perf_counter()
-            memory = Remembered()
+            memory = SessionCache()
             known = [memory.recall(entry) for entry in found_sessions()]
             recalled = time.perf_counter() - began
             assert all(known)

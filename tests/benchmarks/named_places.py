@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.many_trials import many_trials
 
-from workbench.app.palette import NamedPlace, find, load_places
+from workbench.app.palette import NamedLocation, find, load_places
 from workbench.session import SessionReader
 
 TYPED = ("white", "trial white repeat", "fn_99", "cnttst", "pkg module", "zzzz")
@@ -34,7 +34,7 @@ def main() -> int:
             print(f"{len(trials):,} names read in {time.perf_counter() - began:.2f} s")
     worst = before = 0.0
     for count in counts:
-        tasks = [NamedPlace("task", f"pkg_{n % 97}.Class{n % 1009}.fn_{n}", "task") for n in range(count)]
+        tasks = [NamedLocation("task", f"pkg_{n % 97}.Class{n % 1009}.fn_{n}", "task") for n in range(count)]
         places, line = [*trials, *tasks], []
         for typed in TYPED:
             began = time.perf_counter()

@@ -15,8 +15,8 @@ from textual.binding import Binding
 from workbench.app.key_table import key_of, refusal, use_keymap, why_not
 from workbench.app.keys import bindings
 from workbench.app.navigation import NavigatingApp
-from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.literal import LastNet
+from workbench.app.toolkit.latest import LatestWorker
+from workbench.app.toolkit.literal import ControlCharFilter
 from workbench.base import paths
 from workbench.base.collecting import collect_rarely
 from workbench.base.errors import WorkbenchError
@@ -64,14 +64,14 @@ class WorkbenchApp(NavigatingApp):
     def __init__(self, session: Path | None, settings: Settings, *, warm_engine: bool = True) -> None:
         self.begins_with_overview = self.begins_with_tour = False
         super().__init__(session, settings, "cases" if session is None else "trajectory")
-        self._doing = Latest(self, "engine", every=True)
-        self._exporting = Latest(self, "export", every=True)
-        self._warming = Latest(self, "warm")
+        self._doing = LatestWorker(self, "engine", every=True)
+        self._exporting = LatestWorker(self, "export", every=True)
+        self._warming = LatestWorker(self, "warm")
         self._wants_warm = warm_engine and not is_read_only()
         self._ended = False
         self._explained = ""  # what was said last of a key that does nothing
         self._interrupted_at = -INTERRUPT_SECONDS
-        self._net = LastNet()
+        self._net = ControlCharFilter()
         self._filters.append(self._net)
         use_keymap(settings.keymap)
         if settings.keymap:
@@ -191,13 +191,13 @@ class WorkbenchApp(NavigatingApp):
 
     def export_report(self, session: Path, place: str, format: str, of: str | Callable[[], Page] | None = None) -> None:
         """Write a report of a session, of an item ``of`` it, or a page, in a format: a name or the dotted path of one of another package."""
-        from workbench.app.toolkit.report_dialog import hand_over, place_of
+        from workbench.app.toolkit.report_dialog import deliver_file, destination
 
         def work() -> Path:
             from workbench.pages import FORMATS, write_report
             from workbench.pages.in_a_process import write_foreign_in_a_process
 
-            out = place_of(self, place)
+            out = destination(self, place)
             if callable(of):
                 from workbench.pages.composing import write_page
 
@@ -208,7 +208,7 @@ class WorkbenchApp(NavigatingApp):
                 write_foreign_in_a_process(session, format, out)
             return out
 
-        self._exporting.ask(work, lambda out: hand_over(self, out, "report"))
+        self._exporting.ask(work, lambda out: deliver_file(self, out, "report"))
 
     def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
         from workbench.app.toolkit.form import Confirm

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.app.marks import Pair
+    from workbench.app.marks import MarkedPair
 
 MOST = 200
 """Locations that are kept in either direction; the oldest ones are forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Anchor:
     """A step (``number``, 0 for the outcome) or criterion (``item``) of a trial, or a sample (from 0) of a task, and what is sought from there."""
 
     number: int = 0
@@ -30,9 +30,9 @@ class Location:
     session: Path | None
     mode: str
     item: str = ""
-    place: Place | None = None
+    place: Anchor | None = None
     evaluator: str = ""
-    pair: Pair | None = None
+    pair: MarkedPair | None = None
 
 
 class History:

@@ -13,12 +13,12 @@ from textual.widget import Widget
 
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
-from workbench.app.location import Location, Place, ResultList
-from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.latest import Live
+from workbench.app.location import Anchor, Location, ResultList
+from workbench.app.toolkit.columns import TableColumn
+from workbench.app.toolkit.latest import LiveLoader
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.texts import Static
 from workbench.base.text import age, one_line, shortened
 from workbench.results.plan_title import plan_title
@@ -32,7 +32,7 @@ _NOTHING = "Nothing is starred, tagged or remarked on yet: {labels.star} stars w
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class LabelOwner:
     """What a mark belongs to, and where that is shown, None for what is no longer in the session."""
 
     what: str
@@ -41,60 +41,60 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedLine:
+class LabelLine:
     """A ``star``, a ``tag`` or a ``remark``, and when it was given in unix seconds."""
 
     kind: str
     text: str
     at: float
-    owner: Owner
+    owner: LabelOwner
 
 
-def load_marked(reader: SessionReader) -> tuple[MarkedLine, ...]:
+def load_labels(reader: SessionReader) -> tuple[LabelLine, ...]:
     rows = [("star" if row.label == STAR else "tag", row.label, row.at, row.item, row.part) for row in reader.labels()]
     rows += [("remark", note.text, note.at, note.item, note.of) for note in reader.annotations()]
     owners = {key: _owner(reader, *key) for key in dict.fromkeys(row[3:] for row in rows)}
-    lines = (MarkedLine(kind, text, at, owners[item, part]) for kind, text, at, item, part in rows)
+    lines = (LabelLine(kind, text, at, owners[item, part]) for kind, text, at, item, part in rows)
     return tuple(sorted(lines, key=lambda line: -line.at))
 
 
-def _owner(reader: SessionReader, item: str, part: str) -> Owner:
+def _owner(reader: SessionReader, item: str, part: str) -> LabelOwner:
     path = reader.path
     if item == SESSION:
-        return Owner("session", f"the session {path.stem}", Location(path, "sessions"))
+        return LabelOwner("session", f"the session {path.stem}", Location(path, "sessions"))
     if (trial := reader.trial(item)) is not None:
         title = f"{trial.case_name or trial.case_id} · {trial.agent} · {trial.model} · repeat {trial.repeat}"
-        place = Place(int(part)) if part.isdecimal() else Place(item=part) if part else None
+        place = Anchor(int(part)) if part.isdecimal() else Anchor(item=part) if part else None
         if part:
             title = f"{f'step {part}' if part.isdecimal() else part_in_words(part)} of {title}"
         what = "step" if part.isdecimal() else "criterion" if part else "trial"
-        return Owner(what, title, Location(path, "trajectory", item, place))
+        return LabelOwner(what, title, Location(path, "trajectory", item, place))
     if (task := reader.task(item)) is not None:
         title = f"{task.path}::{task.qualified_name}"
-        return Owner("task", title, Location(path, "regeneration", task.run_id, Place(item=item)))
+        return LabelOwner("task", title, Location(path, "regeneration", task.run_id, Anchor(item=item)))
     if (candidate := reader.candidate(item)) is not None:
         of = reader.task(candidate.task_id)
         title = f"{of.qualified_name if of is not None else candidate.task_id} · sample {candidate.sample + 1}"
-        place = Place(candidate.sample, item=candidate.task_id)
-        return Owner("sample", title, Location(path, "regeneration", candidate.run_id, place))
+        place = Anchor(candidate.sample, item=candidate.task_id)
+        return LabelOwner("sample", title, Location(path, "regeneration", candidate.run_id, place))
     if (run := reader.run(item)) is not None:
         trials = reader.trials(item)
         mode, shown = ("trajectory", trials[0].id) if trials else ("regeneration", item)
-        return Owner("run", run.name or plan_title(run), Location(path, mode, shown))
-    return Owner("", f"{item}, which is no longer in the session")
+        return LabelOwner("run", run.name or plan_title(run), Location(path, mode, shown))
+    return LabelOwner("", f"{item}, which is no longer in the session")
 
 
-COLUMNS: tuple[Column[MarkedLine], ...] = (
-    Column(title="what", cell=lambda line: (_SIGNS[line.kind], "marked"), width=9, text=True, sort=lambda line: line.kind),
-    Column(title="text", cell=lambda line: "" if line.kind == "star" else one_line(line.text, 400), width=10, widest=200, text=True,
+COLUMNS: tuple[TableColumn[LabelLine], ...] = (
+    TableColumn(title="what", cell=lambda line: (_SIGNS[line.kind], "marked"), width=9, text=True, sort=lambda line: line.kind),
+    TableColumn(title="text", cell=lambda line: "" if line.kind == "star" else one_line(line.text, 400), width=10, widest=200, text=True,
            shorten=shortened, sort=lambda line: line.text.casefold() if line.kind != "star" else None),
-    Column(title="of", cell=lambda line: (one_line(line.owner.title, 400), "" if line.owner.location else "dim"), width=20, widest=200,
+    TableColumn(title="of", cell=lambda line: (one_line(line.owner.title, 400), "" if line.owner.location else "dim"), width=20, widest=200,
            text=True, shorten=shortened, sort=lambda line: line.owner.title.casefold()),
-    Column(title="age", cell=lambda line: (age(line.at), "dim"), width=6, sort=lambda line: line.at, descending=True),
+    TableColumn(title="age", cell=lambda line: (age(line.at), "dim"), width=6, sort=lambda line: line.at, descending=True),
 )  # fmt: skip
 
 
-class MarkedList(Table[MarkedLine]):
+class LabelList(VirtualTable[LabelLine]):
     """Stars, tags and remarks, the newest first."""
 
     BINDINGS = bindings("marked.open")
@@ -102,37 +102,37 @@ class MarkedList(Table[MarkedLine]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda line: line, order="age", id=id)
 
-    def words_of_row(self, row: MarkedLine) -> str:
+    def words_of_row(self, row: LabelLine) -> str:
         return f"{row.kind} {row.text} {row.owner.what} {row.owner.title}"
 
 
-class MarkedScreen(ModeScreen):
+class LabelsScreen(ModeScreen):
     """One list, and a line that says all of a long remark; the cursor starts at ``current``, None for where it was left."""
 
     mode_name = "Stars, tags and remarks"
     CSS_PATH = "styles/marked.tcss"
     BINDINGS = bindings("marked.back")
 
-    def __init__(self, current: MarkedLine | None = None) -> None:
+    def __init__(self, current: LabelLine | None = None) -> None:
         super().__init__()
         self._current = current
-        kinds, read = {"label", "annotation", "run"}, lambda reader: partial(load_marked, reader)
-        self.live = Live(self, "marked", read, self._show, kinds=kinds, nothing=())
+        kinds, read = {"label", "annotation", "run"}, lambda reader: partial(load_labels, reader)
+        self.live = LiveLoader(self, "marked", read, self._show, kinds=kinds, nothing=())
 
     def compose_body(self) -> Iterable[Widget]:
-        pane = Container(MarkedList(id="marked-list"), Static("", id="marked-line"), id="marked", classes="pane")
+        pane = Container(LabelList(id="marked-list"), Static("", id="marked-line"), id="marked", classes="pane")
         yield set_title(pane, self.mode_name)
 
     def on_mount(self) -> None:
         self.table.restore(self._current)
 
-    table = getters.query_one("#marked-list", MarkedList)
+    table = getters.query_one("#marked-list", LabelList)
 
-    def _show(self, lines: tuple[MarkedLine, ...]) -> None:
+    def _show(self, lines: tuple[LabelLine, ...]) -> None:
         self.table.put(lines)
-        self.on_row_list_moved()
+        self.on_row_list_row_highlighted()
 
-    def on_row_list_moved(self) -> None:
+    def on_row_list_row_highlighted(self) -> None:
         table, line = self.table, self.table.selected
         shown, total = table.narrow_counts()
         of = f"{shown:,} of {total:,}" if table.narrowed else f"{total:,}"
@@ -147,14 +147,14 @@ class MarkedScreen(ModeScreen):
         self.query_one("#marked-line", Static).update(text)
 
     def on_row_list_narrowed(self) -> None:
-        self.on_row_list_moved()
+        self.on_row_list_row_highlighted()
 
-    def on_row_list_chosen(self) -> None:
+    def on_row_list_row_selected(self) -> None:
         line, app = self.table.selected, self.app
         rows = [row for row in self.table.in_order() if row.owner.location and row.owner.location.item]
         if line in rows:
             locations = [row.owner.location for row in rows if row.owner.location]
-            results = ResultList(lambda at: app.push_screen(MarkedScreen(rows[at])), locations, row="label")
+            results = ResultList(lambda at: app.push_screen(LabelsScreen(rows[at])), locations, row="label")
             self.workbench.follow(results, rows.index(line))
         elif line is not None and line.owner.location:
             self.workbench.go_to(line.owner.location)

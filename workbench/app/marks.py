@@ -30,7 +30,7 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class MarkedPair:
     """Two to be shown side by side by a rubric ("" for the first of both) and a judge; ``about`` (``Docstring``, ``Prompt``) is compared first."""
 
     left: Marked
@@ -40,7 +40,7 @@ class Pair:
     about: str = ""
 
     @property
-    def swapped(self) -> Pair:
+    def swapped(self) -> MarkedPair:
         return replace(self, left=self.right, right=self.left)
 
 
@@ -71,12 +71,12 @@ class Marks:
         letters = "AB" if len(self._marked) <= 2 else SEVERAL * len(self._marked)
         return list(zip(letters, self._marked, strict=False))
 
-    def pair(self, kind: str, under_cursor: Marked | None) -> Pair | None:
+    def pair(self, kind: str, under_cursor: Marked | None) -> MarkedPair | None:
         """Return the two of a kind to compare: those that are marked, or the marked one with the one under the cursor; None for more."""
         found = self.of(kind)
         if len(found) == 1 and under_cursor is not None and not found[0].same(under_cursor):
             found = (*found, under_cursor)
-        return Pair(*found) if len(found) == 2 else None
+        return MarkedPair(*found) if len(found) == 2 else None
 
     def of(self, kind: str) -> tuple[Marked, ...]:
         return tuple(one for one in self._marked if one.kind == kind)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from workbench.app.marks import Marks, Pair
-    from workbench.app.search.screen import Searched
+    from workbench.app.marks import MarkedPair, Marks
+    from workbench.app.search.screen import SearchState
 
 
 class NavigatingApp(SessionApp):
@@ -32,10 +32,10 @@ class NavigatingApp(SessionApp):
     # Imported when first needed, because what is imported before the first paint is waited for.
 
     @cached_property
-    def searched(self) -> Searched:
-        from workbench.app.search.screen import Searched
+    def searched(self) -> SearchState:
+        from workbench.app.search.screen import SearchState
 
-        return Searched()
+        return SearchState()
 
     @cached_property
     def marks(self) -> Marks:
@@ -92,7 +92,7 @@ class NavigatingApp(SessionApp):
         while len(self.screen_stack) > 1 and isinstance(self.screen, ModeScreen):
             await self.screen.dismiss()
 
-    def show_pair(self, pair: Pair) -> None:
+    def show_pair(self, pair: MarkedPair) -> None:
         from workbench.app.compare.screen import SideBySide
 
         self.leave_place()
@@ -262,10 +262,10 @@ class NavigatingApp(SessionApp):
             self.push_screen(RunsScreen(self.selected_run or ""))
 
     def action_marked(self) -> None:
-        from workbench.app.marked import MarkedScreen
+        from workbench.app.marked import LabelsScreen
 
         if self._has_session():
-            self.push_screen(MarkedScreen())
+            self.push_screen(LabelsScreen())
 
     def action_search(self) -> None:
         from workbench.app.search.screen import SearchScreen

@@ -13,11 +13,11 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from workbench.app.theming import ThemedApp
-from workbench.app.toolkit.lifecycle import OutlivesScreens
+from workbench.app.toolkit.lifecycle import RemovalSafe
 from workbench.app.toolkit.literal import literal
 
 
-class OpeningApp(OutlivesScreens, ThemedApp):
+class OpeningApp(RemovalSafe, ThemedApp):
     """Paints the header, then its first mode, then starts."""
 
     DEFAULT_MODE = "opening"
@@ -108,11 +108,11 @@ class OpeningScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         path = cast(OpeningApp, self.app).session_path
         name = literal(path.name) if path is not None else Content("")
-        yield Words(Content.assemble(("Workbench", "bold $primary"), "  ", name), id="header")
-        yield Words(Content.assemble("Opening ", name, "…") if name else name, id="what")
+        yield PlainText(Content.assemble(("Workbench", "bold $primary"), "  ", name), id="header")
+        yield PlainText(Content.assemble("Opening ", name, "…") if name else name, id="what")
 
 
-class Words(Widget):
+class PlainText(Widget):
     """A text that does not change."""
 
     def __init__(self, words: Content, *, id: str) -> None:

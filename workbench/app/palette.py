@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from workbench.app.key_table import with_keys
-from workbench.app.location import Location, Place
+from workbench.app.location import Anchor, Location
 from workbench.app.toolkit.lifecycle import BaseScreen
 from workbench.app.toolkit.literal import highlighted, literal
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -92,10 +92,10 @@ _WEIGHT = 2.4
 """What a matched letter of a place counts: that of a command, by Textual's rule, counts between 1 and 4."""
 
 
-class PlaceCommands(Provider):
+class LocationCommands(Provider):
     """What one can go to: read in a thread when the palette opens, searched in a thread at every letter."""
 
-    _places: Sequence[NamedPlace] = ()
+    _places: Sequence[NamedLocation] = ()
 
     async def startup(self) -> None:
         host, screen = self._host, self.screen
@@ -117,7 +117,7 @@ class PlaceCommands(Provider):
             go = partial(self._go, found.place)
             yield Hit(score, highlighted(matcher, name, letters), go, text=clean(name), help=help_text)
 
-    def _go(self, place: NamedPlace) -> None:
+    def _go(self, place: NamedLocation) -> None:
         if place.location is not None:
             self._host.go_to(place.location)
         elif place.kind == "file":
@@ -133,7 +133,7 @@ MOST_FOUND = 50
 
 
 @dataclass(frozen=True, slots=True)
-class NamedPlace:
+class NamedLocation:
     """A ``session``, ``case``, ``study``, ``run``, ``trial``, ``task`` or ``file``, and where it is shown."""
 
     kind: str
@@ -143,17 +143,17 @@ class NamedPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPlace:
+class LocationMatch:
     """A place whose name matches: how well, 0 to 1, and which letters of the name."""
 
-    place: NamedPlace
+    place: NamedLocation
     quality: float
     letters: tuple[int, ...]
 
 
-def load_places(reader: SessionReader | None) -> list[NamedPlace]:
+def load_places(reader: SessionReader | None) -> list[NamedLocation]:
     """Read what can be gone to; what cannot be read is left out."""
-    found: list[NamedPlace] = []
+    found: list[NamedLocation] = []
     parts = [_sessions(), _cases()]
     if reader is not None:
         parts += [_studies(reader), _runs(reader), _trials(reader), _tasks(reader)]
@@ -165,27 +165,27 @@ def load_places(reader: SessionReader | None) -> list[NamedPlace]:
     return found
 
 
-def _sessions() -> Iterator[NamedPlace]:
+def _sessions() -> Iterator[NamedLocation]:
     from workbench.base import paths
 
     for path in sorted(paths.sessions_dir().glob("*.session")):
-        yield NamedPlace("session", path.stem, "session", Location(path, ""))
+        yield NamedLocation("session", path.stem, "session", Location(path, ""))
 
 
-def _cases() -> Iterator[NamedPlace]:
+def _cases() -> Iterator[NamedLocation]:
     from workbench.catalog import load_cases
 
     for case in load_cases()[0]:
         about = " · ".join(filter(None, ("case", case.domain, case.language)))
-        yield NamedPlace("case", case.name, about, Location(None, "cases", case.id))
+        yield NamedLocation("case", case.name, about, Location(None, "cases", case.id))
 
 
-def _studies(reader: SessionReader) -> Iterator[NamedPlace]:
+def _studies(reader: SessionReader) -> Iterator[NamedLocation]:
     for row in reader.studies():
-        yield NamedPlace("study", row.name, "study of this session", Location(None, "study", row.name))
+        yield NamedLocation("study", row.name, "study of this session", Location(None, "study", row.name))
 
 
-def _runs(reader: SessionReader) -> Iterator[NamedPlace]:
+def _runs(reader: SessionReader) -> Iterator[NamedLocation]:
     from time import time
 
     from workbench.results.runs import load_runs
@@ -194,32 +194,32 @@ def _runs(reader: SessionReader) -> Iterator[NamedPlace]:
         if not line.put_away:
             about = " · ".join(filter(None, ("run", line.state, line.asked if line.name else "")))
             mode, item = ("regeneration", line.id) if line.kind == "regenerate" else ("trajectory", line.first_trial)
-            yield NamedPlace("run", line.name or line.asked, about, Location(None, mode, item) if item else None)
+            yield NamedLocation("run", line.name or line.asked, about, Location(None, mode, item) if item else None)
 
 
-def _trials(reader: SessionReader) -> Iterator[NamedPlace]:
+def _trials(reader: SessionReader) -> Iterator[NamedLocation]:
     from workbench.results.trials import load_trials
 
     for line in load_trials(reader).lines:
         points = f"{line.points:g} of {line.total.out_of:g}" if line.points is not None else line.state
         repeat = f" · repeat {line.repeat}" if line.repeat > 1 else ""
         name = f"{line.case} · {line.agent} · {line.model}{repeat}"
-        yield NamedPlace("trial", name, f"trial · {points}", Location(None, "trajectory", line.id))
+        yield NamedLocation("trial", name, f"trial · {points}", Location(None, "trajectory", line.id))
 
 
-def _tasks(reader: SessionReader) -> Iterator[NamedPlace]:
+def _tasks(reader: SessionReader) -> Iterator[NamedLocation]:
     from workbench.results.tasks import task_names
 
     for task in task_names(reader):
-        shown = Location(None, "regeneration", task.run, Place(item=task.id))
-        yield NamedPlace("task", task.function, f"task · {task.path} · docs {task.docs}", shown)
+        shown = Location(None, "regeneration", task.run, Anchor(item=task.id))
+        yield NamedLocation("task", task.function, f"task · {task.path} · docs {task.docs}", shown)
 
 
-def files(paths: Iterable[str], of: str) -> list[NamedPlace]:
-    return [NamedPlace("file", path, f"file of {of}") for path in paths]
+def files(paths: Iterable[str], of: str) -> list[NamedLocation]:
+    return [NamedLocation("file", path, f"file of {of}") for path in paths]
 
 
-def find(query: str, places: Sequence[NamedPlace], most: int = MOST_FOUND) -> list[FoundPlace]:
+def find(query: str, places: Sequence[NamedLocation], most: int = MOST_FOUND) -> list[LocationMatch]:
     """Return the places that all words match, the best first: whole words, then parts, kinds, letters in order."""
     words = _lowered(query).split()
     if not words:
@@ -233,11 +233,11 @@ def find(query: str, places: Sequence[NamedPlace], most: int = MOST_FOUND) -> li
         for quality, letters in [match]
     )
     best = heapq.nlargest(most, found, key=lambda one: one[:2])
-    return [FoundPlace(place, quality, letters) for quality, _, place, letters in best]
+    return [LocationMatch(place, quality, letters) for quality, _, place, letters in best]
 
 
 def _match(
-    words: Sequence[str], patterns: Sequence[re.Pattern[str]], place: NamedPlace
+    words: Sequence[str], patterns: Sequence[re.Pattern[str]], place: NamedLocation
 ) -> tuple[float, tuple[int, ...]] | None:
     name = _lowered(place.name)
     total, letters = 0.0, list[int]()

@@ -16,13 +16,13 @@ from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, ResultList
 from workbench.app.marks import Marked
-from workbench.app.toolkit.actions import Labelled
-from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.actions import LabelTarget
+from workbench.app.toolkit.columns import TableColumn
+from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import STATES
@@ -79,25 +79,25 @@ def title_within(title: str, width: int) -> str:
     return f"{shortened(what, room)}{dot}{rest}" if dot and 8 <= room < len(what) else shortened(title, width)
 
 
-COLUMNS: tuple[Column[RunLine], ...] = (
-    Column(title="run", cell=lambda run: clean(run.title), width=36, widest=200, text=True, shorten=title_within,
+COLUMNS: tuple[TableColumn[RunLine], ...] = (
+    TableColumn(title="run", cell=lambda run: clean(run.title), width=36, widest=200, text=True, shorten=title_within,
            sort=lambda run: run.title.casefold()),
-    Column(title="state", cell=_state, width=14, widest=14, text=True,
+    TableColumn(title="state", cell=_state, width=14, widest=14, text=True,
            sort=lambda run: list(STATES).index(run.state) if run.state in STATES else len(STATES)),
-    Column(title="so far", cell=so_far, width=22, widest=24, priority=1, sort=lambda run: run.done / run.total if run.total else None),
-    Column(title="spend $", cell=lambda run: fixed(run.spend_usd, 3), width=8, priority=2,
+    TableColumn(title="so far", cell=so_far, width=22, widest=24, priority=1, sort=lambda run: run.done / run.total if run.total else None),
+    TableColumn(title="spend $", cell=lambda run: fixed(run.spend_usd, 3), width=8, priority=2,
            sort=lambda run: run.spend_usd, descending=True),
-    Column(title="age", cell=lambda run: age(run.created_at), width=7, priority=3, sort=lambda run: run.created_at,
+    TableColumn(title="age", cell=lambda run: age(run.created_at), width=7, priority=3, sort=lambda run: run.created_at,
            descending=True),
-    Column(title="took", cell=lambda run: "–" if run.seconds is None else duration(run.seconds), width=8, priority=4,
+    TableColumn(title="took", cell=lambda run: "–" if run.seconds is None else duration(run.seconds), width=8, priority=4,
            sort=lambda run: run.seconds, descending=True),
 )  # fmt: skip
 
 
-class RunTable(Table[RunLine]):
+class RunTable(VirtualTable[RunLine]):
     """Runs; those that were put away are shown on request."""
 
-    KEPT = (*Table.KEPT, "with_put_away")
+    KEPT = (*VirtualTable.KEPT, "with_put_away")
     BINDINGS = bindings("runs.open")
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -125,10 +125,10 @@ class RunsScreen(ModeScreen):
     def __init__(self, current: str = "") -> None:
         super().__init__()
         self._current = current
-        self.live = Live(
+        self.live = LiveLoader(
             self, "runs", lambda reader: partial(load_runs, reader, time.time()), self._show, kinds=_KINDS, nothing=()
         )
-        self._doing = Latest(self, "run-orders", every=True)
+        self._doing = LatestWorker(self, "run-orders", every=True)
         self._put_away: list[str] = []
 
     def compose_body(self) -> Iterable[Widget]:
@@ -152,16 +152,16 @@ class RunsScreen(ModeScreen):
     def _show(self, lines: tuple[RunLine, ...]) -> None:
         self.table.put(lines)
         self.set_status(sentence(lines) if lines else "no runs")
-        self.on_table_arranged()
+        self.on_virtual_table_arranged()
 
-    def on_table_arranged(self) -> None:
+    def on_virtual_table_arranged(self) -> None:
         table = self.table
         hidden = len(table.rows) - len(table.shown)
         away = [f"{hidden:,} put away: {key_of('runs.all')} shows {'it' if hidden == 1 else 'them'}"] if hidden else []
         self.retitle("#runs", " · ".join([f"Runs {len(table.shown):,}", *table.arranged_by(), *away]))
-        self.on_row_list_moved()
+        self.on_row_list_row_highlighted()
 
-    def on_row_list_moved(self) -> None:
+    def on_row_list_row_highlighted(self) -> None:
         line = self.table.selected
         if line is not None:
             state = "paused" if line.place and line.paused else "waiting" if line.place else line.state
@@ -198,9 +198,9 @@ class RunsScreen(ModeScreen):
                 return any(run.put_away for run in self.table.rows)
         return super().check_action(action, parameters)
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         line = self.table.selected
-        return Labelled(line.name or line.asked, line.id) if line is not None else None
+        return LabelTarget(line.name or line.asked, line.id) if line is not None else None
 
     def _marked(self) -> Marked | None:
         line, path = self.table.selected, self.workbench.session_path
@@ -223,7 +223,7 @@ class RunsScreen(ModeScreen):
         else:
             self.workbench.show_pair(pair)
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         line = self.table.selected
         app, path = self.app, self.workbench.session_path
         rows = [row for row in self.table.in_order() if row.kind == "regenerate" or row.first_trial is not None]
@@ -308,4 +308,4 @@ class RunsScreen(ModeScreen):
     def action_all(self) -> None:
         self.table.with_put_away = not self.table.with_put_away
         self.table.rearrange()
-        self.on_table_arranged()
+        self.on_virtual_table_arranged()

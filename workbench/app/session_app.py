@@ -11,7 +11,7 @@ from textual.signal import Signal
 
 from workbench.app.key_table import key_of
 from workbench.app.opening import OpeningApp
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
 
@@ -45,9 +45,9 @@ class SessionApp(OpeningApp):
         self.session_opened: Signal[SessionReader | None] = Signal(self, "session-opened")
         self.session_changed: Signal[tuple[Change, ...]] = Signal(self, "session-changed")
         self.facts_changed: Signal[str] = Signal(self, "facts-changed")
-        self.opening_session = Latest(self, "open-session")
-        self._closing_session = Latest(self, "close-session", every=True)
-        self._counting = Live(
+        self.opening_session = LatestWorker(self, "open-session")
+        self._closing_session = LatestWorker(self, "close-session", every=True)
+        self._counting = LiveLoader(
             self,
             "facts",
             self._count,
@@ -68,7 +68,7 @@ class SessionApp(OpeningApp):
 
     @property
     def facts_sentence(self) -> str:
-        return open_sentence(self.facts) if self.facts is not None else ""
+        return header_sentence(self.facts) if self.facts is not None else ""
 
     # -- opening and closing
 
@@ -196,14 +196,14 @@ class SessionApp(OpeningApp):
     def _notify_of_ends(self, before: SessionFacts, after: SessionFacts) -> None:
         """Tell a person who may look elsewhere that a run has ended."""
         name = self.session_path.stem if self.session_path is not None else ""
-        text = end_words(name, dict(before.states), dict(after.states))
+        text = ended_message(name, dict(before.states), dict(after.states))
         if text and self.settings.notify == "bell":
             self.bell()
         elif text and self._driver is not None:
             self._driver.write(notification(text, os.environ))
 
 
-def open_sentence(facts: SessionFacts) -> str:
+def header_sentence(facts: SessionFacts) -> str:
     model = facts.models[-1] if facts.models else ""
     if len(facts.models) > 1:
         model += f" +{len(facts.models) - 1}"
@@ -230,7 +230,7 @@ _GOING = ("running", "queued")
 _BY_777 = ("foot", "rxvt")  # terminals that know OSC 777 and not OSC 9
 
 
-def end_words(name: str, before: Mapping[str, int], after: Mapping[str, int]) -> str:
+def ended_message(name: str, before: Mapping[str, int], after: Mapping[str, int]) -> str:
     """Return ``demo: a run has ended, done`` by how many runs were, and are, in each state; "" where none has."""
     ended = sum(before.get(state, 0) - after.get(state, 0) for state in _GOING)
     if ended <= 0:

@@ -18,7 +18,7 @@ from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import LatestWorker
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.files import Unreadable, read_text
@@ -303,7 +303,7 @@ class ThemedApp(App[int]):
             # Textual's themes know no verdicts, and nobody measured what can be read in them.
             self.unregister_theme(own)
         self._theme_files: dict[str, ThemeFile] = {}
-        self._reading_themes = Latest(self, "themes")
+        self._reading_themes = LatestWorker(self, "themes")
         first, self._theme_problem = first_theme(theme)
         self.register_theme(first)
         # Set without its watchers: they would parse all styles a second time before the first paint.

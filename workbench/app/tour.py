@@ -22,7 +22,7 @@ LOOK_SECONDS = 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TourStep:
     """A step: what it says, and how one tells that it was done."""
 
     title: str
@@ -40,29 +40,29 @@ def _at_scores(app: App[Any]) -> bool:
 
 
 STEPS = (
-    Step(
+    TourStep(
         "Cases",
         "These are repositories to document: {list.down} and {list.up} move, {pane.next} goes to what is in one. "
         "Press {cases.run} on a case: a dialog asks which agent and model shall run.",
         lambda app: _on_stack(app, "RunDialog"),
     ),
-    Step(
+    TourStep(
         "Run",
         "In the dialog enter starts the run and {dialog.cancel} closes it; {app.runs} lists all runs. Press {app.trajectory} to see what an agent did.",
         lambda app: not _on_stack(app, "RunDialog") and app.current_mode == "trajectory",
     ),
-    Step(
+    TourStep(
         "Trajectory",
         "{trajectory.previous-step} and {trajectory.next-step} go from step to step, {trajectory.previous-trial} and {trajectory.next-trial} from trial to trial; what the agent thought, did and saw stands beside. "
         "Press {trajectory.scores} to go to the scores of its README.",
         _at_scores,
     ),
-    Step(
+    TourStep(
         "Scores",
         "{list.down} and {list.up} go from criterion to criterion; {trajectory.evidence} shows the evidence for one. Press {app.regeneration} for Regeneration.",
         lambda app: app.current_mode == "regeneration",
     ),
-    Step(
+    TourStep(
         "Regeneration and search",
         "{regeneration.new} asks a model to write functions anew from their docstrings, and tests them. "
         "Press {app.search} to search everything; {app.palette} has every command and {app.help} all keys.",

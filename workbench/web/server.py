@@ -46,13 +46,13 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Server": "workbench",
 }
-NOT_YOU = "This address lacks the right token: use the one that `workbench serve` printed."
+WRONG_TOKEN = "This address lacks the right token: use the one that `workbench serve` printed."
 
-NOT_THE_PAGE = "Only the server's own page may ask for this."
+WRONG_ORIGIN = "Only the server's own page may ask for this."
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class AccessGuard:
     """What a request must have: the token, kept in a cookie, "" where loopback needs none, and an origin, also one of a proxy."""
 
     token: str
@@ -65,13 +65,13 @@ class Door:
             given = (request.query.get("token", ""), request.cookies.get(self.cookie, ""))
             # In constant time: nothing tells how much of a wrong token was right.
             if not any(secrets.compare_digest(one.encode(), self.token.encode()) for one in given):
-                return NOT_YOU
+                return WRONG_TOKEN
         elif not self._asked_by_own_name(request.host):
             return "This server is reached as localhost or 127.0.0.1 only."
         origin = request.headers.get("Origin", "")
         wants_socket = request.headers.get("Upgrade", "").lower() == "websocket"
         if (origin or wants_socket) and not self._own_origin(origin, request.host):
-            return NOT_THE_PAGE
+            return WRONG_ORIGIN
         return ""
 
     def _asked_by_own_name(self, host: str) -> bool:
@@ -87,7 +87,7 @@ class Door:
         return origin in (*self.origins, f"http://{host}", f"https://{host}")
 
 
-def guarded(door: Door) -> Middleware:
+def guarded(door: AccessGuard) -> Middleware:
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -210,7 +210,7 @@ async def _last_of(stream: asyncio.StreamReader) -> bytes:
 class WorkbenchServer(Server):
     """Starts a program for each browser and shows it there, for so many browsers at once at most."""
 
-    def __init__(self, arguments: Sequence[str], door: Door, most: int) -> None:
+    def __init__(self, arguments: Sequence[str], door: AccessGuard, most: int) -> None:
         super().__init__("workbench", title="Workbench")
         self._arguments = arguments
         self._door = door
@@ -260,7 +260,7 @@ class WorkbenchServer(Server):
             with contextlib.suppress(ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError):
                 await self._process_messages(browser, app)
         except web.HTTPBadRequest:  # no handshake of a WebSocket
-            raise web.HTTPForbidden(text=f"{NOT_THE_PAGE}\n") from None
+            raise web.HTTPForbidden(text=f"{WRONG_ORIGIN}\n") from None
         except OSError as error:
             await browser.close(code=1011, message=f"The app cannot be started: {error.strerror}."[:120].encode())
         finally:

@@ -104,13 +104,13 @@ class CaseList(RowList):
             self.marked.append(entry.key)
         self.action_move(1)
         self.refresh()
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
     def action_mark_all(self) -> None:
         keys = [entry.key for entry in self.entries if entry.case.kind != "own"] or [e.key for e in self.entries]
         self.marked = [] if set(keys) <= set(self.marked) else keys
         self.refresh()
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
 
 def _bar(score: AgentScore) -> Part:

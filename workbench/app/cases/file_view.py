@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.app.cases.files import CaseEntry, Node, Repository, sources_of
+from workbench.app.cases.files import CaseEntry, CaseFiles, Node, sources_of
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
-from workbench.app.toolkit.document import Document, Line, of_lines, styled
+from workbench.app.toolkit.document import TextDocument, TextLine, of_lines, styled
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.typed_line import FindLine, ask_line
@@ -65,10 +65,10 @@ class FileView(TextPane):
         return super().check_action(action, parameters)
 
 
-def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
+def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> TextDocument:
     """Return what there is to know of a case, ground truth included: people may see it, agents never do."""
     case = entry.case
-    lines: list[Line] = [styled((case.name, "heading")), Line(clean(case.description), indent=0), Line("")]
+    lines: list[TextLine] = [styled((case.name, "heading")), TextLine(clean(case.description), indent=0), TextLine("")]
 
     def fact(name: str, value: str, width: int = 14) -> None:
         if value:
@@ -85,7 +85,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
     fact("files", "here" if entry.fetched else f"not fetched yet: press {key_of('cases.fetch')}")
     fact("tests", "; ".join(case.test))
     if scores:
-        lines += [Line(""), styled(("Last scores in this session", "subheading"))]
+        lines += [TextLine(""), styled(("Last scores in this session", "subheading"))]
         names = [shortened(score.agent, _LONGEST_NAME) for score in scores]
         width = max(14, *(len(name) + 2 for name in names))
         for name, score in zip(names, scores, strict=True):
@@ -93,7 +93,12 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
             points = f"{total.points:5.1f} / {total.out_of:g}" if total.points is not None else score.state
             own = f"{total.own[0]:5.1f} / {total.own[1]:.1f} own points, " if total.own else ""
             fact(name, own + points, width)
-    lines += [Line(""), styled(("What an agent is told", "subheading")), Line(clean(case.agent_description)), Line("")]
+    lines += [
+        TextLine(""),
+        styled(("What an agent is told", "subheading")),
+        TextLine(clean(case.agent_description)),
+        TextLine(""),
+    ]
     facts = case.facts
     if facts is not None:
         lines.append(styled(("Ground truth, hidden from agents", "subheading")))
@@ -115,11 +120,11 @@ class RepositoryTree(RowList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.repository: Repository | None = None
+        self.repository: CaseFiles | None = None
         self._listed: Sequence[Node] = ()
         self._open: set[str] = set()
 
-    def show(self, repository: Repository | None) -> None:
+    def show(self, repository: CaseFiles | None) -> None:
         self.repository, self.narrowed, self._open = repository, "", set()
         self._listed = repository.nodes if repository is not None else ()
         self.rows_changed(cursor=0)
@@ -170,7 +175,7 @@ class RepositoryTree(RowList):
     def action_open(self) -> None:
         node = self.node
         if node is not None and not node.folder:
-            self.post_message(self.Chosen(self, self.cursor))
+            self.post_message(self.RowSelected(self, self.cursor))
         elif node is not None:
             self._open ^= {node.path}
             if self.narrowed:

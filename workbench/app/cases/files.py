@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.document import Document
+from workbench.app.toolkit.document import TextDocument
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.catalog import TestCase, load_cases, snapshot_of, view_of
@@ -36,7 +36,7 @@ def sources_of(case: TestCase) -> tuple[str, ...]:
     return tuple(text for text in (case.source or f"folder:{case.repository}", *case.alternatives) if text)
 
 
-def is_here(case: TestCase) -> bool:
+def is_local(case: TestCase) -> bool:
     store = Store(paths.cache_dir().absolute())
     for text in sources_of(case):
         try:
@@ -49,7 +49,7 @@ def is_here(case: TestCase) -> bool:
 
 
 def entry_of(case: TestCase, key: str = "") -> CaseEntry:
-    return CaseEntry(case, key or case.id, is_here(case))
+    return CaseEntry(case, key or case.id, is_local(case))
 
 
 def list_cases() -> tuple[list[CaseEntry], tuple[str, ...]]:
@@ -75,7 +75,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class CaseFiles:
     """The files of a case in the order of their tree, folders first; ``hidden`` is how many agents do not see."""
 
     key: str
@@ -85,11 +85,11 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class FileShown:
+class FileContent:
     """One file ready for the screen."""
 
     path: str
-    document: Document
+    document: TextDocument
     outline: tuple[OutlineItem, ...]
 
 
@@ -106,7 +106,7 @@ def local_snapshot(case: TestCase) -> Snapshot | None:
     return None
 
 
-def open_repository(entry: CaseEntry) -> Repository | None:
+def load_files(entry: CaseEntry) -> CaseFiles | None:
     """Return the files of a case, None if they must be fetched first."""
     snapshot = local_snapshot(entry.case)
     if snapshot is None:
@@ -121,7 +121,7 @@ def open_repository(entry: CaseEntry) -> Repository | None:
             nodes.setdefault(folder, Node(name, folder, depth, True, 0, folder not in seen_folders))
         name, hidden = file.path.rpartition("/")[2], file.path not in visible
         nodes[file.path] = Node(name, file.path, len(folders), False, file.size, hidden)
-    return Repository(entry.key, snapshot, tuple(nodes.values()), len(snapshot.files) - len(visible))
+    return CaseFiles(entry.key, snapshot, tuple(nodes.values()), len(snapshot.files) - len(visible))
 
 
 def _folders(path: str) -> list[str]:
@@ -134,7 +134,7 @@ def _in_tree(file: FileEntry) -> list[tuple[bool, str, str]]:
     return [*((False, part.lower(), part) for part in folders), (True, name.lower(), name)]
 
 
-def read_file(root: Path, path: str) -> FileShown:
+def read_file(root: Path, path: str) -> FileContent:
     """Return a file coloured, cut where it is very long, with its outline if it is Python; raises ViewError where it cannot be shown."""
     from workbench.app.toolkit.document import code
 
@@ -147,7 +147,7 @@ def read_file(root: Path, path: str) -> FileShown:
         from workbench.repository.functions import outline as outline_of
 
         outline = outline_of(file.text.encode("utf-8", "replace"), path)
-    return FileShown(path, code(file.text, path, cut=cut), outline)
+    return FileContent(path, code(file.text, path, cut=cut), outline)
 
 
 class Fetcher:

@@ -13,8 +13,8 @@ from textual.widget import Widget
 
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
-from workbench.app.location import Location, Place
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.location import Anchor, Location
+from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.base.text import plural
@@ -22,7 +22,7 @@ from workbench.base.text import plural
 if TYPE_CHECKING:
     from workbench.app.cases.case_list import CaseList
     from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
-    from workbench.app.cases.files import CaseEntry, Fetcher, FileShown, Repository
+    from workbench.app.cases.files import CaseEntry, CaseFiles, Fetcher, FileContent
     from workbench.app.toolkit.row_list import RowList
     from workbench.repository.functions import OutlineItem
     from workbench.results.scores import AgentScore
@@ -50,19 +50,19 @@ class CasesScreen(ModeScreen):
         self._notes: dict[str, tuple[str, bool]] = {}
         self._fetcher: Fetcher | None = None
         # What is wrong with the file is told by the feed, and by the notice at opening.
-        self.live = Live(
+        self.live = LiveLoader(
             self, "case-scores", self._read_scores, self._show_scores, lambda _: None, kinds={"score", "trial"}
         )
-        self._listing = Latest(self, "case-listing")
-        self._opening, self._reading = Latest(self, "case-files"), Latest(self, "case-file")
-        self._adding = Latest(self, "case-add", every=True)
+        self._listing = LatestWorker(self, "case-listing")
+        self._opening, self._reading = LatestWorker(self, "case-files"), LatestWorker(self, "case-file")
+        self._adding = LatestWorker(self, "case-add", every=True)
         self._shown_key: str | None = None
         self._shown_path: str | None = None
         self._ready = False
         self._wanted_case = self._wanted_path = ""
 
     def location(self) -> Location | None:
-        place = Place(item=self._shown_path) if self._shown_path else None
+        place = Anchor(item=self._shown_path) if self._shown_path else None
         return Location(self.workbench.session_path, "cases", self._shown_key or "", place)
 
     def files(self) -> Iterable[str]:
@@ -189,7 +189,7 @@ class CasesScreen(ModeScreen):
         self.retitle("#files", entry.case.name)
         self._open(entry)
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if message.row_list is self.case_list:
             self._title_list()
             entry = self.case_list.entry
@@ -200,11 +200,11 @@ class CasesScreen(ModeScreen):
         elif message.row_list is self.outline:
             self._go_to_definition()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         if message.row_list is self.case_list:
             self.action_run()
         else:
-            self.on_row_list_moved(message)
+            self.on_row_list_row_highlighted(message)
             self.focus_pane(self.query_one("#text"))
 
     # -- files
@@ -225,10 +225,10 @@ class CasesScreen(ModeScreen):
             return
         self._show_files_note("Reading…")
 
-        def work() -> Repository | None:
-            from workbench.app.cases.files import open_repository
+        def work() -> CaseFiles | None:
+            from workbench.app.cases.files import load_files
 
-            return open_repository(entry)
+            return load_files(entry)
 
         self._opening.ask(work, partial(self._show_repository, entry), partial(self._note, entry, failed=True))
 
@@ -237,7 +237,7 @@ class CasesScreen(ModeScreen):
         if entry.key == self._shown_key:
             self._show_files_note(text, failed)
 
-    def _show_repository(self, entry: CaseEntry, repository: Repository | None) -> None:
+    def _show_repository(self, entry: CaseEntry, repository: CaseFiles | None) -> None:
         if entry.key != self._shown_key:
             return
         if repository is None:
@@ -267,17 +267,17 @@ class CasesScreen(ModeScreen):
 
     def _fetch(self, entry: CaseEntry) -> None:
         self._note(entry, f"Fetching {entry.case.name}…")
-        fetching = Latest(self, "case-fetch")  # one of its own: several cases may be fetched at once
+        fetching = LatestWorker(self, "case-fetch")  # one of its own: several cases may be fetched at once
 
-        def work() -> Repository | None:
-            from workbench.app.cases.files import Fetcher, open_repository
+        def work() -> CaseFiles | None:
+            from workbench.app.cases.files import Fetcher, load_files
 
             if self._fetcher is None:
                 self._fetcher = Fetcher()
             self._fetcher.fetch(entry, partial(fetching.report, partial(self._note, entry)))
-            return open_repository(entry)
+            return load_files(entry)
 
-        def done(repository: Repository | None) -> None:
+        def done(repository: CaseFiles | None) -> None:
             del self._notes[entry.key]
             self._show_list([replace(one, fetched=True) if one.key == entry.key else one for one in self.entries])
             self._show_repository(entry, repository)
@@ -297,14 +297,14 @@ class CasesScreen(ModeScreen):
             return
         key, path, root = repository.key, node.path, repository.snapshot.root
 
-        def work() -> FileShown:
+        def work() -> FileContent:
             from workbench.app.cases.files import read_file
 
             return read_file(root, path)
 
         self._reading.ask(work, partial(self._show_file, key, path), partial(self._show_file, key, path, None))
 
-    def _show_file(self, key: str, path: str, shown: FileShown | None, problem: str = "") -> None:
+    def _show_file(self, key: str, path: str, shown: FileContent | None, problem: str = "") -> None:
         from workbench.app.toolkit.document import plain
 
         node = self.file_tree.node

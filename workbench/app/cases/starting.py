@@ -16,10 +16,10 @@ from workbench.app.toolkit.ordering import (
     OrderForm,
     answers_of,
     check_named_model,
+    last_answers,
     may_start,
     plan_fields,
     plan_values,
-    remembered,
     run_fields,
 )
 from workbench.base.errors import BadField, UsageError
@@ -46,7 +46,7 @@ class RunDialog(OrderForm["DocumentPlan"]):
         self._called = cases[0][1] if len(cases) == 1 else f"{len(cases)}-cases"
         plain = defaults(host.settings)
         changes: dict[str, dict[str, Any]] = {"agent": {"help": _about_agent}, "judge": {"check": self._check_judge}}
-        fields = plan_fields(DocumentPlan, remembered(self.DIALOG, plain), host.settings, **changes)
+        fields = plan_fields(DocumentPlan, last_answers(self.DIALOG, plain), host.settings, **changes)
         title = cases[0][1] if len(cases) == 1 else f"{len(cases)} cases"
         super().__init__(host, f"Run {title}", [*fields, *run_fields(session, busy=busy)], plain, note=_about_model)
 

@@ -10,8 +10,8 @@ from typing import Any
 from rich.cells import cell_len
 from textual.strip import Strip
 
-from workbench.app.toolkit.columns import Column, Columns, fit_end
-from workbench.app.toolkit.document import Document, Line, prepared
+from workbench.app.toolkit.columns import ColumnLayout, TableColumn, fit_end
+from workbench.app.toolkit.document import TextDocument, TextLine, prepared
 from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.base.text import one_line, shortened
@@ -33,9 +33,9 @@ Half = tuple[str, Sequence[Part]]  # one side of a row: a sign and the text besi
 NO_TEXT: Half = ("", ())  # where the other side goes on alone
 
 
-def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Columns[Any]:
+def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> ColumnLayout[Any]:
     names = "title", "cell", "width", "widest", "text", "priority"
-    return Columns([Column(**picked(one, *names), shorten=_CUTS[one.cut]) for one in columns], rows)
+    return ColumnLayout([TableColumn(**picked(one, *names), shorten=_CUTS[one.cut]) for one in columns], rows)
 
 
 class TableRows:
@@ -155,7 +155,7 @@ def _cut(styled: Sequence[Part], row: slice) -> Iterator[Part]:
 
 def wrapped_at(line: str, width: int) -> list[slice]:
     """Return where the rows of a line begin and end; the space at which it is cut may be one cell too many and is left out."""
-    rows = Document((Line(line),), line).rows(width)
+    rows = TextDocument((TextLine(line),), line).rows(width)
     return [slice(row.start, row.start + len(line[row.start : row.end].rstrip())) for row in rows]
 
 
@@ -218,7 +218,7 @@ class DifferenceList(HeadedList):
             self.scroll_to(y=0, animate=False, immediate=True)
         self.uncover_cursor()
         if isinstance(self.pane, panes.Table) and self.pane.says is not None:
-            self.post_message(self.Moved(self, self.cursor))  # what is said below is wrapped anew
+            self.post_message(self.RowHighlighted(self, self.cursor))  # what is said below is wrapped anew
 
     def _arrange(self, place: int) -> None:
         self._rows = []

@@ -17,10 +17,10 @@ from textual.widget import Widget
 from workbench.app.compare.difference_list import DifferenceList, laid_out
 from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
-from workbench.app.location import Location, Place
-from workbench.app.marks import Marked, Pair
-from workbench.app.toolkit.cell_table import LinesBeside
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.location import Anchor, Location
+from workbench.app.marks import Marked, MarkedPair
+from workbench.app.toolkit.cell_table import PinnedLines
+from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
@@ -43,7 +43,7 @@ class SideBySide(ModeScreen):
     VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-low"), (34, "-h-full"), (48, "-h-tall")]
     BINDINGS = bindings("compare")
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: MarkedPair) -> None:
         super().__init__()
         self.pair = pair
         of_trials = all(one.kind == "trials" or one.of_trials for one in (pair.left, pair.right))
@@ -53,8 +53,10 @@ class SideBySide(ModeScreen):
         # Whose docstring or prompt was looked at sees these first.
         self.asked = f"{pair.about}s"
         self.first_pane = _id(self.asked if self.asked in self.kind.titles else self.kind.titles[0])
-        self.live = self.comparing = Live(self, "compare", self._read, self._show, lambda why: self._show(None, why))
-        self.detailing, self.acting = Latest(self, "detail"), Latest(self, "act")
+        self.live = self.comparing = LiveLoader(
+            self, "compare", self._read, self._show, lambda why: self._show(None, why)
+        )
+        self.detailing, self.acting = LatestWorker(self, "detail"), LatestWorker(self, "act")
         self.comparison: panes.Comparison | None = None
         self.detail: Mapping[str, panes.Pane] = {}
         self.only_differences = False
@@ -70,7 +72,7 @@ class SideBySide(ModeScreen):
             name = _id(one.title)
             classes = "pane -current" if name == self.first_pane else "pane"
             found.append(Pane(one, Static("", classes="below"), short=one.title, id=name, classes=classes))
-        yield LinesBeside(self._head_lines, id="head")
+        yield PinnedLines(self._head_lines, id="head")
         yield Container(*found, id="panes")
 
     def on_mount(self) -> None:
@@ -156,7 +158,7 @@ class SideBySide(ModeScreen):
 
     def show_figures(self) -> None:
         """Show the head, and in each pane's title what it says; texts that are the same may take no room unless they were asked for."""
-        self.query_one(LinesBeside).again()
+        self.query_one(PinnedLines).again()
         if self.comparison is None:
             return
         if status := self.comparison.status:
@@ -177,7 +179,7 @@ class SideBySide(ModeScreen):
             below.display = bool(text)
             below.update(text)
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if message.row_list is self.lists[0] and self.comparison is not None and self.comparison.detail is not None:
             self._read_detail()
         self.show_below()
@@ -220,23 +222,23 @@ class SideBySide(ModeScreen):
             self.notify("There is nothing to export yet.", timeout=3)
             return
         from workbench.app.toolkit.form import AskText
-        from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
+        from workbench.app.toolkit.report_dialog import deliver_file, destination, suggested_path
         from workbench.pages.comparison import comparison_page
         from workbench.pages.composing import write_page
         from workbench.pages.writing import check_place
 
         def check(name: str) -> None:
             for side in (pair.left, pair.right):
-                check_place(place_of(host, name), side.session)
+                check_place(destination(host, name), side.session)
 
         def write(name: str) -> Path:
-            return write_page(comparison_page([found]), place_of(host, name))
+            return write_page(comparison_page([found]), destination(host, name))
 
         note = "It is written as Markdown; a file of that name is replaced."
-        suggested = suggested_place(host, f"{pair.left.kind.rstrip('s')}s-side-by-side.md")
+        suggested = suggested_path(host, f"{pair.left.kind.rstrip('s')}s-side-by-side.md")
         question = AskText("Export comparison", note, suggested, paths=not host.in_browser, check=check)
         if answer := await host.push_screen_wait(question):
-            self.acting.ask(lambda: write(answer), lambda out: hand_over(host, out, "comparison"))
+            self.acting.ask(lambda: write(answer), lambda out: deliver_file(host, out, "comparison"))
 
     def action_open_item(self) -> None:
         """Go to a row's item in its mode, from which the way back leads here, or show two of them side by side."""
@@ -258,10 +260,10 @@ class SideBySide(ModeScreen):
         sides = [self.pair.right if one.of_b else self.pair.left for one in leads]
         if len(leads) == 2 and self.comparison is not None:
             marked = [Marked(of.session, one.kind, one.key, run=one.run) for one, of in zip(leads, sides, strict=True)]
-            self.workbench.show_pair(Pair(marked[0], marked[1], *self.comparison.scale))
+            self.workbench.show_pair(MarkedPair(marked[0], marked[1], *self.comparison.scale))
         elif leads:
             (lead,) = leads
-            place = Place(lead.number, item=lead.item) if lead.number is not None else None
+            place = Anchor(lead.number, item=lead.item) if lead.number is not None else None
             mode = "trajectory" if lead.kind == "trial" else "regeneration"
             item = lead.key if lead.kind in {"trial", "run"} else lead.run
             self.workbench.go_to(Location(sides[0].session, mode, item, place, lead.evaluator))

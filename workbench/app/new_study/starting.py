@@ -18,7 +18,7 @@ from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
 from workbench.app.location import Location
 from workbench.app.toolkit import ordering
-from workbench.app.toolkit.fields import Field, Offer, Values
+from workbench.app.toolkit.fields import Field, PickOption, Values
 from workbench.app.toolkit.form import AskText, Confirm
 from workbench.app.toolkit.texts import Button
 from workbench.base.errors import BadField, UsageError, WorkbenchError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.session.reader import SessionReader
 
-Offers = Mapping[str, tuple[Offer, ...]]
+Offers = Mapping[str, tuple[PickOption, ...]]
 """What the lists of a kind of study offer, by the names of their fields."""
 _PROGRAMS = {"repoagent": "RepoAgent, the real program", "osa": "OSA, the real program"}
 _NOUNS = {AGENTS: ("case", "agent", "model", "repeat"), DOCS: ("source", "doc system", "evaluator", "sample")}
@@ -173,7 +173,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
 
     def keep(self, values: Values) -> None:
         plain = defaults(values["compare"], self.host.settings)
-        ordering.remember(f"study-{values['compare']}", {name: values[name] for name in plain}, plain)
+        ordering.save_answers(f"study-{values['compare']}", {name: values[name] for name in plain}, plain)
 
     @work
     async def action_save(self) -> None:
@@ -241,7 +241,7 @@ def _first(
         raise WorkbenchError("This study is read-only: the published tables, of which nothing can be executed.")
     values: dict[str, Any] = {}
     for kind in (DOCS, AGENTS):
-        answered = ordering.remembered(f"study-{kind}", defaults(kind, host.settings))
+        answered = ordering.last_answers(f"study-{kind}", defaults(kind, host.settings))
         values |= {**values_of(study_named(kind)), **answered, "name": f"my-{kind}"}
         if rows:
             values[ROWS[kind]] = tuple(rows)
@@ -257,27 +257,27 @@ def _first(
 def offered(kind: str, reader: SessionReader | None = None) -> Offers:
     """Return what a study of a kind can be made of: this machine's models, and those of the session that is open."""
     cases = load_cases()[0]
-    rows = [Offer(case.id, " · ".join(filter(None, (case.kind, case.domain, case.description)))) for case in cases]
+    rows = [PickOption(case.id, " · ".join(filter(None, (case.kind, case.domain, case.description)))) for case in cases]
     # A name means a case first: where a case has a repository's, that one is named in full.
     taken = {case.id.casefold() for case in cases}
     rows += [
-        Offer(one.repository if one.name.casefold() in taken else one.name, f"{one.repository}, of the paper")
+        PickOption(one.repository if one.name.casefold() in taken else one.name, f"{one.repository}, of the paper")
         for one in load_repositories()
     ]
     told = {"local": "the small embedded model: free, no key, low scores"}
     used = _models_of(reader) if reader is not None else ()
     models = tuple(dict.fromkeys((*available_models(), *used)))
     told = {**dict.fromkeys(used, "in this session: what it wrote there needs no key"), **told}
-    asked = tuple(Offer(name, told.get(name, "")) for name in models)
+    asked = tuple(PickOption(name, told.get(name, "")) for name in models)
     if kind == AGENTS:
-        every = Offer(EVERY_CASE, "all cases that come with the program")
-        agents = tuple(Offer(info.name, info.description) for info in AGENT_INFOS)
-        judges = (Offer("offline", "rules alone: tiers 1 to 3, no model"), *asked)
+        every = PickOption(EVERY_CASE, "all cases that come with the program")
+        agents = tuple(PickOption(info.name, info.description) for info in AGENT_INFOS)
+        judges = (PickOption("offline", "rules alone: tiers 1 to 3, no model"), *asked)
         return {"cases": (every, *rows), "agents": agents, "models": asked, "judges": judges}
-    docs = [Offer("original", "the docstrings that are there"), Offer("none", "no docstring anywhere")]
-    docs += [Offer(f"llm:{model}", "this model documents function by function") for model in models]
-    docs += [Offer(f"{program}:{model}", title) for program, title in _PROGRAMS.items() for model in models]
-    controls = [Offer(name, "a control: no model, a known verdict") for name in CONTROLS]
+    docs = [PickOption("original", "the docstrings that are there"), PickOption("none", "no docstring anywhere")]
+    docs += [PickOption(f"llm:{model}", "this model documents function by function") for model in models]
+    docs += [PickOption(f"{program}:{model}", title) for program, title in _PROGRAMS.items() for model in models]
+    controls = [PickOption(name, "a control: no model, a known verdict") for name in CONTROLS]
     return {"sources": tuple(rows), "docs": tuple(docs), "evaluators": (*asked, *controls)}
 
 

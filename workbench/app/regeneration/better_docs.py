@@ -12,10 +12,20 @@ from textual import work
 
 from workbench.app.keys import bindings
 from workbench.app.location import Location
-from workbench.app.regeneration.findings import Entry, FindingsScreen, Listing, Texts, columns
+from workbench.app.regeneration.findings import FindingRow, FindingsScreen, Listing, TitledTexts, columns
 from workbench.app.regeneration.sample_content import title_of
-from workbench.app.toolkit.document import Document, Line, heading, joined, note, of_lines, plain, prepared, styled
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.document import (
+    TextDocument,
+    TextLine,
+    heading,
+    joined,
+    note,
+    of_lines,
+    plain,
+    prepared,
+    styled,
+)
+from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.base.glyphs import STATES, VERDICTS
 from workbench.base.text import one_line, plural
 from workbench.results.samples import Sample
@@ -37,7 +47,7 @@ _COLUMNS = columns(
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TriedDocstring:
     """An attempt, with the order that it belongs to."""
 
     order: ImprovementRow
@@ -46,8 +56,8 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """Everything that was tried for a run, an entry for each of :class:`Tried`, and how the last order stands."""
+class ImprovementView:
+    """Everything that was tried for a run, an entry for each of :class:`TriedDocstring`, and how the last order stands."""
 
     listing: Listing
     order: ImprovementRow | None
@@ -55,11 +65,11 @@ class Shown:
     said: str
 
     @property
-    def tried(self) -> list[Tried]:
+    def tried(self) -> list[TriedDocstring]:
         return [entry.of for entry in self.listing.entries]
 
 
-def standing_of(reader: SessionReader, run: str) -> str:
+def improvement_status(reader: SessionReader, run: str) -> str:
     """Return how the last order to improve docstrings of a run stands: ``▸ improving 2 docstrings``; "" where there is none."""
     orders = reader.improvements(run)
     return _said(reader, orders[-1])[1] if orders else ""
@@ -80,23 +90,23 @@ def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
     return state, f"{glyph} {words}" if state == "done" else f"{glyph} improving {state}, {words}"
 
 
-def load_shown(reader: SessionReader, run: str) -> Shown:
+def load_improvements(reader: SessionReader, run: str) -> ImprovementView:
     """Read the orders of a run with all that was tried for them, the latest order first."""
     from workbench.improving.reading import attempts_of
     from workbench.orders.improve import plan_of
 
     orders = reader.improvements(run)
     plans = [(row, plan) for row in reversed(orders) if (plan := plan_of(row)) is not None]
-    found = tuple(Tried(row, plan, one) for row, plan in plans for one in attempts_of(reader, row, plan))
+    found = tuple(TriedDocstring(row, plan, one) for row, plan in plans for one in attempts_of(reader, row, plan))
     last = orders[-1] if orders else None
     state, said = _said(reader, last) if last is not None else ("", "no docstring was tried")
     empty = NO_ATTEMPT if state == "done" else f"{said}…"
     kept = sum(one.attempt.is_kept for one in found)
     counted = f"{plural(len(found), 'attempt')}, {kept:,} kept"
-    return Shown(Listing(_COLUMNS, tuple(map(_entry, found)), counted, empty), last, state, said)
+    return ImprovementView(Listing(_COLUMNS, tuple(map(_entry, found)), counted, empty), last, state, said)
 
 
-def _entry(one: Tried) -> Entry:
+def _entry(one: TriedDocstring) -> FindingRow:
     from workbench.session.task_names import row_id
 
     attempt, gain, refusal = one.attempt, one.attempt.gain, one.attempt.refusal
@@ -106,7 +116,7 @@ def _entry(one: Tried) -> Entry:
     why = one_line(f"{refusal.gate}: {refusal.reason}" if refusal else _kept_words(attempt), 400)
     function = one_line(name.partition("::")[2] or name, 200)
     cells = (function, f"{attempt.number}", came_to(attempt), held_out, value, why)
-    return Entry(cells, one, partial(load_sides, one=one), (one.order.id, attempt.task.id, attempt.number))
+    return FindingRow(cells, one, partial(load_sides, one=one), (one.order.id, attempt.task.id, attempt.number))
 
 
 def came_to(attempt: Attempt) -> str:
@@ -125,7 +135,7 @@ def _kept_words(attempt: Attempt) -> str:
 # -- side by side
 
 
-def load_sides(reader: SessionReader, one: Tried) -> Texts:
+def load_sides(reader: SessionReader, one: TriedDocstring) -> TitledTexts:
     """Read the docstring as it is and the one that was tried, with what their samples came to."""
     attempt, task, gain = one.attempt, one.attempt.task, one.attempt.gain
     original = reader.text(task.docstring_blob) if task.docstring_blob else ""
@@ -146,7 +156,7 @@ def load_sides(reader: SessionReader, one: Tried) -> Texts:
     return (f"{one_line(task.qualified_name, 60)} as it is", sides[0]), (title, sides[1])
 
 
-def _samples(reader: SessionReader, one: Tried, task: TaskRow, held_out: Share | None) -> list[Document]:
+def _samples(reader: SessionReader, one: TriedDocstring, task: TaskRow, held_out: Share | None) -> list[TextDocument]:
     """Lay out the samples of a task that an order rests on: those that the writer saw, and those that it did not."""
     plan = one.plan
     rows = [row for row in reader.candidates(task.run_id, task.id) if not row.control]
@@ -164,14 +174,14 @@ def _samples(reader: SessionReader, one: Tried, task: TaskRow, held_out: Share |
 
 def _part(
     reader: SessionReader, task: TaskRow, title: str, evaluator: str, rows: Sequence[CandidateRow]
-) -> list[Document]:
+) -> list[TextDocument]:
     passed = sum(row.verdict == "passed" for row in rows)
     lines = [_line(reader, task, row) for row in sorted(rows, key=lambda row: row.sample)]
     said = f"{passed} of {len(rows)} passed · {one_line(evaluator, 60)}"
     return [plain(""), heading(title, said), of_lines(lines) if lines else note("none yet")]
 
 
-def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> Line:
+def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> TextLine:
     why, style = "", "good" if row.verdict == "passed" else "bad" if row.verdict else "dim"
     if style == "bad":
         failing = reader.failing_tests(row.id)
@@ -181,7 +191,7 @@ def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> Line:
     return styled((title_of(Sample(task, row, row.sample)), style), (prepared(why), "dim"), indent=2)
 
 
-class ImprovingScreen(FindingsScreen):
+class ImprovementsScreen(FindingsScreen):
     """Attempts at the docstrings of a ``run`` with the original docs."""
 
     mode_name = "Improve docstrings"
@@ -190,9 +200,11 @@ class ImprovingScreen(FindingsScreen):
 
     def __init__(self, run: str) -> None:
         super().__init__()
-        self.shown: Shown | None = None
-        self.live = Live(self, "attempts", lambda reader: partial(load_shown, reader, run), self._put, kinds=_KINDS)
-        self.doing = Latest(self, "order")
+        self.shown: ImprovementView | None = None
+        self.live = LiveLoader(
+            self, "attempts", lambda reader: partial(load_improvements, reader, run), self._put, kinds=_KINDS
+        )
+        self.doing = LatestWorker(self, "order")
 
     def on_mount(self) -> None:
         self.set_status("reading what was tried…")
@@ -203,7 +215,7 @@ class ImprovingScreen(FindingsScreen):
 
     # -- what is shown
 
-    def _put(self, shown: Shown) -> None:
+    def _put(self, shown: ImprovementView) -> None:
         # Whoever is at the last attempt sees the next one come.
         follows = self.shown is None or (shown.state == "running" and self.list.cursor >= len(self.shown.tried))
         self.shown = shown
@@ -219,7 +231,7 @@ class ImprovingScreen(FindingsScreen):
         self.refresh_bindings()
 
     @property
-    def selected(self) -> Tried | None:
+    def selected(self) -> TriedDocstring | None:
         return self.list.selected.of if self.list.selected is not None else None
 
     # -- what one can do
@@ -237,7 +249,7 @@ class ImprovingScreen(FindingsScreen):
     def action_attempt(self, step: int) -> None:
         self.list.set_cursor(self.list.cursor + step, step)
 
-    def on_row_list_chosen(self) -> None:
+    def on_row_list_row_selected(self) -> None:
         one = self.selected
         if one is not None and one.attempt.run:
             host, run = self.workbench, one.attempt.run
@@ -268,7 +280,7 @@ class ImprovingScreen(FindingsScreen):
 
     @work
     async def action_export(self) -> None:
-        from workbench.app.regeneration.improving import ask_and_write
+        from workbench.app.regeneration.improving import ask_and_export
 
         session, one = self.workbench.session_path, self.selected
         if session is None or self.shown is None:
@@ -276,4 +288,4 @@ class ImprovingScreen(FindingsScreen):
         orders = [each.order.id for each in self.shown.tried if each.attempt.is_kept]
         # Of several orders that under the cursor is meant, if anything was kept of it.
         order = one.order.id if one is not None and one.order.id in orders else orders[0]
-        await ask_and_write(self.workbench, session, order)
+        await ask_and_export(self.workbench, session, order)

@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.columns import Column, fit_end
+from workbench.app.toolkit.columns import TableColumn, fit_end
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.table import Grouping, Table
+from workbench.app.toolkit.table import Grouping, VirtualTable
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import STATES
@@ -81,17 +81,17 @@ def _note(row: StageRow) -> Part:
     return one_line((row.note or "").partition("\n")[0], 400), "failed" if row.state == "failed" else "dim"
 
 
-STAGES: tuple[Column[StageRow], ...] = (
-    Column(title="", cell=lambda row: _GLYPHS.get(row.state, ("?", "unscored")), width=1, text=True),
-    Column(title="stage", cell=_stage, width=11, widest=22, text=True,
+STAGES: tuple[TableColumn[StageRow], ...] = (
+    TableColumn(title="", cell=lambda row: _GLYPHS.get(row.state, ("?", "unscored")), width=1, text=True),
+    TableColumn(title="stage", cell=_stage, width=11, widest=22, text=True,
            brief=lambda row: (one_line(_TITLES.get(row.name, (row.name,))[0], 30), _stage(row)[1])),
-    Column(title="done", cell=_done, width=13),
-    Column(title="", cell=_bar, width=_BAR, text=True),
-    Column(title="", cell=_note, width=8, widest=400, text=True, priority=1),
+    TableColumn(title="done", cell=_done, width=13),
+    TableColumn(title="", cell=_bar, width=_BAR, text=True),
+    TableColumn(title="", cell=_note, width=8, widest=400, text=True, priority=1),
 )  # fmt: skip
 
 
-class BuildingList(Table[Any]):
+class BuildingList(VirtualTable[Any]):
     """Stages, counts, or what was excluded."""
 
     LEAD = 1
@@ -101,29 +101,29 @@ def _number(value: int | None) -> str:
     return NOTHING if value is None else f"{value:,}"
 
 
-COUNTS: tuple[Column[Count], ...] = (
-    Column(title="", cell=lambda count: (count.title, "strong" if count.key == FOUND else ""), width=12, widest=60, text=True),
-    Column(title="left", cell=lambda count: (_number(count.left), "" if count.left else "dim"), width=7),
-    Column(title="dropped", cell=lambda count: ("" if count.dropped is None else _number(count.dropped or None),
+COUNTS: tuple[TableColumn[Count], ...] = (
+    TableColumn(title="", cell=lambda count: (count.title, "strong" if count.key == FOUND else ""), width=12, widest=60, text=True),
+    TableColumn(title="left", cell=lambda count: (_number(count.left), "" if count.left else "dim"), width=7),
+    TableColumn(title="dropped", cell=lambda count: ("" if count.dropped is None else _number(count.dropped or None),
                                                 "warn" if count.dropped else "dim"), width=8),
 )  # fmt: skip
 
 
 # -- what was excluded
 
-Entry = tuple[str, str, str]
+DroppedEntry = tuple[str, str, str]
 """Stage, name and reason of what was excluded."""
-ENTRIES: tuple[Column[Entry], ...] = (
-    Column(title="dropped at", cell=lambda entry: (REASONS.get(entry[0], entry[0]), "warn"), width=13, widest=24, text=True,
+ENTRIES: tuple[TableColumn[DroppedEntry], ...] = (
+    TableColumn(title="dropped at", cell=lambda entry: (REASONS.get(entry[0], entry[0]), "warn"), width=13, widest=24, text=True,
            brief=lambda entry: (entry[0], "warn"), sort=lambda entry: entry[0]),
-    Column(title="function or test", cell=lambda entry: (entry[1], "strong"), width=20, widest=60, text=True, shorten=fit_end,
+    TableColumn(title="function or test", cell=lambda entry: (entry[1], "strong"), width=20, widest=60, text=True, shorten=fit_end,
            sort=lambda entry: entry[1]),
-    Column(title="why", cell=lambda entry: entry[2], width=12, widest=600, text=True),
+    TableColumn(title="why", cell=lambda entry: entry[2], width=12, widest=600, text=True),
 )  # fmt: skip
-WHERE: Grouping[Entry] = Grouping("where they were dropped", lambda entry: REASONS.get(entry[0], entry[0]))
+WHERE: Grouping[DroppedEntry] = Grouping("where they were dropped", lambda entry: REASONS.get(entry[0], entry[0]))
 
 
-def entries_of(key: str, found: Excluded) -> list[Entry]:
+def entries_of(key: str, found: Excluded) -> list[DroppedEntry]:
     """Return what is listed for a count; all of it for counts at which nothing falls out."""
     if key.startswith(TESTS):
         rows = [(one_line(row.kind, 20), one_line(row.test_id, 400), one_line(row.why, 600)) for row in found.unused]
@@ -146,7 +146,7 @@ def _function(row: DroppedRow | TaskRow) -> str:
     return one_line(f"{row.path}::{row.qualified_name}{again}", 300)
 
 
-class Building(Container):
+class BuildingPanes(Container):
     """The three panes; the count under the cursor says what is listed below."""
 
     _view: RunView | None = None
@@ -199,7 +199,7 @@ class Building(Container):
             return False
         return True
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if message.row_list is self.counted:
             self.listed.cursor = -1
             self._show_excluded()
@@ -211,7 +211,7 @@ class Building(Container):
     def on_row_list_narrowed(self) -> None:
         self._show_excluded()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         if message.row_list is self.counted:
             self.listed.focus()
 

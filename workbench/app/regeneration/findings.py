@@ -12,31 +12,31 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.columns import Column, Columns
-from workbench.app.toolkit.document import EMPTY, Document, note
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.columns import ColumnLayout, TableColumn
+from workbench.app.toolkit.document import EMPTY, TextDocument, note
+from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.plot import PlotLine
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.base.text import shortened
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-Texts = tuple[tuple[str, Document], tuple[str, Document]]
+TitledTexts = tuple[tuple[str, TextDocument], tuple[str, TextDocument]]
 """Two texts, each with its title; "" for the name of its pane."""
 NO_TEXTS: Final = ("", EMPTY), ("", EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FindingRow:
     """A row: its cells, what it is ``of``, what reads its texts in a thread, and what tells it from others if not its cells."""
 
     cells: tuple[str, ...]
     of: Any = None
-    read: Callable[[SessionReader], Texts] | None = None
+    read: Callable[[SessionReader], TitledTexts] | None = None
     named: object = None
 
     @property
@@ -48,8 +48,8 @@ class Entry:
 class Listing:
     """A list under its columns; ``said`` stands in its frame, ``empty`` in its place where it has no row; ``lines`` are its plot."""
 
-    columns: tuple[Column[Entry], ...]
-    entries: tuple[Entry, ...]
+    columns: tuple[TableColumn[FindingRow], ...]
+    entries: tuple[FindingRow, ...]
     said: str
     empty: str
     lines: tuple[PlotLine, ...] = ()
@@ -59,11 +59,11 @@ COMING: Final = Listing((), (), "being read…", "Being read…")
 """What stands in the place of a list that is not there yet."""
 
 
-def columns(*declared: tuple[str, int, bool]) -> tuple[Column[Entry], ...]:
+def columns(*declared: tuple[str, int, bool]) -> tuple[TableColumn[FindingRow], ...]:
     """Return columns of title, cells (0 for a text that takes what is left) and whether it is a number; the first three stay."""
 
-    def column(at: int, title: str, size: int, number: bool) -> Column[Entry]:
-        return Column(
+    def column(at: int, title: str, size: int, number: bool) -> TableColumn[FindingRow]:
+        return TableColumn(
             title=title,
             cell=lambda entry: (entry.cells[at], "score" if number else ""),
             width=size if number else min(size or 24, 12 if size else 24),
@@ -76,7 +76,7 @@ def columns(*declared: tuple[str, int, bool]) -> tuple[Column[Entry], ...]:
     return tuple(column(at, *one) for at, one in enumerate(declared))
 
 
-class FindingList(Table[Entry]):
+class FindingList(VirtualTable[FindingRow]):
     """The rows of a listing."""
 
     LEAD = 1
@@ -87,7 +87,7 @@ class FindingList(Table[Entry]):
 
     def show(self, listing: Listing, cursor: int | None = None) -> None:
         """Show another list; without ``cursor`` it stays on its row."""
-        self.columns, self.empty = Columns(listing.columns), listing.empty
+        self.columns, self.empty = ColumnLayout(listing.columns), listing.empty
         self.cursor = self.cursor if cursor is None else -1
         self.put(listing.entries)
         self.set_cursor(self.cursor if cursor is None else cursor)
@@ -101,8 +101,8 @@ class FindingsScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.detailing = Latest(self, "texts")
-        self._asked: Entry | None = None
+        self.detailing = LatestWorker(self, "texts")
+        self._asked: FindingRow | None = None
         self._shown: object = None  # the key of the entry whose texts these are
 
     def compose_body(self) -> Iterable[Widget]:
@@ -128,7 +128,7 @@ class FindingsScreen(ModeScreen):
         """Whether nothing is being read."""
         return self.live.settled and self.detailing.idle
 
-    def on_row_list_moved(self) -> None:
+    def on_row_list_row_highlighted(self) -> None:
         self.show_entry()
 
     def show_entry(self) -> None:
@@ -141,7 +141,7 @@ class FindingsScreen(ModeScreen):
             read, show = partial(entry.read, reader), partial(self._show_texts, key)
             self.detailing.ask(read, show, lambda sentence: show((("", note(sentence)), ("", EMPTY))))
 
-    def _show_texts(self, key: object, texts: Texts) -> None:
+    def _show_texts(self, key: object, texts: TitledTexts) -> None:
         same, self._shown = key == self._shown, key
         for pane, (title, document) in zip(self.query(".text").results(Pane), texts, strict=True):
             pane.titled(title or pane.short)

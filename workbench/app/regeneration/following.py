@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.regeneration.standings import Standings, load_standings
+from workbench.app.regeneration.standings import EvaluatorResults, load_evaluator_results
 from workbench.app.regeneration.wording import model_name
-from workbench.app.toolkit.latest import Live
+from workbench.app.toolkit.latest import LiveLoader
 from workbench.results.regeneration_runs import NONE_EXCLUDED, Excluded, RunView, load_excluded, load_view
 from workbench.results.runs import latest_regeneration
 from workbench.results.tasks import Figures, TaskLine, figures_of, load_lines
@@ -31,7 +31,7 @@ _Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _RunSnapshot:
     """What one look at a run found; ``lines`` are all of its tasks if ``whole``, else those that changed."""
 
     view: RunView
@@ -40,7 +40,7 @@ class _Look:
     excluded: Excluded
 
 
-class Following:
+class RunWatcher:
     """Reads the run that the screen shows.
 
     Attributes:
@@ -51,9 +51,9 @@ class Following:
 
     def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
-        self.refreshing = Live(screen, "regeneration-refresh", self._look, self._looked, seconds=0.05)
-        self.figuring = Live(screen, "regeneration-figures", self._count, self._counted, seconds=0.25)
-        self.comparing = Live(screen, "standings", self._compare, self._compared)
+        self.refreshing = LiveLoader(screen, "regeneration-refresh", self._look, self._looked, seconds=0.05)
+        self.figuring = LiveLoader(screen, "regeneration-figures", self._count, self._counted, seconds=0.25)
+        self.comparing = LiveLoader(screen, "standings", self._compare, self._compared)
         self.evaluator = ""
         self.group: Group | None = None
         self.with_dropped = False
@@ -85,16 +85,16 @@ class Following:
         screen, wanted, group = self._screen, self.evaluator, self.group
         self._changed.clear()
 
-        def work() -> _Look | None:
+        def work() -> _RunSnapshot | None:
             key = run_id or latest_regeneration(reader)
             view = load_view(reader, key, group, wanted) if key else None
             if view is None:
                 return None
             lines = load_lines(reader, view.run.id, view.group, view.ks, limit=FIRST_TASKS)
             excluded = load_excluded(reader, view.run.id) if view.building or not view.tasks else NONE_EXCLUDED
-            return _Look(view, lines, len(lines) >= view.tasks, excluded)
+            return _RunSnapshot(view, lines, len(lines) >= view.tasks, excluded)
 
-        def done(look: _Look | None) -> None:
+        def done(look: _RunSnapshot | None) -> None:
             if reader is not screen.reader:
                 return
             if look is None:
@@ -137,7 +137,7 @@ class Following:
 
     # -- the run and its tasks
 
-    def _look(self, reader: SessionReader) -> Callable[[], _Look | None] | None:
+    def _look(self, reader: SessionReader) -> Callable[[], _RunSnapshot | None] | None:
         screen, before = self._screen, self._screen.view
         if before is None:
             return None
@@ -146,18 +146,18 @@ class Following:
         everything = not self._whole or not all(screen.table.knows(task) for task in changed)
         with_dropped = self.with_dropped or before.building or not before.tasks
 
-        def work() -> _Look | None:
+        def work() -> _RunSnapshot | None:
             view = load_view(reader, run_id, group, wanted)
             if view is None:
                 return None
             whole = everything or view.group != before.group
             ids = None if whole else sorted(changed)
             lines = load_lines(reader, run_id, view.group, view.ks, ids=ids) if whole or ids else ()
-            return _Look(view, lines, whole, load_excluded(reader, run_id) if with_dropped else NONE_EXCLUDED)
+            return _RunSnapshot(view, lines, whole, load_excluded(reader, run_id) if with_dropped else NONE_EXCLUDED)
 
         return work
 
-    def _looked(self, look: _Look | None) -> None:
+    def _looked(self, look: _RunSnapshot | None) -> None:
         shown, table = self._screen.view, self._screen.table
         if look is None or shown is None or shown.run.id != look.view.run.id:
             return
@@ -168,7 +168,7 @@ class Following:
             self._whole = False
         self._show(look)
 
-    def _show(self, look: _Look) -> None:
+    def _show(self, look: _RunSnapshot) -> None:
         before, view = self._screen.view, look.view
         if view.groups and self.evaluator in ("", view.evaluator):
             # Another one that is asked later does not take its place.
@@ -230,13 +230,13 @@ class Following:
         if (key := self._beside()) != self._standings_of:
             self.comparing.refresh_soon(at_once=key[:1] != self._standings_of[:1])
 
-    def _compare(self, reader: SessionReader) -> Callable[[], Standings] | None:
+    def _compare(self, reader: SessionReader) -> Callable[[], EvaluatorResults] | None:
         view, self._standings_of = self._screen.view, self._beside()
         if view is None or not self._standings_of:
-            self._screen.show_standings(Standings())
+            self._screen.show_standings(EvaluatorResults())
             return None
-        return partial(load_standings, reader, view)
+        return partial(load_evaluator_results, reader, view)
 
-    def _compared(self, standings: Standings) -> None:
+    def _compared(self, standings: EvaluatorResults) -> None:
         if self._standings_of[:1] == self._beside()[:1]:
             self._screen.show_standings(standings)

@@ -14,7 +14,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.standings import Standings
+from workbench.app.regeneration.standings import EvaluatorResults
 from workbench.app.regeneration.wording import short_names, sparkline
 from workbench.base.glyphs import VERDICTS
 from workbench.base.text import one_line, plural, share, shortened
@@ -192,7 +192,7 @@ class EvaluatorLine(Widget):
     EvaluatorLine.-open { display: block; }
     """
 
-    class Chosen(Message):
+    class EvaluatorSelected(Message):
         """The name of a group was clicked."""
 
         def __init__(self, group: Group) -> None:
@@ -200,7 +200,7 @@ class EvaluatorLine(Widget):
             self.group = group
 
     view: reactive[RunView | None] = reactive(None)
-    standings: reactive[Standings] = reactive(Standings())
+    standings: reactive[EvaluatorResults] = reactive(EvaluatorResults())
 
     def watch_view(self, view: RunView | None) -> None:
         self.set_class(view is not None and (len(view.progress) > 1 or len(view.order) > 1), "-open")
@@ -246,7 +246,7 @@ class EvaluatorLine(Widget):
         at = event.style.meta.get("evaluator")
         group = self.view.progress[at].group if self.view is not None and at is not None else None
         if group is not None:
-            self.post_message(self.Chosen(group))
+            self.post_message(self.EvaluatorSelected(group))
 
 
 def _chosen(parts: Sequence[str], current: bool) -> Content:

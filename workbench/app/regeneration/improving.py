@@ -15,12 +15,12 @@ from workbench.app.toolkit.form import Form
 from workbench.app.toolkit.ordering import (
     OrderForm,
     check_named_model,
+    last_answers,
     may_start,
     plan_fields,
     plan_values,
-    remembered,
 )
-from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
+from workbench.app.toolkit.report_dialog import deliver_file, destination, suggested_path
 from workbench.base.errors import BadField, UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import plural
@@ -63,7 +63,7 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
             for name, role in (("writer", "the writer"), ("second_evaluator", "the second evaluator"))
         }
         writer, held_out, attempts, second = plan_fields(
-            ImprovementPlan, remembered(self.DIALOG, plain), host.settings, **own
+            ImprovementPlan, last_answers(self.DIALOG, plain), host.settings, **own
         )
         fields = (
             Field("functions", functions,
@@ -171,7 +171,7 @@ def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) ->
 # -- what was kept, handed over
 
 
-class HandingDialog(Form[tuple[str, str]]):
+class ExportDocstringsDialog(Form[tuple[str, str]]):
     """Writes what was kept into a patch, a branch or both, and ends with their names, "" for none."""
 
     def __init__(self, host: WorkbenchApp, came: Improved, checkout: Checkout | None) -> None:
@@ -179,7 +179,7 @@ class HandingDialog(Form[tuple[str, str]]):
         possible = checkout is not None and not host.in_browser
         self._no_branch = "" if possible else "A branch needs a source that is a folder of a git checkout."
         about = self._no_branch or "A branch with one commit; the working tree stays as it is. Empty for none."
-        patch = suggested_place(host, suggested_name(came.plan.base.source))
+        patch = suggested_path(host, suggested_name(came.plan.base.source))
         fields = (
             Field("patch", patch, paths=not host.in_browser, check=self._check_patch),
             Field("branch", "", about, placeholder="no branch", check=self._check_branch),
@@ -205,13 +205,13 @@ class HandingDialog(Form[tuple[str, str]]):
 
     async def _finish(self, patch: str, branch: str) -> None:
         try:
-            file = place_of(self._host, patch) if patch else None
+            file = destination(self._host, patch) if patch else None
             commit = await asyncio.to_thread(self._write, file, branch)
         except (WorkbenchError, OSError) as error:
             self.refuse(error)
             return
         if file is not None:
-            hand_over(self._host, file, "patch")
+            deliver_file(self._host, file, "patch")
         if commit:
             said = f"The branch {branch} has the docstrings (commit {commit})."
             self._host.notify(said, title="Improve docstrings", timeout=10)
@@ -231,10 +231,10 @@ class HandingDialog(Form[tuple[str, str]]):
         return checkout.commit(branch, changes, message) if branch and checkout is not None else ""
 
 
-async def ask_and_write(host: WorkbenchApp, session: Path, improvement: str) -> None:
+async def ask_and_export(host: WorkbenchApp, session: Path, improvement: str) -> None:
     """Ask for a place and write what was kept of an order there; call it from a worker."""
     from workbench.orders.improve import improved
 
     came = await asyncio.to_thread(improved, session, improvement)
     checkout = await asyncio.to_thread(source_checkout, came.plan.base.source)
-    await host.push_screen_wait(HandingDialog(host, came, checkout))
+    await host.push_screen_wait(ExportDocstringsDialog(host, came, checkout))

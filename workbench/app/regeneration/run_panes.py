@@ -14,17 +14,17 @@ from textual.widget import Widget
 
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
-from workbench.app.location import Location, Place
-from workbench.app.marks import SEVERAL, Marked, Pair
-from workbench.app.regeneration.building import Building
-from workbench.app.regeneration.following import Following
+from workbench.app.location import Anchor, Location
+from workbench.app.marks import SEVERAL, Marked, MarkedPair
+from workbench.app.regeneration.building import BuildingPanes
+from workbench.app.regeneration.following import RunWatcher
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
-from workbench.app.regeneration.sample_pane import Detail, SamplePane
-from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.sample_pane import SampleDetail, SamplePane
+from workbench.app.regeneration.task_table import TaskResultTable
 from workbench.app.regeneration.wording import short_name
-from workbench.app.toolkit.actions import Labelled
-from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.pane import Pane, Target
+from workbench.app.toolkit.actions import LabelTarget
+from workbench.app.toolkit.document import PaneContent
+from workbench.app.toolkit.pane import Pane, ScrollTarget
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
@@ -50,7 +50,7 @@ _ON_TASKS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SampleHit:
     """One place: a tab of a sample of a task, "" for the task's own row; ``ordinal`` counts the hits of the tab from 0.
 
     ``reach`` is how many characters must be shown to see it.
@@ -65,24 +65,24 @@ class Hit:
 
 def hits_of(
     reader: SessionReader, lines: Sequence[TaskLine], group: Group, needle: Needle, stopped: Callable[[], bool]
-) -> Iterator[Hit]:
+) -> Iterator[SampleHit]:
     """Yield the hits in the tasks of a run."""
     for line in lines:
         if stopped():
             return
         if needle.in_text(f"{line.path}::{line.name}"):
-            yield Hit(line.id, None, "")
+            yield SampleHit(line.id, None, "")
         task = reader.task(line.id)
         for n, at in enumerate(needle.in_blob(task.docstring_blob if task is not None else None)):
-            yield Hit(line.id, None, "Docstring", n, at)
+            yield SampleHit(line.id, None, "Docstring", n, at)
         failing: dict[str, list[str]] = {}
         for failed in failing_tests(reader, line.id, group):
             failing.setdefault(failed.candidate_id, []).append(f"{failed.test_id}\n{failed.message}")
         for number, row in enumerate(samples_of(reader, line.id, group)):
             for n, at in enumerate(needle.in_blob(row.body_blob)):
-                yield Hit(line.id, number, "Candidate", n, at)
+                yield SampleHit(line.id, number, "Candidate", n, at)
             if needle.in_text("\n".join(failing.get(row.id, ()))):
-                yield Hit(line.id, number, "Failing")
+                yield SampleHit(line.id, number, "Failing")
 
 
 class RunPanes(RunScreen):
@@ -94,16 +94,16 @@ class RunPanes(RunScreen):
     first_pane = "tasks"
     view: RunView | None = None  # before one was read
     improvements = ""  # how the last order to improve its docstrings stands
-    following: Following
+    following: RunWatcher
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield Vertical(FiguresLine(), EvaluatorLine(), Static("", id="trouble"), id="head")
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Pane(TaskTable(id="table"), short="Tasks", id="tasks", classes="pane")
-        yield Building(id="building", classes="pane-group -off")
-        yield Detail()
+        yield Pane(TaskResultTable(id="table"), short="Tasks", id="tasks", classes="pane")
+        yield BuildingPanes(id="building", classes="pane-group -off")
+        yield SampleDetail()
         yield Static("", id="nothing", classes="state")
 
     @property
@@ -114,9 +114,9 @@ class RunPanes(RunScreen):
     def shows_building(self) -> bool:
         return self.has_class("-building")
 
-    table = getters.query_one(TaskTable)
-    building = getters.query_one(Building)
-    detail = getters.query_one(Detail)
+    table = getters.query_one(TaskResultTable)
+    building = getters.query_one(BuildingPanes)
+    detail = getters.query_one(SampleDetail)
 
     @property
     def sample(self) -> SamplePane:
@@ -148,12 +148,12 @@ class RunPanes(RunScreen):
             keys = f"{key_of('regeneration.clear-filter')} clears it, {key_of('regeneration.filter')} changes it"
             self.detail.show_nothing(f"No task passes this filter; {keys}." if view.tasks else "")
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if message.row_list is self.table:
             self.table.move_sample(0)
             self.show_sample()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         if message.row_list is self.table:
             self.focus_pane(self.sample)
 
@@ -181,17 +181,17 @@ class RunPanes(RunScreen):
     def mark_hits(self, needle: str) -> None:
         self.detail.mark(needle)
 
-    def remark_on(self, hit: Hit) -> str:
+    def remark_on(self, hit: SampleHit) -> str:
         keys = f"{key_of('regeneration.next-hit')} {key_of('regeneration.previous-hit')} go on"
         return f" · {hit.tab.lower() or 'name'} · {keys}, {key_of('regeneration.escape')} ends"
 
-    def go_to_hit(self, hit: Hit) -> None:
+    def go_to_hit(self, hit: SampleHit) -> None:
         """Select the task and the sample of a hit and bring it into sight."""
         self.go_to(hit.task, hit.sample)
         if hit.tab == "Failing":
             self.uncover(self.detail.failing)
         elif hit.tab:
-            self.sample.go(hit.tab, Target(hit=hit.ordinal, reach=hit.reach))
+            self.sample.go(hit.tab, ScrollTarget(hit=hit.ordinal, reach=hit.reach))
             self.uncover(self.sample)
 
     def labels_written(self) -> None:
@@ -221,7 +221,7 @@ class RunPanes(RunScreen):
                 return view is not None and len(view.groups) > 1
             case "clear_filter":
                 # The keys are asked for before the table is there.
-                return not self.shows_building and any(table.filter.active for table in self.query(TaskTable))
+                return not self.shows_building and any(table.filter.active for table in self.query(TaskResultTable))
             case "dropped":
                 return view is not None and not view.building and bool(view.tasks)
             case "run" | "search":
@@ -235,22 +235,22 @@ class RunPanes(RunScreen):
         if self.view is None:
             return None
         line = self.table.selected
-        place = Place(self.table.sample, item=line.id) if line is not None else None
+        place = Anchor(self.table.sample, item=line.id) if line is not None else None
         return Location(self.workbench.session_path, "regeneration", self.view.run.id, place, self.following.evaluator)
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         line = self.table.selected
         if line is None or self.shows_building:
             return None
         if self.detail.has_class("-has-current") and self.detail.candidate:
-            return Labelled(f"{line.name} · sample {self.table.sample + 1}", self.detail.candidate)
-        return Labelled(line.name, line.id)
+            return LabelTarget(f"{line.name} · sample {self.table.sample + 1}", self.detail.candidate)
+        return LabelTarget(line.name, line.id)
 
-    def subject(self) -> Subject:
+    def subject(self) -> PaneContent:
         """Return what has the focus: what was excluded, the failing tests, else the sample."""
         if self.shows_building:
             listed = self.building.listed.rows
-            return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
+            return PaneContent("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
         return self.detail.subject()
 
     # -- marks
@@ -279,7 +279,7 @@ class RunPanes(RunScreen):
         elif marks.of("group"):
             self._show_pair(marks.pair("group", a))
         else:
-            self._show_pair(Pair(a, b) if a is not None and b is not None and not a.same(b) else None)
+            self._show_pair(MarkedPair(a, b) if a is not None and b is not None and not a.same(b) else None)
 
     def _toggle_mark(self, one: Marked | None) -> None:
         if one is None:
@@ -300,7 +300,7 @@ class RunPanes(RunScreen):
             said += f" {gone:,} tasks are no longer marked."
         self.workbench.notify(with_keys(said), timeout=4)
 
-    def _show_pair(self, pair: Pair | None) -> None:
+    def _show_pair(self, pair: MarkedPair | None) -> None:
         if pair is not None:
             # Whose docstring or prompt is looked at wants to see how these differ.
             self.workbench.show_pair(replace(pair, about=self.detail.in_front))

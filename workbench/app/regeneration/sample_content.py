@@ -12,8 +12,8 @@ from workbench.app.key_table import key_of
 from workbench.app.regeneration.wording import took
 from workbench.app.toolkit.document import (
     COLOURED_AT_FIRST,
-    Document,
-    Line,
+    TextDocument,
+    TextLine,
     code,
     difference,
     heading,
@@ -61,7 +61,7 @@ def empty_tabs(sample: Sample) -> frozenset[str]:
     return frozenset(tab for tab, text in texts.items() if text is None)
 
 
-def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab: str) -> Document:
+def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab: str) -> TextDocument:
     """Read and lay out all of one tab of a sample."""
     sample = read_sample(reader, task_id, group, number)
     return laid_out(reader, sample, tab, COPIED_AT_MOST) if sample is not None else note(GONE)
@@ -69,7 +69,7 @@ def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab
 
 def read_texts(
     reader: SessionReader, task_id: str, group: Group, number: int, tabs: Iterable[str], limit: int
-) -> tuple[Sample, dict[str, Document], tuple[str, Document]] | None:
+) -> tuple[Sample, dict[str, TextDocument], tuple[str, TextDocument]] | None:
     """Read a sample with some of its tabs and, under their title, the tests that it failed; None where its task is gone."""
     sample = read_sample(reader, task_id, group, number)
     if sample is None:
@@ -77,7 +77,7 @@ def read_texts(
     return sample, {tab: laid_out(reader, sample, tab, limit) for tab in tabs}, failures_of(reader, sample)
 
 
-def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> Document:
+def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> TextDocument:
     """Lay out one tab of a sample; ``limit`` bytes of a text are shown."""
     candidate = sample.candidate
     if tab == "Docstring":
@@ -182,7 +182,7 @@ def waiting_for(sample: Sample) -> str:
     return f"No body could be taken out of the answer; press {key_of('regeneration.previous-tab')} for the answer as it came."
 
 
-def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: int) -> Document:
+def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: int) -> TextDocument:
     if task.body_blob is None:
         return note("The original body is not kept in this session.")
     bodies = {task.body_blob: f"the original body of task {task.id}"}
@@ -206,16 +206,16 @@ def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: 
     return joined([same, plain(""), plain("\n".join(f"  {line}" for line in after))], cut=cut)
 
 
-def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> Document:
+def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> TextDocument:
     text, cut = _cut(reader, candidate.body_blob or "", limit, f"the body of candidate {candidate.id}")
     body = code(text, "candidate.py", cut=cut, coloured=COLOURED_AT_FIRST)
     if not candidate.notes or candidate.notes in {"[]", "{}"}:
         return body
     said = one_line(f"extraction: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
-    return Document((styled((said, "notice"), indent=2), Line(""), *body.lines), body.text, cut, numbered=True)
+    return TextDocument((styled((said, "notice"), indent=2), TextLine(""), *body.lines), body.text, cut, numbered=True)
 
 
-def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
+def _docstring(reader: SessionReader, sample: Sample, limit: int) -> TextDocument:
     task = sample.task
     said = f"{one_line(task.docs_words, 60)} documentation"
     parts = [heading(said, f"of {one_line(task.path, 200)}, line {task.start_line or NOTHING}")]
@@ -227,7 +227,7 @@ def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
     return replace(joined([*parts, plain(""), plain(text)], cut=cut), text=text)
 
 
-def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
+def _prompt(reader: SessionReader, sample: Sample, limit: int) -> TextDocument:
     from workbench.comparison.texts import kept_prompt
 
     candidate, task = sample.candidate, sample.task
@@ -254,7 +254,7 @@ def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
     )
 
 
-def _answer(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> Document:
+def _answer(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> TextDocument:
     text, cut = _cut(reader, candidate.answer_blob or "", limit, f"the answer of candidate {candidate.id}")
     return plain(text, cut=cut) if text.strip() else note("The answer is empty.")
 
@@ -268,7 +268,7 @@ def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, 
 # -- failing tests
 
 
-def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, Document]:
+def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, TextDocument]:
     """Return a title and the tests that a sample did not pass, with messages and tracebacks, or why there are none."""
     candidate = sample.candidate
     if candidate is None or candidate.verdict is None:
@@ -276,11 +276,11 @@ def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, Document]:
         if wrong:
             return "controls", of_lines(wrong)
         required = note(f"{plural(len(_tests(sample)), 'test')} must pass:", "").lines
-        return "failing tests", Document((*required, *_names(sample)), "")
+        return "failing tests", TextDocument((*required, *_names(sample)), "")
     if candidate.verdict == "passed":
         tests = len(_tests(sample))
         said = f"✓ {plural(tests, 'test')} passed" + (f" in {took(candidate.tested_s)}" if candidate.tested_s else "")
-        return "failing tests 0", Document((styled((said, "ok")), Line(""), *_names(sample)), said)
+        return "failing tests 0", TextDocument((styled((said, "ok")), TextLine(""), *_names(sample)), said)
     rows = reader.failing_tests(candidate.id)
     lines = [*_reason(candidate.verdict_reason), *_failures(reader, rows)]
     if len(rows) > _TESTS:
@@ -291,9 +291,9 @@ def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, Document]:
     return f"failing tests {len(rows):,}{former}", of_lines(lines)
 
 
-def _wrong_controls(reader: SessionReader, sample: Sample) -> list[Line]:
+def _wrong_controls(reader: SessionReader, sample: Sample) -> list[TextLine]:
     """Lay out what took a task out: the control that does not hold, with the tests that it did not pass."""
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     for row in reader.candidates(sample.task.run_id, sample.task.id):
         if not row.control or not row.verdict:
             continue
@@ -304,23 +304,23 @@ def _wrong_controls(reader: SessionReader, sample: Sample) -> list[Line]:
     return lines
 
 
-def _reason(reason: str | None) -> list[Line]:
+def _reason(reason: str | None) -> list[TextLine]:
     if not reason:
         return []
-    return [*(styled((part, "warn"), indent=2) for part in prepared(reason[:_MESSAGE]).split("\n")), Line("")]
+    return [*(styled((part, "warn"), indent=2) for part in prepared(reason[:_MESSAGE]).split("\n")), TextLine("")]
 
 
-def _failures(reader: SessionReader, rows: Sequence[FailingTestRow]) -> Iterator[Line]:
+def _failures(reader: SessionReader, rows: Sequence[FailingTestRow]) -> Iterator[TextLine]:
     for row in rows[:_TESTS]:
         yield styled((f"{_OUTCOMES.get(row.outcome, '✗')} {one_line(row.test_id, 400)}", "bad"), indent=2)
         trace = _traceback(reader, row.traceback_blob)
         message = prepared(row.message[:_MESSAGE]).strip("\n")
         if message and message not in trace:
-            yield from (Line(f"  {part}", indent=4) for part in message.split("\n"))
+            yield from (TextLine(f"  {part}", indent=4) for part in message.split("\n"))
         for part in trace.split("\n") if trace else ():
             wrong = part.startswith("E ") or _ERROR.match(part)
             yield styled((f"  {part}", "bad" if wrong else "strong" if part.startswith(">") else ""), indent=4)
-        yield Line("")
+        yield TextLine("")
 
 
 def _traceback(reader: SessionReader, digest: str | None) -> str:
@@ -335,5 +335,5 @@ def _tests(sample: Sample) -> list[str]:
     return [str(test) for test in tests] if isinstance(tests, list) else []
 
 
-def _names(sample: Sample) -> list[Line]:
+def _names(sample: Sample) -> list[TextLine]:
     return [styled((f"  {one_line(test, 400)}", "dim"), indent=-1) for test in _tests(sample)[:1000]]

@@ -13,8 +13,8 @@ from textual.content import Content
 
 from workbench.app.regeneration import sample_content
 from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST, TABS
-from workbench.app.toolkit.document import Document, Subject, note
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.document import PaneContent, TextDocument, note
+from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.pane import Pane, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
@@ -36,7 +36,7 @@ class SamplePane(TabbedText):
     short = "Sample"
     at_first = SHOWN_AT_FIRST
 
-    def __init__(self, detail: Detail) -> None:
+    def __init__(self, detail: SampleDetail) -> None:
         super().__init__(id="sample", classes="pane")
         self._detail = detail
 
@@ -62,14 +62,14 @@ class SamplePane(TabbedText):
         self._remark(())
         self.text.show(note(sentence))
 
-    def show_sample(self, name: str, sample: Sample, document: Document, *, keep_place: bool) -> None:
+    def show_sample(self, name: str, sample: Sample, document: TextDocument, *, keep_place: bool) -> None:
         self.titled(f"{one_line(name, 40)} · {sample_content.title_of(sample)}", sample_content.detail_of(sample))
         self._remark(sample_content.remarks_of(sample))
         self.query_one(TabLine).empty = sample_content.empty_tabs(sample)
         self.text.show(document, keep_place=keep_place)
         self.arrive()
 
-    def reading_all(self) -> Callable[[], Document] | None:
+    def reading_all(self) -> Callable[[], TextDocument] | None:
         return self._detail.reading_all(self.tab)
 
     def _ask(self) -> None:
@@ -102,7 +102,7 @@ class TextsPane(Pane):
         texts = list(zip(TEXTS, self.query(TextPane), strict=True))
         return next((one for one in texts if one[1].has_focus), texts[0])
 
-    def show(self, documents: Mapping[str, Document], *, keep_place: bool = False) -> None:
+    def show(self, documents: Mapping[str, TextDocument], *, keep_place: bool = False) -> None:
         """Show texts by their names; the others are empty."""
         self.titled("candidate, docstring, prompt")
         for name, text in zip(TEXTS, self.query(TextPane), strict=True):
@@ -112,15 +112,15 @@ class TextsPane(Pane):
 _SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}
 
 
-class Detail(Container):
+class SampleDetail(Container):
     """Three panes of one sample, which is read once for all of them; the one in the middle is there only where all have room."""
 
     def __init__(self) -> None:
         super().__init__(id="detail", classes="pane-group")
-        self.loader = Latest(self, "sample")
+        self.loader = LatestWorker(self, "sample")
         self._now: tuple[SessionReader, RunView, TaskLine, int] | None = None
         self._candidate = ""
-        self._whole: Callable[[str], Document] | None = None  # reads all of a text of the sample that is shown
+        self._whole: Callable[[str], TextDocument] | None = None  # reads all of a text of the sample that is shown
 
     def compose(self) -> ComposeResult:
         yield SamplePane(self)
@@ -143,7 +143,7 @@ class Detail(Container):
         self._now, self.loader.asked, self.loader.shown = None, (), ()
         self._say(sentence, "", note(""))
 
-    def _say(self, sentence: str, title: str, beside: Document) -> None:
+    def _say(self, sentence: str, title: str, beside: TextDocument) -> None:
         self._whole, self._candidate = None, ""
         self.sample.show_nothing(sentence, title)
         self.texts.show({TEXTS[0]: beside})
@@ -156,7 +156,7 @@ class Detail(Container):
         self._now = (reader, view, line, number)
         self.ask()
 
-    def reading_all(self, name: str) -> Callable[[], Document] | None:
+    def reading_all(self, name: str) -> Callable[[], TextDocument] | None:
         """Return what reads in a thread all of a text, None where no sample is shown."""
         return partial(self._whole, name) if self._whole is not None else None
 
@@ -181,7 +181,7 @@ class Detail(Container):
         if key == self.loader.shown:
             self.sample.arrive()
 
-        def done(read: tuple[Sample, dict[str, Document], tuple[str, Document]] | None) -> None:
+        def done(read: tuple[Sample, dict[str, TextDocument], tuple[str, TextDocument]] | None) -> None:
             if read is None:
                 self.show_nothing(GONE)
                 return
@@ -212,13 +212,13 @@ class Detail(Container):
             return self.texts.current[0]
         return self.sample.tab if self.sample.has_class("-current") else ""
 
-    def subject(self) -> Subject:
+    def subject(self) -> PaneContent:
         """Return the text with the focus, else the current tab of the sample."""
         if self.failing.has_class("-current"):
-            return Subject("the failing tests", self.failing_text.document.text, ".txt")
+            return PaneContent("the failing tests", self.failing_text.document.text, ".txt")
         in_texts = self.texts.has_class("-current")
         name, text = self.texts.current if in_texts else (self.sample.tab, self.sample.text)
         # While a tab is being read, what stands there is another one's.
         partly = text.document.cut or self.loader.asked != self.loader.shown
         whole, suffix = self.reading_all(name) if partly else None, _SUFFIXES.get(name, ".txt")
-        return Subject(f"the {name.lower()}", text.document.text, suffix, whole=whole)
+        return PaneContent(f"the {name.lower()}", text.document.text, suffix, whole=whole)

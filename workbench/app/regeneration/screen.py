@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from textual import events, on, work
 
 from workbench.app.key_table import key_of
-from workbench.app.location import Location, Place
-from workbench.app.regeneration.following import Following
+from workbench.app.location import Anchor, Location
+from workbench.app.regeneration.following import RunWatcher
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
 from workbench.app.regeneration.run_panes import RunPanes
-from workbench.app.regeneration.standings import Standings, beside
+from workbench.app.regeneration.standings import EvaluatorResults, other_samples
 from workbench.app.regeneration.task_table import EVERYTHING, TaskFilter
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.actions import RunActions
-from workbench.app.toolkit.header import Part
-from workbench.app.toolkit.latest import Live
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.header import HeaderPart
+from workbench.app.toolkit.latest import LiveLoader
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.texts import Static
 from workbench.base.text import one_line
 from workbench.orders.order import WorkOrder
@@ -38,7 +38,7 @@ ABREAST = (190, 48)
 """Cells from which on difference, docstring, prompt and failing tests stand next to one another, below the tasks."""
 
 
-class Actions(RunActions):
+class RegenerationActions(RunActions):
     """Carries out keys that touch the engine, the disk or another program."""
 
     def __init__(self, shown: RegenerationScreen) -> None:
@@ -122,17 +122,17 @@ class Actions(RunActions):
 class RegenerationScreen(RunPanes):
     """Figures on top, the table of tasks, and below it the selected sample with its failing tests."""
 
-    actions: Actions
+    actions: RegenerationActions
     no_session = "No session is open.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
 
     def __init__(self) -> None:
         super().__init__()
         self._problem = -1  # which failed self-check was gone to last
-        self.actions = Actions(self)
-        self.following = Following(self)
+        self.actions = RegenerationActions(self)
+        self.following = RunWatcher(self)
         read, show, failed = self._read_improvements, self._show_improvements, lambda sentence: None
-        self.improving = Live(self, "improvement", read, show, failed, kinds={"improvement"})
-        self.standings = Standings()
+        self.improving = LiveLoader(self, "improvement", read, show, failed, kinds={"improvement"})
+        self.standings = EvaluatorResults()
 
     def show_nothing(self, sentence: str) -> None:
         super().show_nothing(sentence)
@@ -152,7 +152,7 @@ class RegenerationScreen(RunPanes):
         self._problem = -1
         self.following.forget()
 
-    def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
+    def show_run(self, run_id: str, evaluator: str = "", place: Anchor | None = None) -> None:
         """Show another run of the open session, with the samples of an evaluator as soon as there are some, and a place in it."""
         self.workbench.selected_run = run_id
         if evaluator:
@@ -217,21 +217,23 @@ class RegenerationScreen(RunPanes):
         self.go_on_to_place()
         self.has_read()
 
-    def can_go(self, place: Place) -> bool:
+    def can_go(self, place: Anchor) -> bool:
         return self.table.knows(place.item)
 
-    def go_to_place(self, place: Place) -> None:
+    def go_to_place(self, place: Anchor) -> None:
         self.go_to(place.item, place.number)
         self.search_for(place.needle)
 
-    def show_standings(self, standings: Standings) -> None:
+    def show_standings(self, standings: EvaluatorResults) -> None:
         """Show how all evaluators and runs stand: pass@k in the line, and cells beside those of the one in front."""
         self.query_one(EvaluatorLine).standings = self.standings = standings
         self._show_beside()
 
     def _show_beside(self) -> None:
         if self.view is not None:
-            self.table.show_beside(*beside(self.view, self.standings if self.has_class("-w-huge") else Standings()))
+            self.table.show_beside(
+                *other_samples(self.view, self.standings if self.has_class("-w-huge") else EvaluatorResults())
+            )
             self.title_tasks()
 
     def show_header(self) -> None:
@@ -239,11 +241,11 @@ class RegenerationScreen(RunPanes):
             return
         parts = list(header(self.view, headline(self.query_one(FiguresLine).figures)))
         if self.following.begun:
-            parts.append(Part(f"another run began: {key_of('regeneration.next-run')}"))
+            parts.append(HeaderPart(f"another run began: {key_of('regeneration.next-run')}"))
         if self.improvements:
             key = key_of("regeneration.improvements")
             short = f"{self.improvements[:1]} docstrings: {key}"
-            parts.append(Part(f"{self.improvements}: {key}", rank=3, short=short))
+            parts.append(HeaderPart(f"{self.improvements}: {key}", rank=3, short=short))
         self.set_status(tuple(parts))
 
     def on_resize(self, event: events.Resize) -> None:
@@ -282,7 +284,7 @@ class RegenerationScreen(RunPanes):
             groups = self.view.groups
             self.following.again(groups[(groups.index(self.view.group) + 1) % len(groups)])
 
-    def on_evaluator_line_chosen(self, message: EvaluatorLine.Chosen) -> None:
+    def on_evaluator_line_evaluator_selected(self, message: EvaluatorLine.EvaluatorSelected) -> None:
         if self.view is not None and message.group in self.view.groups:
             self.following.again(message.group)
 
@@ -305,7 +307,7 @@ class RegenerationScreen(RunPanes):
         self.refresh_bindings()
         return len(self.table.shown)
 
-    @on(Table.Arranged)
+    @on(VirtualTable.Arranged)
     def show_arrangement(self) -> None:
         """Say how the tasks stand now, and show what is under the cursor."""
         self.title_tasks()
@@ -320,7 +322,7 @@ class RegenerationScreen(RunPanes):
 
     def _open_candidate(self, one: FailedCandidate) -> None:
         if self.view is not None and one.group != self.view.group:
-            self._place = Place(one.sample, item=one.task)
+            self._place = Anchor(one.sample, item=one.task)
             self.following.again(one.group)
         else:
             self.go_to(one.task, one.sample)
@@ -352,9 +354,9 @@ class RegenerationScreen(RunPanes):
     # -- better docstrings
 
     def _read_improvements(self, reader: SessionReader) -> Callable[[], str] | None:
-        from workbench.app.regeneration.better_docs import standing_of
+        from workbench.app.regeneration.better_docs import improvement_status
 
-        return partial(standing_of, reader, self.view.run.id) if self.view is not None else None
+        return partial(improvement_status, reader, self.view.run.id) if self.view is not None else None
 
     def _show_improvements(self, said: str) -> None:
         self.improvements = said
@@ -373,10 +375,10 @@ class RegenerationScreen(RunPanes):
                 self.action_improvements()
 
     def action_improvements(self) -> None:
-        from workbench.app.regeneration.better_docs import ImprovingScreen
+        from workbench.app.regeneration.better_docs import ImprovementsScreen
 
         if self.view is not None:
-            self.app.push_screen(ImprovingScreen(self.view.run.id))
+            self.app.push_screen(ImprovementsScreen(self.view.run.id))
 
     # -- other keys
 

@@ -39,7 +39,7 @@ class OtherSamples:
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
+class EvaluatorResults:
     """pass@k (for the first k of the run) of each group, and the samples of each by task.
 
     ``runs`` has the docs of each run of the source and pass@k of the evaluator that is shown, where the docs tell runs apart;
@@ -52,7 +52,7 @@ class Standings:
     variants: Mapping[Group, tuple[OtherSamples, ...]] = field(default_factory=dict)
 
 
-def beside(view: RunView, standings: Standings) -> tuple[str, tuple[OtherSamples, ...]]:
+def other_samples(view: RunView, standings: EvaluatorResults) -> tuple[str, tuple[OtherSamples, ...]]:
     """Return the short name of the group in front, and the samples of the others; ("", ()) where there are none."""
     others = [group for group in view.groups if group != view.group and group in standings.samples]
     variants = standings.variants.get(view.group, ())
@@ -75,11 +75,11 @@ def _docs_title(words: str) -> str:
     return shortened(one_line(f"{system}{colon}{model.rpartition('/')[2]}", 100), LONGEST_DOCS)
 
 
-def load_standings(reader: SessionReader, view: RunView) -> Standings:
+def load_evaluator_results(reader: SessionReader, view: RunView) -> EvaluatorResults:
     """Read how all groups of a run, and the runs beside it, stand."""
     several, alone = len(view.groups) > 1, len(view.order) < 2
     estimates = _estimates(reader, view.run.id, view.ks[0]) if several else {}
-    return Standings(
+    return EvaluatorResults(
         {group: estimates[group] for group in view.groups if group in estimates},
         states_by_group(reader, view.run.id) if several else {},
         {} if alone else _runs(reader, view),

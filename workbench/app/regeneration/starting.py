@@ -14,10 +14,10 @@ from workbench.app.toolkit.fields import Values
 from workbench.app.toolkit.ordering import (
     OrderForm,
     answers_of,
+    last_answers,
     may_start,
     plan_fields,
     plan_values,
-    remembered,
     run_fields,
 )
 from workbench.base.errors import WorkbenchError
@@ -53,7 +53,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
 
         self._documentation: dict[tuple[RegenerationPlan, Path | None], Documentation] = {}
         plain = defaults(host.settings)
-        answers = remembered(self.DIALOG, plain)
+        answers = last_answers(self.DIALOG, plain)
         if source:
             del plain["source"]  # it was not answered here
         source = source or answers["source"] or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))

@@ -11,11 +11,22 @@ from textual.widget import Widget
 
 from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
-from workbench.app.regeneration.findings import COMING, Entry, FindingsScreen, Listing, Texts, columns
+from workbench.app.regeneration.findings import COMING, FindingRow, FindingsScreen, Listing, TitledTexts, columns
 from workbench.app.regeneration.sample_content import laid_out
 from workbench.app.regeneration.wording import short_name, test_name
-from workbench.app.toolkit.document import EMPTY, Line, code, heading, joined, note, of_lines, plain, prepared, styled
-from workbench.app.toolkit.latest import Live
+from workbench.app.toolkit.document import (
+    EMPTY,
+    TextLine,
+    code,
+    heading,
+    joined,
+    note,
+    of_lines,
+    plain,
+    prepared,
+    styled,
+)
+from workbench.app.toolkit.latest import LiveLoader
 from workbench.app.toolkit.pane import Pane, TabLine
 from workbench.app.toolkit.plot import CurvePlot, PlotLine, bar
 from workbench.base.glyphs import VERDICTS
@@ -82,7 +93,7 @@ def load_findings(
 
 
 def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
-    def entry(group: FailureGroup) -> Entry:
+    def entry(group: FailureGroup) -> FindingRow:
         counts = (f"{count:,}" for count in (len(group.candidates), group.tasks, len(group.tests)))
         what = f"{VERDICTS.get(group.verdict, '?')} {one_line(group.exception.rpartition('.')[2], 60)}"
         message = one_line(group.message.removeprefix(f"{group.exception}: "), 300)
@@ -96,7 +107,7 @@ def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
 def members_of(group: FailureGroup) -> Listing:
     """Return the candidates of a group, the one with the smallest difference to the original first."""
 
-    def entry(one: FailedCandidate) -> Entry:
+    def entry(one: FailedCandidate) -> FindingRow:
         message = one.lead.message if one.lead is not None and one.lead.message else one.reason
         function, evaluator = one_line(f"{one.path}::{one.function}", 300), one_line(one.group.evaluator, 60)
         return _entry((function, f"{one.sample + 1:,}", f"{one.changed:,}", evaluator, one_line(message, 300)), one)
@@ -108,9 +119,9 @@ def members_of(group: FailureGroup) -> Listing:
 
 def _entry(
     cells: tuple[str, ...], one: FailedCandidate | None, test: str = "", of: FailureGroup | None = None
-) -> Entry:
+) -> FindingRow:
     """Return a row for a candidate, with the test that is shown beside it, "" for its leading one."""
-    return Entry(cells, of or one, partial(load_texts, one=one, test=test) if one is not None else None)
+    return FindingRow(cells, of or one, partial(load_texts, one=one, test=test) if one is not None else None)
 
 
 def _where(one: FailedCandidate) -> str:
@@ -178,7 +189,9 @@ def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
     entries = []
     for one in sorted(files, key=lambda one: next((e.value for e in one.pass_at if e.value is not None), 2.0)):
         values = [(share(estimate.value), bar(estimate.value or 0.0, 1.0, _BAR)) for estimate in one.pass_at]
-        entries.append(Entry((one_line(one.name, 400), f"{one.tasks:,}", *(cell for pair in values for cell in pair))))
+        entries.append(
+            FindingRow((one_line(one.name, 400), f"{one.tasks:,}", *(cell for pair in values for cell in pair)))
+        )
     said = f"{plural(len(files), 'file')}, the hardest first"
     return Listing(columns(*declared), tuple(entries), said, "No sample has a verdict yet.")
 
@@ -191,7 +204,7 @@ def _numbers(by_m: dict[int, dict[int, Estimate]], by_k: dict[int, Estimate]) ->
     entries = []
     for number in range(1, max([*(max(of, default=0) for of in by_m.values()), len(by_k)], default=0) + 1):
         cells = [_estimate(of.get(number)) for of in (*by_m.values(), by_k)]
-        entries.append(Entry((f"{number:,}", *(cell for pair in cells for cell in pair), "")))
+        entries.append(FindingRow((f"{number:,}", *(cell for pair in cells for cell in pair), "")))
     return Listing(columns(*declared), tuple(entries), "with 95 % intervals", "No sample has a verdict yet.")
 
 
@@ -205,7 +218,7 @@ def _estimate(estimate: Estimate | None) -> tuple[str, str]:
 # -- the candidate under the cursor
 
 
-def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> Texts:
+def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> TitledTexts:
     """Read how a candidate fails a test, without one its leading test, and what it wrote."""
     task, candidate = reader.task(one.task), reader.candidate(one.id)
     if task is None or candidate is None:
@@ -226,14 +239,14 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
     else:
         said_lines = prepared(trace or row.message).split("\n")
         lines = [styled((part, "bad" if part[:1].strip() else ""), indent=4) for part in said_lines]
-        shown = of_lines([styled((NOT_KEPT, "dim"), indent=4), Line(""), *lines])
+        shown = of_lines([styled((NOT_KEPT, "dim"), indent=4), TextLine(""), *lines])
     return (one_line(row.test_id, 200), shown), (title, body)
 
 
-def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[Line]:
+def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[TextLine]:
     """Lay out a test with its line numbers; below the asserting line stands what it said."""
 
-    def told(below: str) -> Iterator[Line]:
+    def told(below: str) -> Iterator[TextLine]:
         indent = " " * (len(below) - len(below.lstrip(" ")))
         for part in "\n".join(prepared(text) for text in found.said or (row.message,)).split("\n"):
             yield styled((f"{indent}E  {part}", "bad"), indent=4)
@@ -245,11 +258,11 @@ def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> I
         if here:
             yield from told(line.text)
     if found.asserting not in range(found.first, found.first + len(lines)):
-        yield Line("")
+        yield TextLine("")
         yield from told("")
     place = one.lead.place if one.lead is not None and one.lead.test == row.test_id else None
     if place is not None and place.path and place.path != found.path:
-        yield Line("")
+        yield TextLine("")
         yield styled((prepared(f"raised at {one_line(str(place), 200)}"), "warn"), indent=4)
 
 
@@ -275,8 +288,8 @@ class WentWrongScreen(FindingsScreen):
         self._opened: FailureGroup | None = None  # the group whose members are listed in place of all groups
         self.listings: dict[str, Listing] = {}  # what is there, by title
         kinds = {"candidate", "task"}
-        self.live = Live(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing={})
-        self.drawing = Live(self, "curves", self._read_curves, self._put)  # takes longer
+        self.live = LiveLoader(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing={})
+        self.drawing = LiveLoader(self, "curves", self._read_curves, self._put)  # takes longer
         self._cursors: dict[str, int] = {}
 
     def compose_list(self) -> Iterable[Widget]:
@@ -332,12 +345,12 @@ class WentWrongScreen(FindingsScreen):
         self.show_entry()
         self.refresh_bindings()
 
-    def on_row_list_moved(self) -> None:
+    def on_row_list_row_highlighted(self) -> None:
         if self._opened is None:
             self._cursors[self._title] = self.list.cursor
-        super().on_row_list_moved()
+        super().on_row_list_row_highlighted()
 
-    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
+    def on_tab_line_tab_activated(self, message: TabLine.TabActivated) -> None:
         self.show_tab(message.name)
 
     # -- what one can do
@@ -370,7 +383,7 @@ class WentWrongScreen(FindingsScreen):
         self._cursors, self._opened = {}, None
         self.live.refresh()
 
-    def on_row_list_chosen(self) -> None:
+    def on_row_list_row_selected(self) -> None:
         of = self.list.selected.of if self.list.selected is not None else None
         if of is not None:
             self.dismiss()

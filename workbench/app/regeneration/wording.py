@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.header import Header, Part
+from workbench.app.toolkit.header import Header, HeaderPart
 from workbench.base.glyphs import CANCELLED, RUNNING, STATES, VERDICTS, WAITING
 from workbench.base.text import duration, money, one_line, plural
 from workbench.results.plan_title import source_name
@@ -81,12 +81,12 @@ def header(view: RunView, score: str = "") -> Header:
     docs, spent = planned_docs(view.plan), view.run.spend_usd
     source = one_line(source_name(str(view.plan.get("source") or view.plan.get("name") or "?")), 40)
     return (
-        Part(f"regenerate {source}", rank=1, name=True, short=source),
-        Part(f"docs {one_line(docs, 30)}" if docs else "", rank=4),
-        Part(short_name(view.evaluator, view.name_of(view.group)) if view.evaluator else "", rank=2, name=True),
-        Part(score),
-        Part(f"{STATES.get(view.state, '?')} {progress(view)}", reason=True),
-        Part(money(spent) if spent else ""),
+        HeaderPart(f"regenerate {source}", rank=1, name=True, short=source),
+        HeaderPart(f"docs {one_line(docs, 30)}" if docs else "", rank=4),
+        HeaderPart(short_name(view.evaluator, view.name_of(view.group)) if view.evaluator else "", rank=2, name=True),
+        HeaderPart(score),
+        HeaderPart(f"{STATES.get(view.state, '?')} {progress(view)}", reason=True),
+        HeaderPart(money(spent) if spent else ""),
     )
 
 

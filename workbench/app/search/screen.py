@@ -17,9 +17,9 @@ from textual.widgets import Input
 
 from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
-from workbench.app.location import Location, Place, ResultList
+from workbench.app.location import Anchor, Location, ResultList
 from workbench.app.search.hit_list import FacetList, HitList
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
@@ -49,7 +49,7 @@ _TIP = "\n".join(
 
 
 @dataclass(slots=True)
-class Searched:
+class SearchState:
     """The text that was typed, whether all sessions were meant, and the hit at which the cursor stood."""
 
     text: str = ""
@@ -64,11 +64,11 @@ class SearchScreen(ModeScreen):
     CSS_PATH = "../styles/search.tcss"
     BINDINGS = bindings("search")
 
-    def __init__(self, last: Searched) -> None:
+    def __init__(self, last: SearchState) -> None:
         super().__init__()
         self._last = last
         self._index: SearchIndex | None = None
-        self._asking, self._filling = Latest(self, "search"), Latest(self, "search-filling")
+        self._asking, self._filling = LatestWorker(self, "search"), LatestWorker(self, "search-filling")
         self._stop = threading.Event()
         self._query = Query()
         self._note = self._wrong = ""
@@ -204,11 +204,11 @@ class SearchScreen(ModeScreen):
             text = "Nothing was found." if everywhere else f"Nothing was found; {widens}"
         self.query_one("#search-note", Static).update(one_line(" · ".join(filter(None, [text, note])), 300))
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if message.row_list is self.hits:
             self._last.at = message.index
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         if message.row_list is self.hits:
             self._open(message.index)
         elif (facet := self.query_one("#facets", FacetList).selected) is not None:
@@ -299,5 +299,5 @@ def location_of(reader: SessionReader | None, hit: Hit, query: Query) -> Locatio
     if item.kind == "session":
         return Location(hit.session, "")
     if item.kind == "trial":
-        return Location(hit.session, "trajectory", item.id, Place(number, needle, hit.entry.criterion))
-    return Location(hit.session, "regeneration", item.run, Place(number, needle, item.task or item.id), item.model)
+        return Location(hit.session, "trajectory", item.id, Anchor(number, needle, hit.entry.criterion))
+    return Location(hit.session, "regeneration", item.run, Anchor(number, needle, item.task or item.id), item.model)

@@ -10,12 +10,12 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.columns import TableColumn
+from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.table import Grouping, Table
+from workbench.app.toolkit.table import Grouping, VirtualTable
 from workbench.app.toolkit.texts import Static
 from workbench.base.text import duration, money, one_line, shortened
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
@@ -29,25 +29,25 @@ def _figure(
     value: Callable[[ModelCost], float | None],
     shown: Callable[[float], str] = "{:,}".format,
     priority: int = 0,
-) -> Column[ModelCost]:
+) -> TableColumn[ModelCost]:
     def cell(row: ModelCost) -> str:
         return "–" if (number := value(row)) is None else shown(number)
 
-    return Column(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True,
+    return TableColumn(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True,
                   figure=lambda rows: cell(total_of(rows)))  # fmt: skip
 
 
-COLUMNS: tuple[Column[ModelCost], ...] = (
-    Column(title="model", cell=lambda row: one_line(row.model, 200) or "?", width=16, widest=60, text=True, shorten=shortened,
+COLUMNS: tuple[TableColumn[ModelCost], ...] = (
+    TableColumn(title="model", cell=lambda row: one_line(row.model, 200) or "?", width=16, widest=60, text=True, shorten=shortened,
            sort=lambda row: row.model.casefold()),
-    Column(title="runs", cell=lambda row: row.kind or "–", width=10, text=True, priority=4, sort=lambda row: row.kind),
+    TableColumn(title="runs", cell=lambda row: row.kind or "–", width=10, text=True, priority=4, sort=lambda row: row.kind),
     _figure("requests", 9, lambda row: row.requests),
     _figure("in", 12, lambda row: row.tokens_in, priority=2),
     _figure("out", 11, lambda row: row.tokens_out, priority=2),
     _figure("dollars", 10, lambda row: row.cost_usd, money),
     _figure("time", 9, lambda row: row.seconds, duration, priority=3),
     _figure("failed", 7, lambda row: row.failed or None, priority=5),
-    Column(title="not in it", cell=lambda row: (row.missing, "unscored"), width=10, widest=50, text=True, priority=1,
+    TableColumn(title="not in it", cell=lambda row: (row.missing, "unscored"), width=10, widest=50, text=True, priority=1,
            shorten=shortened, sort=lambda row: row.missing or None, figure=lambda rows: total_of(rows).missing),
 )  # fmt: skip
 
@@ -58,7 +58,7 @@ GROUPINGS: tuple[Grouping[ModelCost], ...] = (
 )
 
 
-class CostsTable(Table[ModelCost]):
+class CostsTable(VirtualTable[ModelCost]):
     """A row for each model and kind of run."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class CostsScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._loading = Latest(self, "costs")
+        self._loading = LatestWorker(self, "costs")
 
     def compose_body(self) -> Iterable[Widget]:
         pane = Container(CostsTable(), Static("", id="costs-line"), id="costs", classes="pane")

@@ -74,7 +74,7 @@ def deleted_entries() -> list[SessionEntry]:
     return [SessionEntry(one.path, False, one.at, one.size, deleted=one) for one in found]
 
 
-def looked_into(entry: SessionEntry) -> SessionEntry:
+def with_facts(entry: SessionEntry) -> SessionEntry:
     """Return the entry with what is in the file, or with the sentence of what is wrong with it."""
     try:
         with SessionReader(entry.path) as reader:
@@ -116,7 +116,7 @@ _LIVING = frozenset({"running", "queued", "interrupted"})
 """States that depend on a process: they change without a write, so the file alone does not tell them."""
 
 
-class Remembered:
+class SessionCache:
     """Entries by path; kept in the cache folder from one start to the next."""
 
     def __init__(self) -> None:

@@ -17,11 +17,11 @@ from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location
 from workbench.app.sessions.keeping import import_form, imported, rename
-from workbench.app.sessions.listing import Remembered, SessionEntry, deleted_entries, found_sessions, looked_into
+from workbench.app.sessions.listing import SessionCache, SessionEntry, deleted_entries, found_sessions, with_facts
 from workbench.app.sessions.table import SessionTable, about, sentence
-from workbench.app.toolkit.actions import Labelled
+from workbench.app.toolkit.actions import LabelTarget
 from workbench.app.toolkit.form import AskText
-from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.latest import LatestWorker, sentence_of
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.report_dialog import ask_and_export
@@ -56,9 +56,9 @@ class SessionsScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._listing = Latest(self, "session-listing")
-        self._keeping = Latest(self, "session-files", every=True)
-        self._remembered = Remembered()
+        self._listing = LatestWorker(self, "session-listing")
+        self._keeping = LatestWorker(self, "session-files", every=True)
+        self._remembered = SessionCache()
         self._with_deleted = False
         self._wanted: Path | None = None
 
@@ -110,7 +110,7 @@ class SessionsScreen(ModeScreen):
                     continue
                 if listing.outdated:
                     break  # it begins anew in a moment, and knows what was found so far
-                shown[place] = looked_into(entry)
+                shown[place] = with_facts(entry)
                 remembered.note(shown[place])
                 if time.monotonic() - told > REPORT_SECONDS:
                     listing.report(self._show, ((*shown, *deleted), chosen))
@@ -142,10 +142,10 @@ class SessionsScreen(ModeScreen):
         self._show_details()
         self.refresh_bindings()
 
-    def on_row_list_moved(self) -> None:
+    def on_row_list_row_highlighted(self) -> None:
         self._say()
 
-    on_row_list_narrowed = on_table_arranged = on_row_list_moved
+    on_row_list_narrowed = on_virtual_table_arranged = on_row_list_row_highlighted
 
     def _show_details(self) -> None:
         entry, narrowed = self.table.selected, self.table.narrowed
@@ -172,16 +172,16 @@ class SessionsScreen(ModeScreen):
                 return len(self.table.marked) > 1
         return super().check_action(action, parameters)
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         entry = self.table.selected
         if entry is None or entry.problem or entry.deleted is not None:
             return None
-        return Labelled(entry.path.stem, SESSION, session=entry.path)
+        return LabelTarget(entry.path.stem, SESSION, session=entry.path)
 
     def labels_written(self) -> None:
         self.action_reload()
 
-    def on_row_list_chosen(self) -> None:
+    def on_row_list_row_selected(self) -> None:
         entry = self.table.selected
         if entry is not None and entry.deleted is not None:
             self._bring_back(entry.deleted)

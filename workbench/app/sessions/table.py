@@ -10,8 +10,8 @@ from typing import Any
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.sessions.listing import SessionEntry, size_text
-from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.columns import TableColumn
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import STATES as SIGNS
 from workbench.base.text import age, fixed, one_line, plural
@@ -127,25 +127,25 @@ def _name(entry: SessionEntry) -> str:
     return one_line(entry.path.stem, 300) + (" (example)" if entry.example else "")
 
 
-COLUMNS: tuple[Column[SessionEntry], ...] = (
-    Column(title="name", cell=_name, width=20, widest=60, text=True, sort=lambda entry: entry.path.stem.casefold()),
-    Column(title="state", cell=_state, width=16, widest=16, text=True, sort=lambda entry: _RANKS.index(state_of_entry(entry))),
-    Column(title="age", cell=lambda entry: age(entry.changed_at), width=7, sort=lambda entry: entry.changed_at, descending=True),
-    Column(title="trials", cell=_of_facts(_progress, "–"), width=7, sort=_of_facts(lambda facts: facts.trials, None), descending=True),
-    Column(title="tasks", cell=_of_facts(lambda facts: f"{facts.tasks:,}" if facts.tasks else "–", "–"), width=6, priority=3,
+COLUMNS: tuple[TableColumn[SessionEntry], ...] = (
+    TableColumn(title="name", cell=_name, width=20, widest=60, text=True, sort=lambda entry: entry.path.stem.casefold()),
+    TableColumn(title="state", cell=_state, width=16, widest=16, text=True, sort=lambda entry: _RANKS.index(state_of_entry(entry))),
+    TableColumn(title="age", cell=lambda entry: age(entry.changed_at), width=7, sort=lambda entry: entry.changed_at, descending=True),
+    TableColumn(title="trials", cell=_of_facts(_progress, "–"), width=7, sort=_of_facts(lambda facts: facts.trials, None), descending=True),
+    TableColumn(title="tasks", cell=_of_facts(lambda facts: f"{facts.tasks:,}" if facts.tasks else "–", "–"), width=6, priority=3,
            sort=_of_facts(lambda facts: facts.tasks, None), descending=True),
-    Column(title="spend $", cell=_of_facts(lambda facts: fixed(facts.spend_usd, 3), "–"), width=8, priority=2,
+    TableColumn(title="spend $", cell=_of_facts(lambda facts: fixed(facts.spend_usd, 3), "–"), width=8, priority=2,
            sort=_of_facts(lambda facts: facts.spend_usd, None), descending=True),
-    Column(title="size", cell=lambda entry: size_text(entry.size), width=9, priority=5, sort=lambda entry: entry.size,
+    TableColumn(title="size", cell=lambda entry: size_text(entry.size), width=9, priority=5, sort=lambda entry: entry.size,
            descending=True),
-    Column(title="tags", cell=lambda entry: (in_words(entry.labels), "marked"), width=10, widest=24, text=True, priority=1,
+    TableColumn(title="tags", cell=lambda entry: (in_words(entry.labels), "marked"), width=10, widest=24, text=True, priority=1,
            sort=lambda entry: in_words(entry.labels) or None),
-    Column(title="models", cell=_of_facts(lambda facts: (one_line(", ".join(facts.models), 300), "dim"), ""), width=9, widest=80,
+    TableColumn(title="models", cell=_of_facts(lambda facts: (one_line(", ".join(facts.models), 300), "dim"), ""), width=9, widest=80,
            text=True, priority=4),
 )  # fmt: skip
 
 
-class SessionTable(Table[SessionEntry]):
+class SessionTable(VirtualTable[SessionEntry]):
     """The user's own sessions, then the examples that came with the program, then deleted ones; ``next_path`` gets the next run."""
 
     LEAD = 3
@@ -192,4 +192,4 @@ class SessionTable(Table[SessionEntry]):
             self.marked.append(entry.path)
         self.action_move(1)
         self.refresh()
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.location import Location, Place, ResultList
-from workbench.app.marks import Marked, Pair
+from workbench.app.location import Anchor, Location, ResultList
+from workbench.app.marks import Marked, MarkedPair
 from workbench.app.study.detail import FILE, NEW
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import LatestWorker
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line, plural
 from workbench.results.samples import samples_of
@@ -35,9 +35,9 @@ class StudyActions:
 
     def __init__(self, screen: StudyScreen) -> None:
         self._host = screen.workbench
-        self._jobs = Latest(screen, "study-orders", every=True)
-        self._reports = Latest(screen, "study-report", every=True)
-        self._pairing = Latest(screen, "pair")
+        self._jobs = LatestWorker(screen, "study-orders", every=True)
+        self._reports = LatestWorker(screen, "study-report", every=True)
+        self._pairing = LatestWorker(screen, "pair")
 
     def resume(self, session: Path, study: str) -> None:
         """Execute what a study lacks; of an example in a copy."""
@@ -80,13 +80,13 @@ class StudyActions:
 
     async def ask_for_report(self, session: Path | None, study: str) -> None:
         """Ask for a file and have the report on a study written there, without a session on the published tables; call it from a worker."""
-        from workbench.app.toolkit.report_dialog import ReportDialog, hand_over, place_of, suggested_place
+        from workbench.app.toolkit.report_dialog import ReportDialog, deliver_file, destination, suggested_path
         from workbench.pages import STUDY_FORMATS
 
         host, published = self._host, study == PAPER and session is None
         formats = {name: what for name, what in STUDY_FORMATS.items() if not (published and name in _ROWS)}
         safe = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in study)
-        suggested = suggested_place(host, f"study-{safe}.html")
+        suggested = suggested_path(host, f"study-{safe}.html")
         title = f"Report on the study {study}"
         wanted = await host.push_screen_wait(ReportDialog(title, suggested, formats, None, on_disk=not host.in_browser))
         if wanted is None:
@@ -95,12 +95,12 @@ class StudyActions:
         def work() -> Path:
             from workbench.pages.in_a_process import write_study_in_a_process
 
-            out = place_of(host, wanted[0])
+            out = destination(host, wanted[0])
             write_study_in_a_process(session, study, wanted[1], out)
             return out
 
         host.notify(f"Writing the report on {study}…", timeout=2)
-        self._reports.ask(work, lambda out: hand_over(host, out, "report"))
+        self._reports.ask(work, lambda out: deliver_file(host, out, "report"))
 
     # -- to what is behind it
 
@@ -112,7 +112,7 @@ class StudyActions:
         locations = [
             Location(session, "trajectory", item.trial)
             if isinstance(item, TrialTally)
-            else Location(session, "regeneration", cell.run, Place(item=item.task), work.group[0])
+            else Location(session, "regeneration", cell.run, Anchor(item=item.task), work.group[0])
             for item in items
         ]
         if own is not None:
@@ -126,7 +126,7 @@ class StudyActions:
             self._pairing.ask(lambda: _sides(reader, outcome, comparison, pair), self._host.show_pair)
 
 
-def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> Pair:
+def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> MarkedPair:
     """Return what is to be shown side by side: two trials, or of two tasks a sample each; called in a thread.
 
     Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other; a
@@ -146,7 +146,7 @@ def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: Comparison,
             work = outcome.cell(pair.row, column).work
             sample = _sample(reader, session, item.id, work, title, is_better if gap else None)
             found.append(Marked(session, "candidate", sample, title, item.run))
-    return Pair(found[0], found[1], *(outcome.scale if outcome.study.kind == AGENTS else ()))
+    return MarkedPair(found[0], found[1], *(outcome.scale if outcome.study.kind == AGENTS else ()))
 
 
 def _sample(reader: SessionReader, session: Path, task: str, work: CellWork, title: str, passed: bool | None) -> str:

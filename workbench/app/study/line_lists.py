@@ -25,7 +25,7 @@ from workbench.studies.wording import chance_words, difference_words, figure, le
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ListLine:
     """What is painted in a width; one with a ``key`` takes the cursor and leads to what it is ``of``."""
 
     parts: Callable[[int], Sequence[Part]]
@@ -34,8 +34,8 @@ class Line:
     of: Any = None
 
 
-def _text(text: str, style: str = "") -> Line:
-    return Line(lambda width: [(fit(text, width), style)], text)
+def _text(text: str, style: str = "") -> ListLine:
+    return ListLine(lambda width: [(fit(text, width), style)], text)
 
 
 class LineList(RowList):
@@ -45,16 +45,16 @@ class LineList(RowList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.lines: Sequence[Line] = ()
+        self.lines: Sequence[ListLine] = ()
 
-    def lay_out(self, lines: Iterable[Line], to: object = None) -> None:
+    def lay_out(self, lines: Iterable[ListLine], to: object = None) -> None:
         """Show other lines; the cursor goes to the one with the key ``to``, if there is one, else to the first."""
         self.lines = tuple(lines)
         at = (place for place, line in enumerate(self.lines) if to is not None and line.key == to)
         self.rows_changed(cursor=next(at, 0))
 
     @property
-    def line(self) -> Line | None:
+    def line(self) -> ListLine | None:
         return self.lines[self.cursor] if 0 <= self.cursor < len(self.lines) else None
 
     @property
@@ -135,7 +135,7 @@ class ComparisonList(LineList):
         if to is None:
             self.scroll_to(y=0, animate=False, immediate=True)
 
-    def _all_rows(self, found: Comparison, width: int) -> Iterable[Line]:
+    def _all_rows(self, found: Comparison, width: int) -> Iterable[ListLine]:
         if not found.comparable:
             differing = f"Not comparable, made under other conditions (A and B): {'; '.join(found.differing)}."
             yield from _wrapped(differing, width, "strong")
@@ -160,10 +160,10 @@ class ComparisonList(LineList):
             yield from _forest(found)
         pairs = [one for one in found.pairs if one.left is not None and one.right is not None]
         if pairs:
-            yield Line(_heading)
+            yield ListLine(_heading)
         for pair in pairs:
             key = pair.row, pair.file, pair.name
-            yield Line(partial(_item, pair, measure), " ".join(key), key, pair)
+            yield ListLine(partial(_item, pair, measure), " ".join(key), key, pair)
 
     def _test_words(self) -> str:
         if self._problem:
@@ -177,11 +177,11 @@ class ComparisonList(LineList):
         return f"{self._test.get('test', '')}{adjusted}"
 
 
-def _wrapped(text: str, width: int, style: str = "") -> list[Line]:
+def _wrapped(text: str, width: int, style: str = "") -> list[ListLine]:
     return [_text(f" {line}", style) for line in textwrap.wrap(one_line(text, 1000), width - 2)]
 
 
-def _forest(found: Comparison) -> Iterable[Line]:
+def _forest(found: Comparison) -> Iterable[ListLine]:
     bounds = [end for one in found.by_row.values() for end in (one.value, one.interval.low, one.interval.high)]
     scale = axis([0.0, *(end for end in bounds if end is not None)])
     longest = max(map(len, found.by_row))
@@ -202,8 +202,8 @@ def _forest(found: Comparison) -> Iterable[Line]:
         return [(" " * names, ""), (scale.written(plot).replace("-", "−"), "dim")] if plot else []
 
     for name, one in found.by_row.items():
-        yield Line(partial(plotted, name, one), name, name, name)
-    yield Line(ticks)
+        yield ListLine(partial(plotted, name, one), name, name, name)
+    yield ListLine(ticks)
 
 
 def _heading(width: int) -> Sequence[Part]:
@@ -298,17 +298,17 @@ class RankingList(LineList):
         kept = to if to is not None or self.selected is None else self.selected[0].setting
         self.lay_out(self._all_lines(), kept)
 
-    def _all_lines(self) -> Iterable[Line]:
+    def _all_lines(self) -> Iterable[ListLine]:
         for one in self._all:
             words = one.setting.words
             if self.weighting in ("", one.setting.weighting):
-                yield Line(partial(self._setting, one), words, one.setting, (one, None))
-                yield Line(partial(_order, one))
+                yield ListLine(partial(self._setting, one), words, one.setting, (one, None))
+                yield ListLine(partial(_order, one))
                 if one.setting == self._open and one.orders:
-                    yield Line(self._heading)
+                    yield ListLine(self._heading)
                     for pair in one.orders:
                         said = f"{words} {pair.better} {pair.worse}"
-                        yield Line(partial(self._pair, one, pair), said, (one.setting, pair), (one, pair))
+                        yield ListLine(partial(self._pair, one, pair), said, (one.setting, pair), (one, pair))
         yield from (_text(f" {text}", "dim") for text in self._below)
 
     def _heading(self, width: int) -> Sequence[Part]:

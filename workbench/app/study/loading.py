@@ -30,7 +30,7 @@ class StudyLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class StudySelection:
     """What is looked at: of all else no figure is computed.
 
     Attributes:
@@ -55,8 +55,8 @@ class StudyView:
     """
 
     session: Path
-    asked: Wanted
-    wanted: Wanted
+    asked: StudySelection
+    wanted: StudySelection
     lines: tuple[StudyLine, ...]
     outcome: StudyOutcome | None = None
     problem: str = ""
@@ -67,7 +67,7 @@ class StudyView:
     leaders: tuple[Any, ...] = ((), ())
 
 
-NO_VIEW = StudyView(Path(), Wanted(), Wanted(), ())
+NO_VIEW = StudyView(Path(), StudySelection(), StudySelection(), ())
 
 
 class StudyLoader:
@@ -79,7 +79,7 @@ class StudyLoader:
         self._outcome: StudyOutcome | None = None
         self._known: dict[Any, Any] = {}
 
-    def look(self, reader: SessionReader, asked: Wanted) -> StudyView:
+    def look(self, reader: SessionReader, asked: StudySelection) -> StudyView:
         """Return a study as it is now; raises a ``SessionError`` where the session cannot be read."""
         lines = tuple(_line(row.name, row.declaration, row.problem or "") for row in reader.studies())
         names = [line.name for line in lines]

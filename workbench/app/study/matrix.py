@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from workbench.app.keys import bindings
 from workbench.app.study.wording import cell_text, mean_text, progress
 from workbench.app.toolkit.cell_table import CellTable, Grid
-from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.table import Group, Grouping
+from workbench.app.toolkit.columns import TableColumn
+from workbench.app.toolkit.table import Grouping, TableGroup
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import one_line, percent, shortened
 from workbench.studies.cells import Cell
@@ -77,7 +77,7 @@ class StudyMatrix(CellTable[RowSummary]):
     def _grid(self) -> Grid[RowSummary]:
         # Three more cells for the letter of a mark and the arrow of an order.
         heads = max((cell_len(self._heading(one)) for one in self._summaries), default=0) + 3
-        spread: Column[RowSummary] = Column(
+        spread: TableColumn[RowSummary] = TableColumn(
             title=SPREAD, cell=lambda row: "", width=0, sort=lambda row: row.spread.get(self.measure), descending=True
         )
         noun = self.outcome.study.row_noun if self.outcome is not None else ""
@@ -85,7 +85,7 @@ class StudyMatrix(CellTable[RowSummary]):
             _names(noun), [self._column(one.column.name) for one in self._summaries], hidden=[spread], heads=heads
         )
 
-    def _column(self, name: str) -> Column[RowSummary]:
+    def _column(self, name: str) -> TableColumn[RowSummary]:
         def cell(row: RowSummary) -> Part:
             text, style = cell_text(row.cells[name], self.measure, self.columns.each)
             best = row.best.get(self.measure, ())
@@ -95,13 +95,13 @@ class StudyMatrix(CellTable[RowSummary]):
             found = self._groups[rows[0].group].means[name][self.measure]
             return mean_text(found, found.rows, self.measure, self.columns.each)
 
-        return Column(title=name, cell=cell, width=0, sort=lambda row: row.cells[name].means[self.measure].value,
+        return TableColumn(title=name, cell=cell, width=0, sort=lambda row: row.cells[name].means[self.measure].value,
                       descending=True, figure=mean)  # fmt: skip
 
-    def rank_of_group(self, group: Group[RowSummary]) -> int:
+    def rank_of_group(self, group: TableGroup[RowSummary]) -> int:
         return list(self._groups).index(group.name)
 
-    def title_of_group(self, group: Group[RowSummary]) -> str:
+    def title_of_group(self, group: TableGroup[RowSummary]) -> str:
         return one_line(group.name, 400)
 
     @property
@@ -129,7 +129,7 @@ class StudyMatrix(CellTable[RowSummary]):
         key = next((self._key(one) for one in self.rows if one.row == row), None)
         if key is not None:
             self.go_to(key)
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
     def action_mark(self) -> None:
         if self.column is None:
@@ -215,8 +215,8 @@ class StudyMatrix(CellTable[RowSummary]):
         ]  # fmt: skip
 
 
-def _names(noun: str) -> Column[RowSummary]:
-    return Column(title=noun, cell=lambda row: one_line(row.title, 400), width=10, widest=400, text=True,
+def _names(noun: str) -> TableColumn[RowSummary]:
+    return TableColumn(title=noun, cell=lambda row: one_line(row.title, 400), width=10, widest=400, text=True,
                   shorten=shortened, sort=lambda row: row.title)  # fmt: skip
 
 

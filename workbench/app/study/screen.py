@@ -20,22 +20,22 @@ from workbench.app.study.detail import (
     NO_SESSION,
     NO_STUDY,
     OPENING,
-    BeginList,
-    Detail,
-    NothingHere,
+    EmptyState,
+    StudyDetail,
+    TemplateList,
     detail_title,
     matrix_title,
 )
-from workbench.app.study.loading import NO_VIEW, StudyLoader, StudyView, Wanted
+from workbench.app.study.loading import NO_VIEW, StudyLoader, StudySelection, StudyView
 from workbench.app.study.matrix import StudyMatrix
 from workbench.app.study.wording import CELL, COMPARISON, RANKINGS, STUDIES, cell_sentence, header
-from workbench.app.toolkit.cell_table import LinesBeside
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.cell_table import PinnedLines
+from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.texts import Static
 from workbench.base.text import one_line
 from workbench.studies.comparing import columns_of
@@ -70,9 +70,9 @@ class StudyScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted = Wanted()
+        self.wanted = StudySelection()
         loader = StudyLoader()
-        self.live = Live(
+        self.live = LiveLoader(
             self,
             "study",
             lambda reader: partial(loader.look, reader, self.wanted),
@@ -80,7 +80,7 @@ class StudyScreen(ModeScreen):
             self._show_failure,
             kinds=_SHOWN,
         )
-        self._drawing, self._estimating = Latest(self, "draws"), Latest(self, "study-left")
+        self._drawing, self._estimating = LatestWorker(self, "draws"), LatestWorker(self, "study-left")
         self._actions = StudyActions(self)
         self.view = NO_VIEW
         self.session: Path | None = None
@@ -93,15 +93,15 @@ class StudyScreen(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         matrix = StudyMatrix(id="study-matrix")
         inside = (
-            Static("", id="study-problems"), LinesBeside(matrix.systems, id="study-systems"), matrix,
-            LinesBeside(matrix.summaries, id="study-means"), Static("", id="study-line"),
+            Static("", id="study-problems"), PinnedLines(matrix.systems, id="study-systems"), matrix,
+            PinnedLines(matrix.summaries, id="study-means"), Static("", id="study-line"),
         )  # fmt: skip
         # Hidden from the start until there is something to show: a class that comes later restyles all that is inside.
         pane = Container(*inside, id="study-matrix-pane", classes="pane -off")
         set_title(pane, "Matrix")
-        detail = Detail(id="study-detail", classes="pane -off")
+        detail = StudyDetail(id="study-detail", classes="pane -off")
         set_title(detail, CELL)
-        yield NothingHere(id="study-none")
+        yield EmptyState(id="study-none")
         yield pane
         yield detail
 
@@ -109,11 +109,11 @@ class StudyScreen(ModeScreen):
         self._say(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
 
     async def after_first_paint(self) -> None:
-        nothing = self.query_one(NothingHere)
-        (nothing.query_one(BeginList) if nothing.begins else self.matrix).focus()
+        nothing = self.query_one(EmptyState)
+        (nothing.query_one(TemplateList) if nothing.begins else self.matrix).focus()
 
     matrix = getters.query_one("#study-matrix", StudyMatrix)
-    detail = getters.query_one("#study-detail", Detail)
+    detail = getters.query_one("#study-detail", StudyDetail)
 
     @property
     def outcome(self) -> StudyOutcome | None:
@@ -132,7 +132,7 @@ class StudyScreen(ModeScreen):
     def show_study(self, name: str) -> None:
         """Show another study of the open session, the newest where ``name`` is none of it."""
         if name != self.wanted.name:
-            self.wanted = Wanted(name, self.measure, self.wanted.tab)
+            self.wanted = StudySelection(name, self.measure, self.wanted.tab)
         self.live.refresh()
 
     def _look_at(self, **what: Any) -> None:
@@ -143,7 +143,7 @@ class StudyScreen(ModeScreen):
     def on_session_opened(self, reader: SessionReader | None) -> None:
         path = reader.path if reader is not None else None
         if self.session not in (None, path):
-            self.wanted = Wanted(tab=self.wanted.tab)
+            self.wanted = StudySelection(tab=self.wanted.tab)
         self.session = path
         if reader is None:
             self._show_nothing(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
@@ -156,7 +156,7 @@ class StudyScreen(ModeScreen):
         self._say(sentence, failed=failed)
 
     def _show_failure(self, sentence: str) -> None:
-        self.wanted = Wanted(self.wanted.name)  # what is looked at may be why
+        self.wanted = StudySelection(self.wanted.name)  # what is looked at may be why
         self._show_nothing(sentence, failed=True)
 
     def show_view(self, view: StudyView) -> None:
@@ -186,7 +186,7 @@ class StudyScreen(ModeScreen):
 
     def _say(self, sentence: str, *, failed: bool = False) -> None:
         """Show a sentence in place of the matrix, "" for the matrix."""
-        nothing = self.query_one(NothingHere)
+        nothing = self.query_one(EmptyState)
         before = nothing.begins
         nothing.say(sentence, failed=failed)
         if nothing.begins != before:
@@ -240,7 +240,7 @@ class StudyScreen(ModeScreen):
         self.retitle("#study-detail", *detail_title(self.outcome, self.matrix, self.detail))
 
     def _lay_out_lines(self) -> None:
-        for lines in self.query(LinesBeside):
+        for lines in self.query(PinnedLines):
             lines.again()
 
     # -- keys
@@ -303,7 +303,7 @@ class StudyScreen(ModeScreen):
     def action_tab(self, step: int) -> None:
         self._choose(self.detail.turn(step))
 
-    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
+    def on_tab_line_tab_activated(self, message: TabLine.TabActivated) -> None:
         self._choose(message.name)
 
     def _choose(self, tab: str) -> None:
@@ -352,7 +352,7 @@ class StudyScreen(ModeScreen):
 
     # -- lists
 
-    def on_table_arranged(self, message: Table.Arranged) -> None:
+    def on_virtual_table_arranged(self, message: VirtualTable.Arranged) -> None:
         if message.table is self.matrix:
             self._lay_out_lines()
             self._title_matrix()
@@ -361,15 +361,15 @@ class StudyScreen(ModeScreen):
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
         self._title_matrix()
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if message.row_list is self.matrix:
             self._show_cell()
-            for lines in self.query(LinesBeside):
+            for lines in self.query(PinnedLines):
                 lines.refresh()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         detail, outcome, chosen = self.detail, self.outcome, message.row_list
-        if isinstance(chosen, BeginList) and chosen.selected is not None:
+        if isinstance(chosen, TemplateList) and chosen.selected is not None:
             self._begin(chosen.selected.name)
         elif chosen is self.matrix and self.matrix.cell is not None:
             self._open_cell(self.matrix.cell)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.header import Header, Part
+from workbench.app.toolkit.header import Header, HeaderPart
 from workbench.base.glyphs import DOUBTFUL, STATES
 from workbench.base.text import NOTHING, duration, one_line, percent, plural
 from workbench.studies.cells import brief
@@ -160,13 +160,13 @@ def header(outcome: StudyOutcome, measure: str, place: str, left: float | None =
     """Return the first line of the mode; ``left`` is how many seconds the study will still take."""
     cost = f"${outcome.cost_usd:.2f}" if outcome.cost_usd is not None else ""
     return (
-        Part("study", rank=3),
-        Part(outcome.study.name, rank=1, name=True),
-        Part(place, rank=5),
-        Part(shape(outcome.study, len(outcome.columns)), rank=4),
-        Part(measure, rank=2),
-        Part(cost, rank=2),
-        Part(state_of(outcome, left), reason=True),
+        HeaderPart("study", rank=3),
+        HeaderPart(outcome.study.name, rank=1, name=True),
+        HeaderPart(place, rank=5),
+        HeaderPart(shape(outcome.study, len(outcome.columns)), rank=4),
+        HeaderPart(measure, rank=2),
+        HeaderPart(cost, rank=2),
+        HeaderPart(state_of(outcome, left), reason=True),
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.latest import LatestWorker, sentence_of
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
 from workbench.orders.order import WorkOrder
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from workbench.app.app import WorkbenchApp
     from workbench.app.location import Location
-    from workbench.app.toolkit.document import Subject
+    from workbench.app.toolkit.document import PaneContent
     from workbench.app.toolkit.run_screen import RunScreen
     from workbench.orders.estimate import Estimate
     from workbench.session import SessionWriter
@@ -160,9 +160,9 @@ class RunActions:
             return order(session).estimate(measure(session, session)) if session is not None else None
 
         async def ask(told: Estimate | None) -> None:
-            from workbench.app.toolkit.ordering import agreed
+            from workbench.app.toolkit.ordering import confirm_cost
 
-            if told is None or await agreed(self._host, told):
+            if told is None or await confirm_cost(self._host, told):
                 then()
 
         self._jobs.ask(estimate, lambda told: self._host.run_worker(ask(told)))
@@ -175,7 +175,7 @@ class RunActions:
         subject = self._subject()
         self._with_all(subject, "open", lambda text, cut: self._open(subject, text, cut))
 
-    def _with_all(self, subject: Subject, what: str, then: Callable[[str, str], None]) -> None:
+    def _with_all(self, subject: PaneContent, what: str, then: Callable[[str, str], None]) -> None:
         """Call ``then`` with all of a text, read in a thread where only a part is shown, and what is missing even so."""
         if not subject.text:
             self._host.notify(f"There is nothing to {what} here.")
@@ -184,7 +184,7 @@ class RunActions:
         else:
             self._jobs.ask(subject.whole, lambda document: then(document.text, document.cut or ""))
 
-    def _open(self, subject: Subject, text: str, cut: str) -> None:
+    def _open(self, subject: PaneContent, text: str, cut: str) -> None:
         program = editor() or os.environ.get("PAGER") or "less"
         if cut:
             self._host.notify(f"This is not all of {subject.name}: {cut}", severity="warning")
@@ -201,7 +201,7 @@ _MOST_KNOWN = 8  # tags of the session that the dialog names, the most frequent 
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelTarget:
     """What a label belongs to: an item, or a ``part`` of it, a trial's step or criterion; a notice calls it ``name``.
 
     ``session`` is the file that it is in, None for the open session.
@@ -213,14 +213,14 @@ class Labelled:
     session: Path | None = None
 
 
-class Labelling:
+class LabelActions:
     """Reads and writes labels in threads; the feed of changes brings them to the screens."""
 
     def __init__(self, host: WorkbenchApp, node: Widget, changed: Callable[[], None]) -> None:
         self._host, self._changed = host, changed
-        self._jobs = Latest(node, "labels", every=True)
+        self._jobs = LatestWorker(node, "labels", every=True)
 
-    def star(self, target: Labelled) -> None:
+    def star(self, target: LabelTarget) -> None:
         session = self._session(target)
         if session is None:
             return
@@ -232,7 +232,7 @@ class Labelling:
 
         self._write(session, change)
 
-    async def ask(self, target: Labelled) -> None:
+    async def ask(self, target: LabelTarget) -> None:
         session = self._session(target)
         if session is None:
             return
@@ -251,7 +251,7 @@ class Labelling:
             if came or went:
                 self._write(session, lambda writer: writer.set_labels(target.item, target.part, add=came, remove=went))
 
-    async def remark(self, target: Labelled) -> None:
+    async def remark(self, target: LabelTarget) -> None:
         session = self._session(target)
         if session is None:
             return
@@ -282,14 +282,14 @@ class Labelling:
         self._jobs.ask(work, done)
 
     async def _answer(
-        self, title: str, target: Labelled, note: str, check: Callable[[str], object], typed: str = ""
+        self, title: str, target: LabelTarget, note: str, check: Callable[[str], object], typed: str = ""
     ) -> str | None:
         from workbench.app.toolkit.form import AskText
 
         question = AskText(f"{title} {one_line(target.name, 50)}", note, typed, check=check)
         return await self._host.push_screen_wait(question)
 
-    def _session(self, target: Labelled) -> Path | None:
+    def _session(self, target: LabelTarget) -> Path | None:
         from workbench.app.runs import is_example
 
         session = target.session or self._host.session_path
@@ -302,7 +302,7 @@ class Labelling:
         return session
 
 
-def _labels(session: Path, target: Labelled) -> tuple[list[str], Counter[str]]:
+def _labels(session: Path, target: LabelTarget) -> tuple[list[str], Counter[str]]:
     """Return the labels of something, and the tags that a session has."""
     from workbench.session import SessionReader
 

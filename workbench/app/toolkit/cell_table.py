@@ -8,15 +8,15 @@ from typing import ClassVar, Generic
 from textual import events
 from textual.binding import BindingType
 
-from workbench.app.toolkit.columns import Column, Columns, Row
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.columns import ColumnLayout, Row, TableColumn
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 _LEAST_NAME = 10
 _MORE = 4  # cells for what says how many columns are left out at the right
 
 
-class Grid(Columns[Row]):
+class Grid(ColumnLayout[Row]):
     """Names, columns of one width of which as many are in sight as fit, and columns that rows are only sorted by.
 
     ``current`` is the column under the cursor, from 0, ``first`` the first one in sight. A column has ``each`` cells now, at least ``least``,
@@ -26,10 +26,10 @@ class Grid(Columns[Row]):
 
     def __init__(
         self,
-        names: Column[Row],
-        shown: Sequence[Column[Row]],
+        names: TableColumn[Row],
+        shown: Sequence[TableColumn[Row]],
         *,
-        hidden: Sequence[Column[Row]] = (),
+        hidden: Sequence[TableColumn[Row]] = (),
         heads: int = 0,
         least: int = 9,
         usual: int = 14,
@@ -48,7 +48,7 @@ class Grid(Columns[Row]):
     def left_out(self, width: int) -> int:
         return len(self.shown) - self.first - len(self.layout(width)) + 1
 
-    def _lay_out(self, width: int) -> list[tuple[Column[Row], int, str]]:
+    def _lay_out(self, width: int) -> list[tuple[TableColumn[Row], int, str]]:
         count, longest = len(self.shown), max(self._longest(self.names), self.named) or _LEAST_NAME
         # A third for the names, less where that leaves a column out; more where all columns have what they need.
         names = min(longest + 1, max(_LEAST_NAME, width // 3))
@@ -72,7 +72,7 @@ class Grid(Columns[Row]):
         return [(self.names, names, ""), *((column, each, " ") for column in columns)]
 
 
-class CellTable(Table[Row], Generic[Row]):
+class CellTable(VirtualTable[Row], Generic[Row]):
     """A subclass says what stands above a column, and makes the :class:`Grid` whenever columns come or go."""
 
     columns: Grid[Row]
@@ -116,7 +116,7 @@ class CellTable(Table[Row], Generic[Row]):
         else:  # a key then costs two lines, not all that are in sight
             self.refresh_line(self.scroll_offset.y)
             self.refresh_line(self.line_of(self.cursor))
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return bool(self.rows) if action in {"choose", "mark", "column"} else super().check_action(action, parameters)
@@ -160,7 +160,7 @@ class CellTable(Table[Row], Generic[Row]):
             self.to_column(self.columns.shown.index(column))
 
 
-class LinesBeside(VirtualView, can_focus=False):
+class PinnedLines(VirtualView, can_focus=False):
     """Lines in the columns of a table of cells (``lines`` for a width) that stay in sight above or below it, however many rows it has."""
 
     ALLOW_SELECT: ClassVar[bool] = False

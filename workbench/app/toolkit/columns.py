@@ -18,7 +18,7 @@ _NARROWEST_TEXT = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column(Generic[Row]):
+class TableColumn(Generic[Row]):
     """A column; ``title`` is also the name of the order by it.
 
     Attributes:
@@ -53,26 +53,26 @@ def fit_end(text: str, width: int) -> str:
 
 def number_column(
     title: str, width: int, value: Callable[[Row], float | None], digits: int = 0, *, priority: int = 0
-) -> Column[Row]:
+) -> TableColumn[Row]:
     """Return a column of numbers, the largest first; a dash stands where a row has none."""
 
     def cell(row: Row) -> str:
         return "–" if (number := value(row)) is None else f"{number:,.{digits}f}"
 
-    return Column(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True)
+    return TableColumn(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True)
 
 
-class Columns(Generic[Row]):
+class ColumnLayout(Generic[Row]):
     """Columns over rows of one type, laid out for a width.
 
     Columns leave by their priority until the others fit. What room is left over goes to texts that would be cut, evenly.
     """
 
-    def __init__(self, columns: Sequence[Column[Row]], rows: Sequence[Row] = ()) -> None:
+    def __init__(self, columns: Sequence[TableColumn[Row]], rows: Sequence[Row] = ()) -> None:
         self.all = tuple(columns)
         self._rows = rows
         self._content: dict[int, int] = {}  # by the id of a column: titles may be the same
-        self._laid_out: tuple[int, list[tuple[Column[Row], int, str]]] = (0, [])
+        self._laid_out: tuple[int, list[tuple[TableColumn[Row], int, str]]] = (0, [])
 
     def measure(self, rows: Sequence[Row]) -> None:
         self._rows = rows
@@ -88,13 +88,13 @@ class Columns(Generic[Row]):
             self._laid_out = 0, []
         return bool(longer)
 
-    def layout(self, width: int) -> list[tuple[Column[Row], int, str]]:
+    def layout(self, width: int) -> list[tuple[TableColumn[Row], int, str]]:
         """Return the columns that fit into so many cells, the cells of each, and the gap before it."""
         if self._laid_out[0] != width:
             self._laid_out = width, self._lay_out(width)
         return self._laid_out[1]
 
-    def _lay_out(self, width: int) -> list[tuple[Column[Row], int, str]]:
+    def _lay_out(self, width: int) -> list[tuple[TableColumn[Row], int, str]]:
         columns = [column for column in self.all if not column.widest or self._longest(column)]
 
         def needed() -> int:
@@ -124,7 +124,7 @@ class Columns(Generic[Row]):
                 spare += less
         return list(zip(columns, sizes.values(), _gaps(columns), strict=True))
 
-    def _longest(self, column: Column[Row]) -> int:
+    def _longest(self, column: TableColumn[Row]) -> int:
         if id(column) not in self._content:
             # One row in thousands may be the only one that has a value.
             others = (_longest(column, (row,)) for row in self._rows[MEASURED_ROWS:])
@@ -132,11 +132,11 @@ class Columns(Generic[Row]):
             self._content[id(column)] = longest
         return self._content[id(column)]
 
-    def _least(self, column: Column[Row]) -> int:
+    def _least(self, column: TableColumn[Row]) -> int:
         longest = max(self._longest(column), cell_len(column.title)) if column.widest else column.width
         return min(column.width, longest)
 
-    def _wanted(self, column: Column[Row]) -> int:
+    def _wanted(self, column: TableColumn[Row]) -> int:
         return max(self._least(column), min(column.widest, self._longest(column)))
 
     def heading(self, width: int, order: str = "") -> list[Part]:
@@ -171,18 +171,18 @@ class Columns(Generic[Row]):
             parts.append((gap + fit(text, size, right=not column.text), "group"))
         return parts
 
-    def at(self, x: int, width: int) -> Column[Row] | None:
+    def at(self, x: int, width: int) -> TableColumn[Row] | None:
         ends = accumulate(len(gap) + size for _, size, gap in self.layout(width))
         return next((column for (column, _, _), end in zip(self.layout(width), ends, strict=True) if x < end), None)
 
 
-def _gaps(columns: Sequence[Column[Any]]) -> list[str]:
+def _gaps(columns: Sequence[TableColumn[Any]]) -> list[str]:
     """Return what stands before each column: a text that follows a number stands further away, as both end at the gap."""
     gaps = ("  " if right.text and not left.text else " " for left, right in pairwise(columns))
     return ["", *gaps][: len(columns)]
 
 
-def _longest(column: Column[Row], rows: Sequence[Row]) -> int:
+def _longest(column: TableColumn[Row], rows: Sequence[Row]) -> int:
     return max((cell_len(cell_text(column.cell(row))) for row in rows), default=0)
 
 

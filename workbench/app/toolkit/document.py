@@ -24,7 +24,7 @@ TAB = "    "
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One logical line.
 
     ``source`` and ``source_end`` are the half-open range of lines (from 0) of the text that it shows, -1 if none; ``number`` goes to the gutter;
@@ -42,7 +42,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class TextRange:
     """Characters ``start`` to ``end`` of a line: a row of the screen, a hit, or what is marked."""
 
     line: int
@@ -51,10 +51,10 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class TextDocument:
     """Lines, and the text that they show as it is, for copying; ``cut`` says what is missing and how to see it, None if nothing is."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
     text: str
     cut: str | None = None
     numbered: bool = False
@@ -66,17 +66,17 @@ class Document:
         top = max((line.number or 0 for line in self.lines[-50:]), default=0)
         return max(3, len(str(top))) + 1
 
-    def rows(self, width: int) -> list[Range]:
+    def rows(self, width: int) -> list[TextRange]:
         width = max(width, 4)
-        wrapped: list[Range] = []
+        wrapped: list[TextRange] = []
         for index, line in enumerate(self.lines):
             length = len(line.text)
             if line.indent < 0:
-                wrapped.append(Range(index, 0, min(length, width)))
+                wrapped.append(TextRange(index, 0, min(length, width)))
             elif length <= width and (line.text.isascii() or cell_len(line.text) <= width):
-                wrapped.append(Range(index, 0, length))
+                wrapped.append(TextRange(index, 0, length))
             else:
-                wrapped.extend(Range(index, start, end) for start, end in _wrap(line, width))
+                wrapped.extend(TextRange(index, start, end) for start, end in _wrap(line, width))
         return wrapped
 
     def line_at(self, source: int) -> int:
@@ -88,7 +88,7 @@ class Document:
         return min(bisect_left(starts, source), max(0, len(starts) - 1))
 
 
-EMPTY = Document((), "")
+EMPTY = TextDocument((), "")
 
 
 def prepared(text: str) -> str:
@@ -115,56 +115,56 @@ def plain(
     cut: str | None = None,
     numbered: bool = False,
     spans: Sequence[Sequence[Span]] | None = None,
-) -> Document:
+) -> TextDocument:
     """Return a text as it is, a line for a line; with ``spans`` of lines these are its colours, and what wraps is indented."""
     lines = []
     for index, part in enumerate(prepared(text).split("\n")):
         own = spans[index] if spans and index < len(spans) else ((0, len(part), style),) if style and part else ()
         indent = min(len(part) - len(part.lstrip(" ")) + 2, 12) if spans is not None else 0
         number = index + 1 if numbered else None
-        lines.append(Line(part, tuple(own), source=index, source_end=index + 1, number=number, indent=indent))
-    return Document(closed(tuple(lines), cut), text, cut, numbered)
+        lines.append(TextLine(part, tuple(own), source=index, source_end=index + 1, number=number, indent=indent))
+    return TextDocument(closed(tuple(lines), cut), text, cut, numbered)
 
 
-def styled(*parts: tuple[str, str], indent: int = 0) -> Line:
+def styled(*parts: tuple[str, str], indent: int = 0) -> TextLine:
     ends = list(accumulate(len(part) for part, _ in parts))
     spans = tuple(
         (end - len(part), end, style) for (part, style), end in zip(parts, ends, strict=True) if style and part
     )
-    return Line("".join(part for part, _ in parts), spans, indent=indent)
+    return TextLine("".join(part for part, _ in parts), spans, indent=indent)
 
 
-def of_lines(lines: Iterable[Line], *, numbered: bool = False) -> Document:
+def of_lines(lines: Iterable[TextLine], *, numbered: bool = False) -> TextDocument:
     lines = tuple(lines)
-    return Document(lines, "\n".join(line.text for line in lines), numbered=numbered)
+    return TextDocument(lines, "\n".join(line.text for line in lines), numbered=numbered)
 
 
-def note(*sentences: str) -> Document:
-    return Document(tuple(styled((part, "dim")) for part in map(prepared, sentences)), "")
+def note(*sentences: str) -> TextDocument:
+    return TextDocument(tuple(styled((part, "dim")) for part in map(prepared, sentences)), "")
 
 
-def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
+def joined(parts: Sequence[TextDocument], *, cut: str | None = None) -> TextDocument:
     lines = tuple(line for part in parts for line in part.lines)
-    return Document(closed(lines, cut), "\n".join(part.text for part in parts if part.text), cut)
+    return TextDocument(closed(lines, cut), "\n".join(part.text for part in parts if part.text), cut)
 
 
-def heading(text: str, detail: str = "") -> Document:
+def heading(text: str, detail: str = "") -> TextDocument:
     return of_lines([styled((prepared(text), "heading"), (f"  {prepared(detail)}" if detail else "", "dim"))])
 
 
-def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
-    return (*lines, Line(""), Line(cut, ((0, len(cut), "notice"),))) if cut else lines
+def closed(lines: tuple[TextLine, ...], cut: str | None) -> tuple[TextLine, ...]:
+    return (*lines, TextLine(""), TextLine(cut, ((0, len(cut), "notice"),))) if cut else lines
 
 
-def difference(diff: Sequence[str], *, places: bool = True) -> Document:
+def difference(diff: Sequence[str], *, places: bool = True) -> TextDocument:
     """Return the lines of :func:`workbench.comparison.texts.line_diff`, with ``places`` where they stand; copied, they are as they were."""
     styles = {"@": "hunk", "-": "removed", "+": "added"}
     shown = [line for line in diff if places or line[0] != "@"]
     lines = (styled((line[:2] + prepared(line[2:]), styles.get(line[0], "")), indent=2) for line in shown)
-    return Document(tuple(lines), "\n".join(shown))
+    return TextDocument(tuple(lines), "\n".join(shown))
 
 
-def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
+def _wrap(line: TextLine, width: int) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
     text, room, start = line.text, width, 0
     ascii_only = text.isascii()
@@ -190,13 +190,13 @@ def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
 _NOTES = {"problem": "warn", "advice": "notice", "remark": "notice", "said": ""}
 
 
-def of_page(parts: Iterable[page.Part]) -> Document:
+def of_page(parts: Iterable[page.Part]) -> TextDocument:
     """Return parts of a page as they are read in a pane; figures are left out, for the tables beside them say the same."""
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     before: page.Part | None = None
     for part in parts:
         if isinstance(part, page.Heading) or (type(part) is not type(before) and not isinstance(before, page.Heading)):
-            lines += [Line("")] if lines else []
+            lines += [TextLine("")] if lines else []
         before = part
         match part:
             case page.Note():
@@ -250,7 +250,7 @@ _STYLES = (
 )
 
 
-def code(text: str, path: str, *, cut: str | None = None, coloured: int = COLOURED_AT_MOST) -> Document:
+def code(text: str, path: str, *, cut: str | None = None, coloured: int = COLOURED_AT_MOST) -> TextDocument:
     return plain(text, numbered=True, cut=cut, spans=spans_by_line(prepared(text)[:coloured], path=path))
 
 
@@ -294,7 +294,7 @@ def _lexer(path: str, language: str) -> Any | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class PaneContent:
     """The content of the pane with the focus: the ``text`` that is shown, and ``whole``, which reads all of it where that is only a part.
 
     ``name`` is what a notice calls it, ``suffix`` that of a file which holds it.
@@ -303,4 +303,4 @@ class Subject:
     name: str
     text: str
     suffix: str
-    whole: Callable[[], Document] | None = None
+    whole: Callable[[], TextDocument] | None = None

@@ -33,12 +33,12 @@ Values = Mapping[str, Any]  # what stands in a form, by the names of its fields:
 Words = str | Callable[[Values], str]
 
 
-class Filled(Message):
+class FieldChanged(Message):
     """Something else stands in a field now."""
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class PickOption:
     """A name that a list offers, and what it is."""
 
     name: str
@@ -63,7 +63,7 @@ class Field:
     most: int = 0
     placeholder: str = ""
     options: tuple[tuple[str, str, str], ...] = ()
-    offered: Sequence[Offer] | None = None
+    offered: Sequence[PickOption] | None = None
     others: str = ""
     needed: str = ""
     check: Callable[[str], object] | None = None
@@ -71,9 +71,9 @@ class Field:
 
     def widget(self) -> Any:
         if self.options:
-            return Choice(self.options, str(self.value), id=self.name)
+            return CycleField(self.options, str(self.value), id=self.name)
         if self.offered is not None:
-            return Several(self)
+            return MultiPick(self)
         return LineInput(
             str(self.value),
             id=self.name,
@@ -135,12 +135,12 @@ def _entries(folder: Path, begun: str) -> list[str]:
 # -- one of a few
 
 
-class Choice(Widget, can_focus=True):
+class CycleField(Widget, can_focus=True):
     """Shows ``‹ title ›  description`` on one line; left and right change it."""
 
     DEFAULT_CSS = """
-    Choice { height: 1; width: 1fr; background: $panel; }
-    Choice:focus { background: $primary-muted; }
+    CycleField { height: 1; width: 1fr; background: $panel; }
+    CycleField:focus { background: $primary-muted; }
     """
     BINDINGS = bindings("choice")
     at = reactive(0)
@@ -148,7 +148,7 @@ class Choice(Widget, can_focus=True):
     def __init__(self, options: Sequence[tuple[str, str, str]], value: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._options = tuple(options)
-        self.set_reactive(Choice.at, next((i for i, option in enumerate(options) if option[0] == value), 0))
+        self.set_reactive(CycleField.at, next((i for i, option in enumerate(options) if option[0] == value), 0))
 
     @property
     def value(self) -> str:
@@ -158,7 +158,7 @@ class Choice(Widget, can_focus=True):
         self.at = (self.at + step) % len(self._options)
 
     def watch_at(self) -> None:
-        self.post_message(Filled())
+        self.post_message(FieldChanged())
 
     def on_click(self, event: events.Click) -> None:
         self.action_step(1)
@@ -173,12 +173,12 @@ class Choice(Widget, can_focus=True):
 # -- several of a list
 
 
-class Several(Widget, can_focus=True):
+class MultiPick(Widget, can_focus=True):
     """Shows ``white, planner-2 and 2 more``, the names that are chosen in their order; enter opens the list."""
 
     DEFAULT_CSS = """
-    Several { height: 1; width: 1fr; background: $panel; }
-    Several:focus { background: $primary-muted; }
+    MultiPick { height: 1; width: 1fr; background: $panel; }
+    MultiPick:focus { background: $primary-muted; }
     """
     BINDINGS = bindings("several")
 
@@ -193,7 +193,7 @@ class Several(Widget, can_focus=True):
         if answer is not None and answer != self.value:
             self.value = answer
             self.refresh()
-            self.post_message(Filled())
+            self.post_message(FieldChanged())
 
     async def on_click(self, event: events.Click) -> None:
         self.focus()
@@ -230,10 +230,10 @@ class PickRows(RowList):
     ALLOW_SELECT = False
     BINDINGS = bindings("pick/rows")
 
-    def __init__(self, offered: Sequence[Offer], chosen: Sequence[str]) -> None:
+    def __init__(self, offered: Sequence[PickOption], chosen: Sequence[str]) -> None:
         super().__init__(id="pick-rows")
         known = {option.name for option in offered}
-        self.options = [*offered, *(Offer(name) for name in chosen if name not in known)]
+        self.options = [*offered, *(PickOption(name) for name in chosen if name not in known)]
         self.marked = set(chosen)
         self.rows_changed(cursor=next((at for at, one in enumerate(self.options) if one.name in chosen), 0))
 
@@ -243,7 +243,7 @@ class PickRows(RowList):
 
     def add(self, name: str) -> None:
         if (names := [*(option.name for option in self.options), name]).index(name) == len(self.options):
-            self.options.append(Offer(name))
+            self.options.append(PickOption(name))
         self.marked.add(name)
         self.narrow("")
         self.rows_changed(cursor=names.index(name))
@@ -276,7 +276,7 @@ class PickRows(RowList):
 
     def _show_marks(self) -> None:
         self.refresh()
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
 
 class PickList(Dialog[tuple[str, ...] | None]):
@@ -313,9 +313,9 @@ class PickList(Dialog[tuple[str, ...] | None]):
             )
 
     def on_mount(self) -> None:
-        self.on_row_list_moved()
+        self.on_row_list_row_highlighted()
 
-    def on_row_list_moved(self) -> None:
+    def on_row_list_row_highlighted(self) -> None:
         # A list has no height of its own: it is as high as its rows, or as there is room.
         self.rows.styles.height = max(1, self.rows.row_count())
         marked, of = len(self.rows.chosen), self.rows.row_count()

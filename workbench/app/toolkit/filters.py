@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
-from workbench.app.toolkit.fields import Choice
+from workbench.app.toolkit.fields import CycleField
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Label, Static
@@ -24,7 +24,7 @@ ANY = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Option(Generic[LineT]):
+class FilterOption(Generic[LineT]):
     """An answer: ``title`` stands in the chooser, ``said`` above the table."""
 
     key: str
@@ -34,14 +34,14 @@ class Option(Generic[LineT]):
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[LineT]):
+class FilterFacet(Generic[LineT]):
     """What a filter may ask of a line."""
 
     key: str
     title: str
-    options: tuple[Option[LineT], ...]
+    options: tuple[FilterOption[LineT], ...]
 
-    def offered(self, lines: Sequence[LineT], chosen: str) -> list[tuple[Option[LineT], int]]:
+    def offered(self, lines: Sequence[LineT], chosen: str) -> list[tuple[FilterOption[LineT], int]]:
         """Return the options that let a line through, and the chosen one, each with how many lines."""
         counted = ((option, sum(map(option.rule, lines))) for option in self.options)
         return [(option, count) for option, count in counted if count or option.key == chosen]
@@ -51,7 +51,7 @@ class Question(Generic[LineT]):
 class Filter(Generic[LineT]):
     """The chosen option of each question that has one, and a text that the line's name contains, whatever its case."""
 
-    questions: tuple[Question[LineT], ...]
+    questions: tuple[FilterFacet[LineT], ...]
     name_of: Callable[[LineT], str]
     chosen: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
@@ -80,7 +80,7 @@ class Filter(Generic[LineT]):
         parts = [option.said for option in self._answers()]
         return " · ".join([*parts, *([f"named “{one_line(self.name, 30)}”"] if self.name else [])])
 
-    def _answers(self) -> list[Option[LineT]]:
+    def _answers(self) -> list[FilterOption[LineT]]:
         chosen = ((question, self.chosen.get(question.key)) for question in self.questions)
         return [option for question, key in chosen for option in question.options if option.key == key]
 
@@ -100,8 +100,8 @@ class FilterDialog(Dialog[None], Generic[LineT]):
     FilterDialog .field { height: 1; }
     FilterDialog .field Label { width: 11; color: $text-muted; }
     FilterDialog Input { background: $surface; }
-    FilterDialog Choice { background: $surface; padding: 0 1; }
-    FilterDialog Choice:focus { background: $primary-muted; }
+    FilterDialog CycleField { background: $surface; padding: 0 1; }
+    FilterDialog CycleField:focus { background: $primary-muted; }
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class FilterDialog(Dialog[None], Generic[LineT]):
                     everything = (ANY, "any", f"{len(options)} to choose from" if len(options) > 1 else "1 other")
                     with Horizontal(classes="field"):
                         yield Label(question.title)
-                        yield Choice([everything, *options], chosen, id=question.key)
+                        yield CycleField([everything, *options], chosen, id=question.key)
             with Horizontal(classes="field"):
                 yield Label("name")
                 yield LineInput(self._before.name, id="name", placeholder=f"part of {self._names}", compact=True)
@@ -135,17 +135,17 @@ class FilterDialog(Dialog[None], Generic[LineT]):
             )
 
     def on_mount(self) -> None:
-        self.on_filled()
+        self.on_field_changed()
 
-    def on_filled(self) -> None:
+    def on_field_changed(self) -> None:
         wanted = replace(self._before.cleared(), name=self.query_one(Input).value.strip())
-        for choice in self.query(Choice):
+        for choice in self.query(CycleField):
             wanted = wanted.choosing(choice.id or "", choice.value)
         title = f"Filter: {self._preview(wanted):,} of {plural(len(self._lines), self._what)}"
         set_title(self.query_one("#frame"), title)
 
     def on_input_changed(self) -> None:
-        self.on_filled()
+        self.on_field_changed()
 
     def on_input_submitted(self) -> None:
         self.action_accept()
@@ -158,7 +158,7 @@ class FilterDialog(Dialog[None], Generic[LineT]):
         self.dismiss()
 
     def action_clear(self) -> None:
-        for choice in self.query(Choice):
+        for choice in self.query(CycleField):
             choice.at = 0
         self.query_one(Input).value = ""
-        self.on_filled()
+        self.on_field_changed()

@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from workbench.app.keys import bindings
 from workbench.app.toolkit.fields import Field, Values, Words
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Button, Label, Static
@@ -58,7 +58,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         self._title, self._fields, self._first, self._help, self._starts = title, fields, first, note, starts
         self._problem, self._typed = problem, False  # typed in the field that has the focus, since it has it
         self._lines: dict[str, Any] = {}
-        self._reckoning = Latest(self, "reckon")
+        self._reckoning = LatestWorker(self, "reckon")
         self._reckoned: Values = {}
 
     # -- what a form says of its own
@@ -127,7 +127,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         self._typed = event.input is self.focused
         self.changed()
 
-    def on_filled(self) -> None:
+    def on_field_changed(self) -> None:
         self.changed()
 
     def changed(self) -> None:

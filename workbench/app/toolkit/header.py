@@ -32,7 +32,7 @@ _MINOR = 4  # the rank from which on a part goes before a reason is cut: it ofte
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class HeaderPart:
     """A piece of the line; the higher its rank, the earlier it is left out where there is no room; 0 stays.
 
     A name may be shortened in the middle, the end of a reason be cut, and ``short`` stands for the text where there is little room.
@@ -45,7 +45,7 @@ class Part:
     short: str = ""
 
 
-Header = tuple[Part, ...]
+Header = tuple[HeaderPart, ...]
 
 
 def header_of(sentence: str) -> Header:
@@ -54,12 +54,12 @@ def header_of(sentence: str) -> Header:
     count = len(parts)
     # What stands first is what the panes say as well.
     return (
-        *(Part(text, rank=count - place, name=" " not in text) for place, text in enumerate(parts)),
-        Part(state, reason=True),
+        *(HeaderPart(text, rank=count - place, name=" " not in text) for place, text in enumerate(parts)),
+        HeaderPart(state, reason=True),
     )
 
 
-def laid_out(header: Sequence[Part], width: int) -> str:
+def laid_out(header: Sequence[HeaderPart], width: int) -> str:
     """Return the parts on a line of at most ``width`` cells."""
     parts = _easy(header, width)
     while _excess(parts, width) > 0 and any(part.rank >= _MINOR for part in parts):
@@ -73,13 +73,13 @@ def laid_out(header: Sequence[Part], width: int) -> str:
     return fit(BETWEEN.join(part.text for part in parts), width).rstrip()
 
 
-def easily(header: Sequence[Part], width: int) -> str | None:
+def easily(header: Sequence[HeaderPart], width: int) -> str | None:
     """Return the parts on a line of at most ``width`` cells if none has to be left out for that and no name cut much, else None."""
     parts = _easy(header, width)
     return BETWEEN.join(part.text for part in parts) if _excess(parts, width) <= 0 else None
 
 
-def _easy(header: Sequence[Part], width: int) -> list[Part]:
+def _easy(header: Sequence[HeaderPart], width: int) -> list[HeaderPart]:
     parts = [replace(part, text=text) for part in header if (text := one_line(part.text, len(part.text) + 1))]
     if _excess(parts, width) > 0:
         parts = [replace(part, text=part.short or part.text) for part in parts]
@@ -87,11 +87,11 @@ def _easy(header: Sequence[Part], width: int) -> list[Part]:
     return parts
 
 
-def _excess(parts: Sequence[Part], width: int) -> int:
+def _excess(parts: Sequence[HeaderPart], width: int) -> int:
     return sum(cell_len(part.text) for part in parts) + len(BETWEEN) * max(0, len(parts) - 1) - width
 
 
-def _shorten(parts: list[Part], width: int, least: int) -> None:
+def _shorten(parts: list[HeaderPart], width: int, least: int) -> None:
     while (excess := _excess(parts, width)) > 0:
         sizes = sorted(((cell_len(part.text), place) for place, part in enumerate(parts) if part.name), reverse=True)
         if not sizes or sizes[0][0] <= least:
@@ -115,7 +115,7 @@ def middle_out(text: str, width: int) -> str:
     return f"{head}…{tail}" if width > 0 else ""
 
 
-def _cut_reason(parts: list[Part], header: Sequence[Part], width: int, least: int) -> None:
+def _cut_reason(parts: list[HeaderPart], header: Sequence[HeaderPart], width: int, least: int) -> None:
     """Cut the end of a reason by as much as is needed, down to ``least`` cells; what was cut before may come back."""
     whole = next((one_line(part.text, len(part.text) + 1) for part in header if part.reason), "")
     for place, part in enumerate(parts):

@@ -37,7 +37,7 @@ def sentence_of(error: Exception) -> str:
     return one_line(f"This cannot be shown ({type(error).__name__}: {error}).", 400)
 
 
-class Latest:
+class LatestWorker:
     """At most one job at a time for a ``node``; of those asked for meanwhile only the newest is done afterwards, or ``every`` one in order."""
 
     def __init__(self, node: Widget | App[Any], group: str, *, every: bool = False) -> None:
@@ -153,7 +153,7 @@ class Latest:
         self._waiting = []
 
 
-class Live(Latest, Generic[ReadT]):
+class LiveLoader(LatestWorker, Generic[ReadT]):
     """What a screen shows of the open session: read in a thread, and again soon after it changed.
 
     ``read`` is called on the app's loop with the open session and returns what reads it in a thread, or None. ``show`` gets what was

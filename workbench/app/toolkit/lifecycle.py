@@ -22,21 +22,21 @@ def is_gone(node: object) -> bool:
     return isinstance(node, DOMNode) and (node._pruning or not node.is_attached)
 
 
-class Removed(NoMatches):
+class WidgetRemoved(NoMatches):
     """A node is asked for a widget after it was removed, by something that began before."""
 
 
-class OutlivesScreens(MessagePump):
+class RemovalSafe(MessagePump):
     """Handles messages; what one of them asks of a removed screen ends the handling of this message, not the app."""
 
     async def _dispatch_message(self, message: Message) -> None:
         try:
             await super()._dispatch_message(message)
-        except Removed:
+        except WidgetRemoved:
             return
 
 
-class Lasting(OutlivesScreens, Widget):
+class SafeWidget(RemovalSafe, Widget):
     """A widget whose deferred calls and coroutines end with it.
 
     It is the last base of a class: Textual takes styles from the first one alone.
@@ -49,7 +49,7 @@ class Lasting(OutlivesScreens, Widget):
                 return super().query_one(*args, **kwargs)
             except NoMatches as error:
                 if is_gone(self):
-                    raise Removed(str(error)) from None
+                    raise WidgetRemoved(str(error)) from None
                 raise
 
     def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
@@ -63,7 +63,7 @@ class Lasting(OutlivesScreens, Widget):
         self.workers.cancel_node(self)
 
 
-class BaseScreen(Screen[ScreenResultType], Lasting):
+class BaseScreen(Screen[ScreenResultType], SafeWidget):
     """A screen that ends once, and only itself."""
 
     @property

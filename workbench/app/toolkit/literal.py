@@ -2,7 +2,7 @@
 
 Textual reads markup in most strings that it is given, and the terminal obeys control sequences. So no other module of the
 app imports Textual's own text widgets (:mod:`workbench.app.toolkit.texts` has ours) or sets a border's title, and the app
-has :class:`LastNet` under everything that is painted; ``tests/app/test_literal.py`` holds it so.
+has :class:`ControlCharFilter` under everything that is painted; ``tests/app/test_literal.py`` holds it so.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def highlighted(matcher: Matcher, text: str, offsets: Iterable[int] | None = Non
     return content
 
 
-class LastNet(LineFilter):
+class ControlCharFilter(LineFilter):
     """Under everything that is painted: no control character reaches the terminal.
 
     With ``plain`` ASCII stands in place of what the terminal's encoding lacks, column by column.

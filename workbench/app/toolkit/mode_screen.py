@@ -12,13 +12,13 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.actions import Labelled, Labelling, copy
+from workbench.app.toolkit.actions import LabelActions, LabelTarget, copy
 from workbench.app.toolkit.header import Header, KeyBar, StatusLine
-from workbench.app.toolkit.latest import Live
+from workbench.app.toolkit.latest import LiveLoader
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.pane import PaneTabs, TooSmall, TourPanel
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.base.text import shortened
 
@@ -60,8 +60,8 @@ class ModeScreen(BaseScreen[None]):
         super().__init__()
         self._is_ready = False
         # What is shown of the open session, for a screen that reads all of it anew after a change.
-        self.live: Live[Any] = Live(self, "session", lambda reader: None, lambda found: None)
-        self._labels = Labelling(self.workbench, self, self.labels_written)
+        self.live: LiveLoader[Any] = LiveLoader(self, "session", lambda reader: None, lambda found: None)
+        self._labels = LabelActions(self.workbench, self, self.labels_written)
         # Classes that are there before anything is mounted cost nothing; changed later they restyle every widget.
         self.set_classes(self._classes_for(self.app.size))
         # The styles are parsed already; without this Textual would parse them again for a mode's first screen.
@@ -180,7 +180,7 @@ class ModeScreen(BaseScreen[None]):
 
     # -- stars and tags
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         return None
 
     def labels_written(self) -> None:
@@ -220,7 +220,7 @@ class ModeScreen(BaseScreen[None]):
     @property
     def exported(self) -> dict[str, str | Callable[[], Page]]:
         """What can be exported beside the whole session: the item that is shown, and the rows of its list as they are."""
-        item, table, reader = self.labelled(), next(iter(self.query(Table)), None), self.workbench.reader
+        item, table, reader = self.labelled(), next(iter(self.query(VirtualTable)), None), self.workbench.reader
         parts: dict[str, str | Callable[[], Page]] = {}
         if item is not None and reader is not None and reader.run(item.item) is None:  # of a run there is no page
             parts[shortened(item.name, 40)] = item.item
@@ -254,7 +254,7 @@ class ModeScreen(BaseScreen[None]):
         names = ((getattr(pane, "short", "") or title_of(pane) or pane.id or "", pane) for pane in self.panes)
         self.query_one(PaneTabs).tabs = tuple((name, pane.has_class("-current")) for name, pane in names)
 
-    def on_pane_tabs_chosen(self, message: PaneTabs.Chosen) -> None:
+    def on_pane_tabs_pane_activated(self, message: PaneTabs.PaneActivated) -> None:
         if message.index < len(self.panes):
             self.focus_pane(self.panes[message.index])
 

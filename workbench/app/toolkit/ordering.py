@@ -87,7 +87,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
         return self._measured[into]
 
     def keep(self, values: Values) -> None:
-        remember(self.DIALOG, {name: values[name] for name in self._plain}, self._plain)
+        save_answers(self.DIALOG, {name: values[name] for name in self._plain}, self._plain)
 
     def finish(self, answer: PlanT) -> None:
         if not self._is_beginning:
@@ -101,14 +101,14 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
         host = self.host
         try:
             order = await asyncio.to_thread(self.order, plan, values)
-            if not await agreed(host, await asyncio.to_thread(self.estimate, order)) or is_gone(self):
+            if not await confirm_cost(host, await asyncio.to_thread(self.estimate, order)) or is_gone(self):
                 return
             self.show_summary("Starting…")
             queue = values.get("when") == "queue"
             try:
                 await asyncio.to_thread(order.begin, queue=queue, warm=host.warm)
             except NoIsolation as error:
-                if not error.promises or not await host.push_screen_wait(plain_process(error)):
+                if not error.promises or not await host.push_screen_wait(unsandboxed_question(error)):
                     raise
                 order = await asyncio.to_thread(self.order, self.in_plain_process(plan), values)
                 await asyncio.to_thread(order.begin, queue=queue, warm=host.warm)
@@ -221,7 +221,7 @@ def check_named_model(model: str, role: str, settings: Settings) -> None:
 # -- questions before work begins
 
 
-async def agreed(host: WorkbenchApp, estimate: Estimate) -> bool:
+async def confirm_cost(host: WorkbenchApp, estimate: Estimate) -> bool:
     """Return whether to start work that will take this much: it is not asked about, or the answer was yes. Call it from a worker."""
     why = estimate.beyond(host.settings.ask_above_dollars, host.settings.ask_above_minutes)
     if not why:
@@ -230,7 +230,7 @@ async def agreed(host: WorkbenchApp, estimate: Estimate) -> bool:
     return await host.push_screen_wait(question) is True
 
 
-def plain_process(error: Any) -> Confirm:
+def unsandboxed_question(error: Any) -> Confirm:
     promises = "\n".join(f"· {line}" for line in error.promises)
     return Confirm(
         "No sandbox isolates here",
@@ -250,7 +250,7 @@ def _file() -> Path:
     return paths.state_dir() / "answers.json"
 
 
-def remembered(dialog: str, plain: Mapping[str, Any]) -> dict[str, Any]:
+def last_answers(dialog: str, plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return the last answers of a dialog by field, ``plain`` where there is none or where another default stood there then."""
     kept, found = _read().get(dialog), dict(plain)
     for field, pair in kept.items() if isinstance(kept, dict) else ():
@@ -263,7 +263,7 @@ def remembered(dialog: str, plain: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def remember(dialog: str, answers: Mapping[str, Any], plain: Mapping[str, Any]) -> None:
+def save_answers(dialog: str, answers: Mapping[str, Any], plain: Mapping[str, Any]) -> None:
     every = _read()
     every[dialog] = {
         field: [_stored(answer), _stored(plain[field])] for field, answer in answers.items() if answer != plain[field]

@@ -16,9 +16,9 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.document import Document
-from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.lifecycle import Lasting
+from workbench.app.toolkit.document import TextDocument
+from workbench.app.toolkit.latest import LatestWorker
+from workbench.app.toolkit.lifecycle import SafeWidget
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.text_pane import GROWTH, TextPane
 from workbench.app.toolkit.virtual_view import fit
@@ -26,7 +26,7 @@ from workbench.app.toolkit.virtual_view import fit
 Loaded = TypeVar("Loaded")
 
 
-class Pane(Vertical, Lasting):
+class Pane(Vertical, SafeWidget):
     """A frame; ``short`` is its name where panes are tabs."""
 
     short = ""
@@ -52,7 +52,7 @@ class PaneTabs(Widget):
     """
 
     @dataclass
-    class Chosen(Message):
+    class PaneActivated(Message):
         """The name of a pane was clicked; ``index`` is its place."""
 
         index: int
@@ -73,7 +73,7 @@ class PaneTabs(Widget):
         return Content.assemble(*parts)
 
     def action_choose(self, index: int) -> None:
-        self.post_message(self.Chosen(index))
+        self.post_message(self.PaneActivated(index))
 
 
 class TooSmall(Widget):
@@ -137,7 +137,7 @@ class TabLine(Widget):
     """
 
     @dataclass
-    class Chosen(Message):
+    class TabActivated(Message):
         """A tab was chosen with the mouse."""
 
         name: str
@@ -188,14 +188,14 @@ class TabLine(Widget):
         return tab.stylize(f"@click=choose({place})")
 
     def action_choose(self, place: int) -> None:
-        self.post_message(self.Chosen(self.names[place]))
+        self.post_message(self.TabActivated(self.names[place]))
 
 
 COPIED_AT_MOST = 16_000_000  # bytes of a text that are copied, or opened elsewhere
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ScrollTarget:
     """What of a text is brought into sight: a hit from 0, a source line from 1, the first of ``texts`` that is there, or characters of a source.
 
     ``reach`` is how many characters must be shown for it.
@@ -216,15 +216,15 @@ class TabbedText(Pane):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self.loader = Latest(self, "tab")
+        self.loader = LatestWorker(self, "tab")
         self._limit = self.at_first
-        self._target: Target | None = None
+        self._target: ScrollTarget | None = None
 
     # -- what subclasses say
 
     _ask: Callable[[], None]
 
-    def reading_all(self) -> Callable[[], Document] | None:
+    def reading_all(self) -> Callable[[], TextDocument] | None:
         """Return what reads in a thread the text of the tab up to :data:`COPIED_AT_MOST` bytes, None where nothing is shown."""
         raise NotImplementedError
 
@@ -239,7 +239,7 @@ class TabbedText(Pane):
     def choose(self, tab: str) -> None:
         self.go(tab)
 
-    def go(self, tab: str, target: Target | None = None) -> None:
+    def go(self, tab: str, target: ScrollTarget | None = None) -> None:
         """Show a tab, also of what is shown next, and bring something in it into sight."""
         self.wanted, self._target = tab, target
         # What is cut is counted in bytes: four are enough for any character.
@@ -268,7 +268,7 @@ class TabbedText(Pane):
         if target is not None:
             self.bring_into_sight(target)
 
-    def bring_into_sight(self, target: Target) -> None:
+    def bring_into_sight(self, target: ScrollTarget) -> None:
         if target.hit is not None:
             self.text.go_to_hit(target.hit)
         elif target.line is not None:
@@ -277,7 +277,7 @@ class TabbedText(Pane):
             self.text.mark_text(*target.texts)
 
     @property
-    def whole(self) -> Callable[[], Document] | None:
+    def whole(self) -> Callable[[], TextDocument] | None:
         return self.reading_all() if self.is_cut else None
 
     def turn(self, step: int) -> None:
@@ -290,6 +290,6 @@ class TabbedText(Pane):
         else:
             self.notify("All of it is shown.")
 
-    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
+    def on_tab_line_tab_activated(self, message: TabLine.TabActivated) -> None:
         message.stop()
         self.choose(message.name)

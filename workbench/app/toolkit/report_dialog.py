@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from workbench.pages.page import Page
 
 
-def suggested_place(host: WorkbenchApp, name: str) -> str:
+def suggested_path(host: WorkbenchApp, name: str) -> str:
     """Return what stands in a dialog's field for a file: in a browser its name alone, as folders of this machine are not theirs."""
     return name if host.in_browser else str(Path.cwd() / name)
 
 
-def place_of(host: WorkbenchApp, wanted: str) -> Path:
+def destination(host: WorkbenchApp, wanted: str) -> Path:
     """Return where to write a file that a person wants, a name or a path (UsageError); of one in a browser only the name counts."""
     if not host.in_browser:
         return expanded(wanted)
     return Path(_outbox().name) / (Path(wanted).name or "report.html")
 
 
-def hand_over(host: WorkbenchApp, written: Path, what: str) -> None:
-    """Tell where a file is that was written where :func:`place_of` said (a ``report``), or have the browser download it."""
+def deliver_file(host: WorkbenchApp, written: Path, what: str) -> None:
+    """Tell where a file is that was written where :func:`destination` said (a ``report``), or have the browser download it."""
     if not host.in_browser:
         host.notify(f"The {what} is in {written}.", title="Export", timeout=10)
         return
@@ -101,7 +101,7 @@ async def ask_and_export(host: WorkbenchApp, session: Path, parts: Mapping[str, 
     """Ask what to write of a session and where: all of it, or one of ``parts``, the id of an item or what makes a page."""
     from workbench.pages.composing import foreign_names
 
-    suggested, on_disk = suggested_place(host, f"{session.stem}.html"), not host.in_browser
+    suggested, on_disk = suggested_path(host, f"{session.stem}.html"), not host.in_browser
     question = ReportDialog("Export report", suggested, FORMATS, foreign_names(), on_disk=on_disk, parts=parts)
     if (wanted := await host.push_screen_wait(question)) is not None:
         place, format, of = wanted

@@ -31,13 +31,13 @@ class RowList(VirtualView):
     headings: ClassVar[int] = 0  # rows that stay above those to which the list is narrowed
 
     @dataclass
-    class Moved(Message):
+    class RowHighlighted(Message):
         """The cursor stands on another row."""
 
         row_list: RowList
         index: int
 
-    class Chosen(Moved):
+    class RowSelected(RowHighlighted):
         """Enter was pressed on a row, or it was clicked while the cursor stood on it."""
 
     @dataclass
@@ -77,7 +77,7 @@ class RowList(VirtualView):
                 self._before = self.cursor
             self.narrowed = text
             self.rearranged(cursor=self.cursor if text or self.cursor >= 0 else self._before)
-            self.post_message(self.Moved(self, self.cursor))
+            self.post_message(self.RowHighlighted(self, self.cursor))
             self.post_message(self.Narrowed(self))
 
     def narrow_counts(self) -> tuple[int, int]:
@@ -207,7 +207,7 @@ class RowList(VirtualView):
             else:  # a key then costs two lines, not all that are in sight
                 self.refresh_line(self.line_of(before))
                 self.refresh_line(self.line_of(at))
-            self.post_message(self.Moved(self, at))
+            self.post_message(self.RowHighlighted(self, at))
 
     def action_move(self, rows: int) -> None:
         self.set_cursor(self.cursor + rows, 1 if rows > 0 else -1)
@@ -221,7 +221,7 @@ class RowList(VirtualView):
 
     def action_choose(self) -> None:
         if self.cursor >= 0:
-            self.post_message(self.Chosen(self, self.cursor))
+            self.post_message(self.RowSelected(self, self.cursor))
 
     def on_click(self, event: events.Click) -> None:
         line = event.y + self.scroll_offset.y

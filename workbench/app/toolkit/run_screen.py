@@ -12,15 +12,15 @@ from textual.app import ComposeResult
 
 from workbench.app.key_table import WHY_NOT, with_keys
 from workbench.app.toolkit.document import places_of, prepared
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
 
 if TYPE_CHECKING:
-    from workbench.app.location import Place
+    from workbench.app.location import Anchor
     from workbench.app.toolkit.actions import RunActions
-    from workbench.app.toolkit.document import Subject
+    from workbench.app.toolkit.document import PaneContent
     from workbench.session.reader import SessionReader
 
 HITS_LIMIT = 10_000
@@ -118,10 +118,14 @@ class RunScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.finder, self.searching, self.run_loader = Finder(self), Latest(self, "search"), Latest(self, "run")
-        self.doing = Latest(self, "actions", every=True)
-        self._goal: Place | None = None  # where somebody wanted to go in what is shown
-        self._place: Place | None = None  # the same until it is reached
+        self.finder, self.searching, self.run_loader = (
+            Finder(self),
+            LatestWorker(self, "search"),
+            LatestWorker(self, "run"),
+        )
+        self.doing = LatestWorker(self, "actions", every=True)
+        self._goal: Anchor | None = None  # where somebody wanted to go in what is shown
+        self._place: Anchor | None = None  # the same until it is reached
         self._remark = ""
         self.reading = True  # what is to be shown has not been read yet
         # By action, with the session that it is for.
@@ -138,10 +142,10 @@ class RunScreen(ModeScreen):
     """Another session is shown: nothing of its run is known."""
     load_wanted: Callable[[SessionReader], None]
     """Load the run that was shown last in this app, else the one that tells most."""
-    can_go: Callable[[Place], bool]
+    can_go: Callable[[Anchor], bool]
     """Whether a place has been read."""
-    go_to_place: Callable[[Place], None]
-    subject: Callable[[], Subject]
+    go_to_place: Callable[[Anchor], None]
+    subject: Callable[[], PaneContent]
     mark_hits: Callable[[str], None]
     go_to_hit: Callable[[Any], None]
     search_for: Callable[[str], None]
@@ -189,7 +193,7 @@ class RunScreen(ModeScreen):
             if self.workbench.session_path is None:
                 self.has_read()
 
-    def load_at(self, place: Place | None) -> None:
+    def load_at(self, place: Anchor | None) -> None:
         """Load what is wanted from its beginning, and go to a place in it."""
         self._goal = self._place = place
         if self.reader is not None:

@@ -15,7 +15,7 @@ from textual import events
 from textual.message import Message
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.columns import Column, Columns, Row, cell_text
+from workbench.app.toolkit.columns import ColumnLayout, Row, TableColumn, cell_text
 from workbench.app.toolkit.literal import title_of
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -31,7 +31,7 @@ class Grouping(Generic[Row]):
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Generic[Row]):
+class TableGroup(Generic[Row]):
     """Rows that belong together, in their order."""
 
     name: str
@@ -51,7 +51,7 @@ class Arrangement:
 _FEW = 8  # rows that changed are painted one by one
 
 
-class Table(HeadedList, Generic[Row]):
+class VirtualTable(HeadedList, Generic[Row]):
     """A heading and rows of one type, each of which its ``key`` tells from all others; the cursor stays on its row by it.
 
     Rows are sorted at first by the column with the title ``order``, "" for as they were given; the key for sorting begins at ``next_order``.
@@ -68,11 +68,11 @@ class Table(HeadedList, Generic[Row]):
     class Arranged(Message):
         """Rows are sorted, grouped or folded in another way."""
 
-        table: Table[Any]
+        table: VirtualTable[Any]
 
     def __init__(
         self,
-        columns: Sequence[Column[Row]],
+        columns: Sequence[TableColumn[Row]],
         *,
         key: Callable[[Row], object],
         groupings: Sequence[Grouping[Row]] = (),
@@ -81,7 +81,7 @@ class Table(HeadedList, Generic[Row]):
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
-        self.columns: Columns[Row] = Columns(columns)
+        self.columns: ColumnLayout[Row] = ColumnLayout(columns)
         self.groupings = tuple(groupings)
         self.rows: tuple[Row, ...] = ()
         self.empty = ""
@@ -92,13 +92,13 @@ class Table(HeadedList, Generic[Row]):
         self._leads: Mapping[object, str] = {}
         self._to: object = None  # where the cursor goes once there are rows
         self._is_kept = False
-        self._lines: list[Row | Group[Row]] = []
+        self._lines: list[Row | TableGroup[Row]] = []
         self._places: dict[object, int] = {}  # of rows, by their keys
         self._figures: dict[tuple[str, int], list[Part]] = {}  # of groups, by name and width
 
     # -- what a screen may say of its rows
 
-    def lead_of_group(self, group: Group[Row]) -> str:
+    def lead_of_group(self, group: TableGroup[Row]) -> str:
         return "▸" if group.name in self.arrangement.folded else "▾"
 
     def lead_of(self, row: Row) -> str:
@@ -123,14 +123,14 @@ class Table(HeadedList, Generic[Row]):
         """Return what rows are sorted by before all else, whatever their order."""
         return 0
 
-    def sort_key(self, column: Column[Row], rows: Sequence[Row]) -> Callable[[Row], Any] | None:
+    def sort_key(self, column: TableColumn[Row], rows: Sequence[Row]) -> Callable[[Row], Any] | None:
         """Return what rows are sorted by under a column, for a table whose rows compare with some of the others only."""
         return column.sort
 
-    def rank_of_group(self, group: Group[Row]) -> Any:
+    def rank_of_group(self, group: TableGroup[Row]) -> Any:
         return group.name.casefold()
 
-    def title_of_group(self, group: Group[Row]) -> str:
+    def title_of_group(self, group: TableGroup[Row]) -> str:
         return f"{group.name}  {len(group.rows):,}"
 
     def words_of_row(self, row: Row) -> str:
@@ -141,14 +141,14 @@ class Table(HeadedList, Generic[Row]):
     @property
     def selected(self) -> Row | None:
         line = self._line(self.cursor)
-        return None if isinstance(line, Group) else line
+        return None if isinstance(line, TableGroup) else line
 
     @property
-    def selected_group(self) -> Group[Row] | None:
+    def selected_group(self) -> TableGroup[Row] | None:
         line = self._line(self.cursor)
-        return line if isinstance(line, Group) else None
+        return line if isinstance(line, TableGroup) else None
 
-    def _line(self, index: int) -> Row | Group[Row] | None:
+    def _line(self, index: int) -> Row | TableGroup[Row] | None:
         return self._lines[index - 1] if 0 < index <= len(self._lines) else None
 
     def put(self, rows: Sequence[Row]) -> None:
@@ -171,7 +171,7 @@ class Table(HeadedList, Generic[Row]):
     def on_unmount(self) -> None:
         if self._is_kept and self.rows:
             line = self._line(self.cursor)
-            key = self._key(line) if line is not None and not isinstance(line, Group) else None
+            key = self._key(line) if line is not None and not isinstance(line, TableGroup) else None
             left = {name: getattr(self, name) for name in self.KEPT}
             if getattr(self.app, "is_following", False):
                 left["narrowed"] = self.narrowed  # of a list that is left for good, nobody remembers it
@@ -218,12 +218,14 @@ class Table(HeadedList, Generic[Row]):
         self.arrange_rows()
         now = {self._key_of(line): index for index, line in reversed(list(enumerate(self._lines, 1)))}
         at = next((now[key] for key in ([to] if to is not None else []) + after if key in now), 0)
-        if self.cursor < 0 and len(self._lines) > 1 and isinstance(self._lines[0], Group):
-            at = at or 1 + (not isinstance(self._lines[1], Group))  # the first row rather than the heading of its group
+        if self.cursor < 0 and len(self._lines) > 1 and isinstance(self._lines[0], TableGroup):
+            at = at or 1 + (
+                not isinstance(self._lines[1], TableGroup)
+            )  # the first row rather than the heading of its group
         self.rows_changed(cursor=at or max(1, min(self.cursor, len(self._lines))))
 
-    def _key_of(self, line: Row | Group[Row] | None) -> object:
-        return (Group, line.name) if isinstance(line, Group) else None if line is None else self._key(line)
+    def _key_of(self, line: Row | TableGroup[Row] | None) -> object:
+        return (TableGroup, line.name) if isinstance(line, TableGroup) else None if line is None else self._key(line)
 
     def as_page(self) -> page.Page:
         """Return the rows that are shown, in their order, under all columns."""
@@ -265,14 +267,14 @@ class Table(HeadedList, Generic[Row]):
             rows = rows[::-1]
         return sorted(rows, key=self.section_of)
 
-    def groups(self) -> list[Group[Row]]:
+    def groups(self) -> list[TableGroup[Row]]:
         grouping = next((one for one in self.groupings if one.title == self.arrangement.grouping), None)
         if grouping is None:
             return []
         found: dict[str, list[Row]] = {}
         for row in self.shown:
             found.setdefault(grouping.group_of(row), []).append(row)
-        return sorted((Group(name, tuple(rows)) for name, rows in found.items()), key=self.rank_of_group)
+        return sorted((TableGroup(name, tuple(rows)) for name, rows in found.items()), key=self.rank_of_group)
 
     # -- arranging
 
@@ -317,8 +319,8 @@ class Table(HeadedList, Generic[Row]):
         line = self._line(self.cursor)
         if line is None or not self.arrangement.grouping:
             return
-        if not isinstance(line, Group):
-            line = next(one for one in reversed(self._lines[: self.cursor]) if isinstance(one, Group))
+        if not isinstance(line, TableGroup):
+            line = next(one for one in reversed(self._lines[: self.cursor]) if isinstance(one, TableGroup))
         self.cursor = self._lines.index(line) + 1
         self.arrangement = replace(self.arrangement, folded=self.arrangement.folded ^ {line.name})
         self.rearrange()
@@ -350,7 +352,7 @@ class Table(HeadedList, Generic[Row]):
         line = self._line(index)
         if line is None:
             return self.notes[index - len(self._lines) - 1][0] if self._lines and index > len(self._lines) else ""
-        return line.name if isinstance(line, Group) else self.words_of_row(line)
+        return line.name if isinstance(line, TableGroup) else self.words_of_row(line)
 
     def heading_parts(self, width: int) -> Sequence[Part]:
         return [(" " * self.LEAD, ""), *self.columns.heading(width - self.LEAD, self.arrangement.order)]
@@ -364,7 +366,7 @@ class Table(HeadedList, Generic[Row]):
             text, style = self.notes[index - len(self._lines) - 1]
             return [(fit(f" {text}", width), style)]
         line, width = self._lines[index - 1], width - self.LEAD
-        if isinstance(line, Group):
+        if isinstance(line, TableGroup):
             if (line.name, width) not in self._figures:
                 self._figures[line.name, width] = self.columns.figures(line.rows, self.title_of_group(line), width)
             return [(fit(self.lead_of_group(line), self.LEAD), "group"), *self._figures[line.name, width]]

@@ -11,14 +11,14 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.app.toolkit.document import EMPTY, Document, Range, places_of
+from workbench.app.toolkit.document import EMPTY, TextDocument, TextRange, places_of
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 
 GROWTH = 16  # by how much more of a long text is shown when more is asked for
 
 
 class TextPane(VirtualView):
-    """A virtual viewer of one :class:`Document`."""
+    """A virtual viewer of one :class:`TextDocument`."""
 
     @dataclass
     class StepLink(Message):
@@ -28,16 +28,16 @@ class TextPane(VirtualView):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.document: Document = EMPTY
+        self.document: TextDocument = EMPTY
         self.needle = ""
-        self.hits: list[Range] = []
-        self.evidence: list[Range] = []
-        self._current: Range | None = None
-        self._rows: list[Range] = []
+        self.hits: list[TextRange] = []
+        self.evidence: list[TextRange] = []
+        self._current: TextRange | None = None
+        self._rows: list[TextRange] = []
         self._width = 0
         self._by_line: dict[int, list[tuple[int, int, str]]] = {}
 
-    def show(self, document: Document, *, keep_place: bool = False) -> None:
+    def show(self, document: TextDocument, *, keep_place: bool = False) -> None:
         """Show another document from its top, or where the old one stood if it is the same text grown."""
         if document is self.document:
             return
@@ -48,7 +48,7 @@ class TextPane(VirtualView):
         self.scroll_to(y=top, animate=False, immediate=True)
         self.refresh()
 
-    def recolour(self, document: Document) -> None:
+    def recolour(self, document: TextDocument) -> None:
         """Show the same text with other colours; place and marks stay."""
         if len(document.lines) == len(self.document.lines):
             self.document = document
@@ -82,12 +82,12 @@ class TextPane(VirtualView):
             self.go_to(self._current.line, self._current.start)
             self.refresh()
 
-    def mark_evidence(self, marks: list[Range]) -> None:
+    def mark_evidence(self, marks: list[TextRange]) -> None:
         self.light(marks)
         if marks:
             self.go_to(marks[0].line, marks[0].start)
 
-    def light(self, marks: list[Range]) -> None:
+    def light(self, marks: list[TextRange]) -> None:
         if marks != self.evidence:
             self.evidence = marks
             self._index_marks()
@@ -95,7 +95,7 @@ class TextPane(VirtualView):
 
     def mark_line(self, line: int) -> None:
         if line < len(self.document.lines):
-            self.mark_evidence([Range(line, 0, max(1, len(self.document.lines[line].text)))])
+            self.mark_evidence([TextRange(line, 0, max(1, len(self.document.lines[line].text)))])
 
     def mark_text(self, *texts: str) -> None:
         """Highlight the first place of the first of these texts that is there, and bring it into sight."""
@@ -104,7 +104,7 @@ class TextPane(VirtualView):
             (index, at, at + len(text)) for text in texts for index, line in lines if (at := line.text.find(text)) >= 0
         )
         for place in itertools.islice(found, 1):
-            self.mark_evidence([Range(*place)])
+            self.mark_evidence([TextRange(*place)])
 
     def go_to(self, line: int, column: int = 0) -> None:
         self._layout()
@@ -173,7 +173,7 @@ class TextPane(VirtualView):
 
     def _find(self) -> None:
         self.hits = [
-            Range(index, at, at + len(self.needle))
+            TextRange(index, at, at + len(self.needle))
             for index, line in enumerate(self.document.lines if self.needle else ())
             for at in places_of(self.needle, line.text)
         ]

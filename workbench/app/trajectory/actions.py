@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import StepRow
 
 
-class Actions(RunActions):
+class TrialActions(RunActions):
     """Carries out keys that touch the engine, the disk or another program; all of it in threads but the editor."""
 
     def __init__(self, shown: TrajectoryScreen) -> None:

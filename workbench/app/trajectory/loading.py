@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.agents.protocol import split_answer
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.toolkit.header import Header, Part
-from workbench.app.trajectory.repository_pane import Entry, entries_of
+from workbench.app.toolkit.header import Header, HeaderPart
+from workbench.app.trajectory.repository_pane import TreeEntry, entries_of
 from workbench.app.trajectory.scores import shown_card
 from workbench.base.glyphs import STATES
 from workbench.base.text import money, one_line
@@ -124,16 +124,16 @@ def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Ma
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TrialSnapshot:
     """What one look at a trial found: ``steps`` stand behind the first ``after`` ones that are known; no ``tree`` is the known one."""
 
     state: TrialState
     steps: list[StepRow]
     after: int
-    tree: tuple[list[Entry], str] | None
+    tree: tuple[list[TreeEntry], str] | None
 
 
-def first_look(reader: SessionReader, trial: str | None) -> Look | None:
+def first_snapshot(reader: SessionReader, trial: str | None) -> TrialSnapshot | None:
     """Read a trial from its beginning, by default the session's most telling one; None if it is not there."""
     from workbench.results.trials import latest_trial
 
@@ -141,22 +141,22 @@ def first_look(reader: SessionReader, trial: str | None) -> Look | None:
     state = load_trial(reader, key) if key else None
     if state is None:
         return None
-    return Look(state, reader.steps(state.trial.id, 0, FIRST_STEPS), 0, entries_of(state.files, state.seen))
+    return TrialSnapshot(state, reader.steps(state.trial.id, 0, FIRST_STEPS), 0, entries_of(state.files, state.seen))
 
 
-def next_look(
+def next_snapshot(
     reader: SessionReader, before: TrialState, tail: tuple[int, int], tree_of: TrialState | None
-) -> Look | None:
+) -> TrialSnapshot | None:
     """Read a trial again; ``tail`` are how many steps are known and the number of the last of them, and where ``tree_of`` is given the tree if it has grown since."""
     state = load_trial(reader, before.trial.id, before)
     if state is None:
         return None
     grown = tree_of is not None and not (state.seen is tree_of.seen and state.files is tree_of.files)
     tree = entries_of(state.files, state.seen) if grown else None
-    return Look(state, reader.steps(state.trial.id, tail[1], PAGE_OF_STEPS), tail[0], tree)
+    return TrialSnapshot(state, reader.steps(state.trial.id, tail[1], PAGE_OF_STEPS), tail[0], tree)
 
 
-class Hit(NamedTuple):
+class StepHit(NamedTuple):
     """A place in the tab of a step (``step`` its number) or, with step 0, of the outcome.
 
     ``ordinal`` counts the hits of the same tab from 0; ``reach`` is how many characters must be shown to see it.
@@ -168,7 +168,7 @@ class Hit(NamedTuple):
     reach: int = 0
 
 
-def hits_of(reader: SessionReader, trial: TrialRow, needle: Needle, stopped: Callable[[], bool]) -> Iterator[Hit]:
+def hits_of(reader: SessionReader, trial: TrialRow, needle: Needle, stopped: Callable[[], bool]) -> Iterator[StepHit]:
     """Yield where a text stands in steps, thoughts, observations, the first messages, README and metadata."""
     after, page = 0, reader.steps(trial.id, 0, PAGE_OF_STEPS)
     while page:
@@ -186,19 +186,19 @@ def hits_of(reader: SessionReader, trial: TrialRow, needle: Needle, stopped: Cal
     yield from _hits(0, "Metadata", needle.in_blob(trial.metadata_blob))
 
 
-def _hits_of_step(reader: SessionReader, step: StepRow, needle: Needle) -> Iterator[Hit]:
+def _hits_of_step(reader: SessionReader, step: StepRow, needle: Needle) -> Iterator[StepHit]:
     answer = split_answer(reader.kept(step.answer_blob, "a text of this trial") or "")
     thought, action = map(needle.in_text, answer)
     # What is only in the row (a target without an answer) leads to the step without a tab of its own.
     if not thought and not action and needle.in_text(f"{step.action} {step.target} {step.problem or ''}"):
-        yield Hit(step.number, "Action")
+        yield StepHit(step.number, "Action")
     yield from _hits(step.number, "Thought", thought)
     yield from _hits(step.number, "Action", action)
     yield from _hits(step.number, "Observation", needle.in_blob(step.observation_blob))
 
 
-def _hits(step: int, tab: str, places: Sequence[int]) -> Iterator[Hit]:
-    return (Hit(step, tab, ordinal, place) for ordinal, place in enumerate(places))
+def _hits(step: int, tab: str, places: Sequence[int]) -> Iterator[StepHit]:
+    return (StepHit(step, tab, ordinal, place) for ordinal, place in enumerate(places))
 
 
 # -- what is said about a trial
@@ -271,14 +271,14 @@ def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
     model = trial.model.rpartition("/")[2] if trial.model.startswith("local/") else trial.model
     of = f"trial {order.index(trial.parent) + 1}" if trial.parent in order else trial.parent[:8]
     return (
-        Part(trial.agent, rank=3, name=True),
-        Part(model, rank=5, name=True),
-        Part(trial.case_name or trial.case_id, rank=1, name=True),
-        Part(state.told_apart, rank=4),
-        Part(f"trial {at} of {len(order):,}", rank=2),
-        Part(f"fork of {of} at step {trial.fork_step}" if trial.parent else "", rank=3),
-        Part(one_line(in_words(state.labels.get("", ())), 60), rank=6),
-        Part(score),
-        Part(money(trial.cost_usd) if trial.cost_usd else ""),
-        Part(f"{STATES[shown]} {words}", reason=True),
+        HeaderPart(trial.agent, rank=3, name=True),
+        HeaderPart(model, rank=5, name=True),
+        HeaderPart(trial.case_name or trial.case_id, rank=1, name=True),
+        HeaderPart(state.told_apart, rank=4),
+        HeaderPart(f"trial {at} of {len(order):,}", rank=2),
+        HeaderPart(f"fork of {of} at step {trial.fork_step}" if trial.parent else "", rank=3),
+        HeaderPart(one_line(in_words(state.labels.get("", ())), 60), rank=6),
+        HeaderPart(score),
+        HeaderPart(money(trial.cost_usd) if trial.cost_usd else ""),
+        HeaderPart(f"{STATES[shown]} {words}", reason=True),
     )

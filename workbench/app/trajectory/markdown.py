@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.document import Document, Line, Span, closed, plain, prepared, spans_by_line
+from workbench.app.toolkit.document import Span, TextDocument, TextLine, closed, plain, prepared, spans_by_line
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -28,7 +28,7 @@ def _nowhere(text: str) -> int | None:
     return None
 
 
-def render(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> Document:
+def render(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> TextDocument:
     """Return Markdown laid out for reading."""
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
@@ -36,13 +36,13 @@ def render(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> 
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     layout = _Layout(step_of)
     layout.blocks(SyntaxTreeNode(parser.parse(prepared(text))))
-    return Document(closed(tuple(layout.lines), cut), text, cut)
+    return TextDocument(closed(tuple(layout.lines), cut), text, cut)
 
 
-def source(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> Document:
+def source(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> TextDocument:
     """Return Markdown as it is written, headings and fences coloured, line numbers in front."""
     document = plain(text, numbered=True, cut=cut)
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     fenced = False
     for line in document.lines:
         spans = line.spans
@@ -54,14 +54,14 @@ def source(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> 
         elif line.text.startswith("#"):
             spans = ((0, len(line.text), "heading"),)
         lines.append(replace(line, spans=spans, step=step_of(line.text) if fenced else None))
-    return Document(tuple(lines), document.text, cut, numbered=True)
+    return TextDocument(tuple(lines), document.text, cut, numbered=True)
 
 
 class _Layout:
     """Walks markdown-it's tree and appends lines."""
 
     def __init__(self, step_of: StepOf) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[TextLine] = []
         self.step_of = step_of
         self._prefix: list[str] = []  # what stands before every line: list indents, quote bars
         self._bullet = ""  # shown once instead of the last prefix
@@ -111,7 +111,7 @@ class _Layout:
 
     def _gap(self) -> None:
         if self.lines and self.lines[-1].text.strip("▎ ") and not self._bullet:
-            self.lines.append(Line(""))
+            self.lines.append(TextLine(""))
 
     def _rule(self, text: str, lines: tuple[int, int] | None = None) -> None:
         self._emit(text, ((0, len(text), "rule"),), lines=lines, clip=True)
@@ -135,7 +135,9 @@ class _Layout:
         if prefix.strip():
             moved = ((0, shift, "bullet"), *moved)
         step = None if clip else self.step_of(text) if fill or any(s == "code" for _, _, s in spans) else None
-        self.lines.append(Line(prefix + text, moved, first, last, indent=-1 if clip else shift, fill=fill, step=step))
+        self.lines.append(
+            TextLine(prefix + text, moved, first, last, indent=-1 if clip else shift, fill=fill, step=step)
+        )
 
     def _text(self, block: SyntaxTreeNode, style: str) -> None:
         text = ""

@@ -14,10 +14,10 @@ from textual.widget import Widget
 
 from workbench.app.key_table import with_keys
 from workbench.app.toolkit.document import (
-    Document,
-    Line,
-    Range,
-    Subject,
+    PaneContent,
+    TextDocument,
+    TextLine,
+    TextRange,
     code,
     difference,
     joined,
@@ -27,7 +27,7 @@ from workbench.app.toolkit.document import (
     prepared,
     styled,
 )
-from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine, Target
+from workbench.app.toolkit.pane import COPIED_AT_MOST, ScrollTarget, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory import markdown
 from workbench.app.trajectory import why as wording
@@ -49,13 +49,13 @@ _NAMES_LIMIT = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OutcomeContent:
     """The document of a tab; ``readme`` is the text that offsets of evidence count in, ``raw`` how it is shown.
 
     ``places`` are those of items that are marked in it: line, from, to, number of the item; ``why`` says what these are.
     """
 
-    document: Document
+    document: TextDocument
     readme: str = ""
     raw: bool = False
     places: tuple[tuple[int, int, int, int], ...] = ()
@@ -71,26 +71,28 @@ def load_outcome(
     raw: bool,
     limit: int = SHOWN_AT_FIRST,
     why: Why | None = None,
-) -> Outcome:
+) -> OutcomeContent:
     """Read and lay out a tab of a trial; with ``why`` the items of its README are marked."""
     if tab == METADATA:
-        return Outcome(_metadata(reader, state, limit))
+        return OutcomeContent(_metadata(reader, state, limit))
     if tab == DIFFERENCE:
-        return Outcome(_difference(reader, state))
+        return OutcomeContent(_difference(reader, state))
     if tab == CHECK:
-        return Outcome(note(""), check=load_check(reader, state))
+        return OutcomeContent(note(""), check=load_check(reader, state))
     if tab in {GROUNDING, EXPLORATION}:
-        return Outcome(wording.exploration(why) if why is not None else note("Looking where it comes from…"), why=why)
+        return OutcomeContent(
+            wording.exploration(why) if why is not None else note("Looking where it comes from…"), why=why
+        )
     readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
-        return Outcome(_no_readme(state), why=why)
+        return OutcomeContent(_no_readme(state), why=why)
     cut = cut_of(reader.size(state.trial.readme_blob), limit)
     raw = raw or len(readme) > markdown.RENDER_LIMIT
     document = (markdown.source if raw else markdown.render)(readme, step_of=_step_finder(state), cut=cut)
     if why is None or why.grounding is None:
-        return Outcome(document, readme, raw, why=why)
+        return OutcomeContent(document, readme, raw, why=why)
     document, places = wording.marked(document, readme, why.grounding)
-    return Outcome(document, readme, raw, places, why)
+    return OutcomeContent(document, readme, raw, places, why)
 
 
 def _step_finder(state: TrialState) -> markdown.StepOf:
@@ -111,7 +113,7 @@ def _step_finder(state: TrialState) -> markdown.StepOf:
     return step_of
 
 
-def _no_readme(state: TrialState) -> Document:
+def _no_readme(state: TrialState) -> TextDocument:
     if state_of(state) in {"queued", "running"}:
         return note("No README yet: it comes with the agent's last step.")
     if said := why_not(state, "a README was written"):
@@ -123,7 +125,7 @@ def _no_readme(state: TrialState) -> Document:
     return note("The agent answered with an empty README.")
 
 
-def _metadata(reader: SessionReader, state: TrialState, limit: int) -> Document:
+def _metadata(reader: SessionReader, state: TrialState, limit: int) -> TextDocument:
     text = reader.shown(state.trial.metadata_blob, f"the metadata of trial {state.trial.id}", limit)
     if not text.strip():
         done = state_of(state) == "done"
@@ -137,7 +139,7 @@ def _metadata(reader: SessionReader, state: TrialState, limit: int) -> Document:
         return document
     kind = "an empty object" if decoded == {} else f"{_kind(decoded)}, not an object"
     warning = styled((f"! The metadata is {kind}: schema.org needs keys and values.", "warn"), indent=2)
-    return Document((warning, Line(""), *document.lines), document.text)
+    return TextDocument((warning, TextLine(""), *document.lines), document.text)
 
 
 def _kind(value: object) -> str:
@@ -145,7 +147,7 @@ def _kind(value: object) -> str:
     return "nothing (null)" if value is None else names.get(type(value), "something else")
 
 
-def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[int, int, int]]:
+def locate(document: TextDocument, readme: str, start: int, end: int) -> list[tuple[int, int, int]]:
     """Return where characters ``start`` to ``end`` of the README stand in its document, as (line, from, to).
 
     In the source view that is exact. In the rendered view a line whose text contains the characters is marked there,
@@ -169,7 +171,7 @@ def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[
     return found
 
 
-def _difference(reader: SessionReader, state: TrialState) -> Document:
+def _difference(reader: SessionReader, state: TrialState) -> TextDocument:
     """Lay out how the trial differs from the one before it, as ``workbench compare`` says it, and the lines of its README."""
     from workbench.comparison.trials import read_trials
     from workbench.pages.comparison import comparison_page
@@ -204,7 +206,7 @@ class OutcomePane(TabbedText):
         self.why: Why | None = None
         self._why_of: tuple[object, ...] = ()  # what it rests on
         self._now: tuple[SessionReader, TrialState] | None = None
-        self._outcome = Outcome(note(""))
+        self._outcome = OutcomeContent(note(""))
         self._step = 0
 
     def compose(self) -> ComposeResult:
@@ -235,19 +237,19 @@ class OutcomePane(TabbedText):
         self._now = (reader, state)
         self._ask()
 
-    def reading_all(self) -> Callable[[], Document] | None:
+    def reading_all(self) -> Callable[[], TextDocument] | None:
         if self._now is None:
             return None
         (reader, state), tab = self._now, self.tab
         return lambda: load_outcome(reader, state, tab, raw=True, limit=COPIED_AT_MOST).document
 
-    def subject(self) -> Subject:
+    def subject(self) -> PaneContent:
         """Return the tab that is shown, as it is copied."""
         tab = self.tab
         if tab == CHECK:
-            return Subject("the check", self.checks.plain_text(), ".txt")
+            return PaneContent("the check", self.checks.plain_text(), ".txt")
         suffix = {README: ".md", METADATA: ".json"}.get(tab, ".diff")
-        return Subject(tab, self.text.document.text, suffix, self.whole)
+        return PaneContent(tab, self.text.document.text, suffix, self.whole)
 
     def toggle_raw(self) -> None:
         """Show the README as it is written, or rendered again."""
@@ -277,7 +279,7 @@ class OutcomePane(TabbedText):
         found = self.why.grounding if self.why is not None else None
         if found is not None and (places := self._outcome.places):
             mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
-            self.text.light([Range(line, start, end) for line, start, end, number in places if number in mine])
+            self.text.light([TextRange(line, start, end) for line, start, end, number in places if number in mine])
 
     def _ask(self) -> None:
         if self._now is None:
@@ -296,7 +298,7 @@ class OutcomePane(TabbedText):
         if tab == CHECK:
             self.loader.asked = ()  # what an engine writes of it meanwhile is not in the state
 
-        def work() -> Outcome:
+        def work() -> OutcomeContent:
             from workbench.grounding import read_trial
 
             why = before if grounds else None
@@ -306,7 +308,7 @@ class OutcomePane(TabbedText):
                 why = read_trial(reader, trial)
             return load_outcome(reader, state, tab, raw=raw, limit=limit, why=why)
 
-        def show(found: Outcome) -> None:
+        def show(found: OutcomeContent) -> None:
             if key != self.loader.asked:
                 return
             self._outcome = found
@@ -325,7 +327,7 @@ class OutcomePane(TabbedText):
             self.text.show(found.document, keep_place=key[:3] == self.loader.shown[:3])
             self._light()
 
-        self.load(key, work, show, lambda sentence: Outcome(note(sentence)))
+        self.load(key, work, show, lambda sentence: OutcomeContent(note(sentence)))
 
     def _show_instead(self, here: Widget) -> None:
         """Show a text or a list instead of the others; what had the focus hands it on."""
@@ -337,12 +339,12 @@ class OutcomePane(TabbedText):
         if had:
             self.screen.set_focus(here)
 
-    def bring_into_sight(self, target: Target) -> None:
+    def bring_into_sight(self, target: ScrollTarget) -> None:
         if target.span is None:
             super().bring_into_sight(target)
         elif readme := self._outcome.readme:
             document = self._outcome.document
-            marks = [Range(*place) for place in locate(document, readme, *target.span)]
+            marks = [TextRange(*place) for place in locate(document, readme, *target.span)]
             self.text.mark_evidence(marks)
             if not marks:
                 self.text.go_to(document.line_at(position(readme, target.span[0])[0]))

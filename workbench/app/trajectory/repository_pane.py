@@ -23,7 +23,7 @@ READ, LISTED, NEVER = "●", "○", "·"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """One row: a directory or a file; ``step`` is where the agent read (else listed) it first."""
 
     path: str
@@ -36,7 +36,7 @@ class Entry:
 
 def entries_of(
     files: tuple[tuple[str, int], ...], seen: Mapping[tuple[str, str], AccessedFileRow]
-) -> tuple[list[Entry], str]:
+) -> tuple[list[TreeEntry], str]:
     """Return the tree as rows, directories first in each directory, and a legend: what the signs mean and how much was read."""
     sizes = dict(files)
     read = {path.rstrip("/"): row for (path, how), row in seen.items() if how == "read"}
@@ -47,14 +47,14 @@ def entries_of(
     for path in names - {"", "."}:
         for parent, child in pairwise(("", *accumulate(filter(None, path.split("/")), "{}/{}".format))):
             tree.setdefault(parent, set()).add(child)
-    rows: list[Entry] = []
+    rows: list[TreeEntry] = []
 
     def walk(folder: str, depth: int) -> None:
         for path in sorted(tree[folder], key=lambda item: (item not in tree, item)):
             directory = path in tree
             row = read.get(path) or listed.get(path)
             mark = READ if path in read else LISTED if path in listed else NEVER
-            rows.append(Entry(path, path.rpartition("/")[2], depth, directory, mark, row.step if row else None))
+            rows.append(TreeEntry(path, path.rpartition("/")[2], depth, directory, mark, row.step if row else None))
             if directory:
                 walk(path, depth + 1)
 
@@ -84,12 +84,12 @@ class RepositoryPane(RowList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.entries: list[Entry] = []
+        self.entries: list[TreeEntry] = []
         self.current_path = ""
         self._empty = ""
         self._places: dict[str, int] = {}
 
-    def show(self, entries: list[Entry], legend: str, empty: str) -> None:
+    def show(self, entries: list[TreeEntry], legend: str, empty: str) -> None:
         """Show these rows, and below them a legend; ``empty`` stands there if there are none."""
         below = self.query_ancestor(Pane).query_one("#legend", Static)
         below.update(legend, layout=below.size.height != legend.count("\n") + 1)
@@ -108,7 +108,7 @@ class RepositoryPane(RowList):
         self.refresh()
 
     @property
-    def current(self) -> Entry | None:
+    def current(self) -> TreeEntry | None:
         return self.entries[self.cursor] if 0 <= self.cursor < len(self.entries) else None
 
     def plain_text(self) -> str:

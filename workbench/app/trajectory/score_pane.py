@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from textual import events
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.app.trajectory import scores
 from workbench.app.trajectory.loading import TrialState, state_of, why_not
-from workbench.app.trajectory.scores import CRITERIA, MISSING, VIEWS, Row, scale_of, wrapped
+from workbench.app.trajectory.scores import CRITERIA, MISSING, VIEWS, ScoreLine, scale_of, wrapped
 from workbench.base.text import one_line
 from workbench.pages import wording
 from workbench.pages.wording import points
@@ -49,14 +49,14 @@ class ScorePane(RowList):
         super().__init__(id=id)
         self.card: Scorecard | None = None
         self.view = CRITERIA
-        self.reading_repeats = Latest(self, "repeats")
+        self.reading_repeats = LatestWorker(self, "repeats")
         self._wanted: tuple[str, str] | None = None
         self._reader: SessionReader | None = None
         self._state: TrialState | None = None
         self._repeats: Repeats = {}
         self._known: tuple[object, ...] = ()
         self._items: list[Criterion] = []
-        self._rows: list[Row] = []
+        self._rows: list[ScoreLine] = []
         self._places: dict[tuple[int, str], int] = {}
         self._evidence: tuple[Criterion | None, int] = None, -1  # that was shown last
         self._item = -1  # the criterion under the cursor; none until the cursor was moved
@@ -215,7 +215,7 @@ class ScorePane(RowList):
         self.set_size(len(self._rows))
         self.refresh()
 
-    def _laid_out(self, width: int) -> list[Row]:
+    def _laid_out(self, width: int) -> list[ScoreLine]:
         state, card = self._state, self.card
         if state is None:
             return []
@@ -231,21 +231,21 @@ class ScorePane(RowList):
             return [row for line in said or ("There are no scores.",) for row in wrapped(line, width)]
         rows = wrapped(given, width, "warn") if (given := scores.given_of(card)) else []
         if self.view == MISSING:
-            return rows + scores.what_it_takes(card, self._places, width)
+            return rows + scores.missing_points_view(card, self._places, width)
         if self.view != CRITERIA:
             cards = (card, *(one for one in state.cards if one is not card))
             return rows + scores.side_by_side(cards, self._repeats.get(scale_of(card), ()), self._places, width)
         for index, item in enumerate(self._items):
             if not index or self._items[index - 1].tier != item.tier:
-                rows.append(Row(_tier_parts(card, item.tier, width)))
+                rows.append(ScoreLine(_tier_parts(card, item.tier, width)))
             rows += self._criterion(state, index, item, width)
         if card.rubric == "strict":  # beside this one it is shown
             unchecked = f"not checked yet; {key_of('trajectory.check')} checks the README"
             works = state.works.words() if state.works is not None else unchecked
-            rows += [Row(((" Works", "strong"), ("  in no points", "dim"))), *wrapped(works, width, "", indent=5)]
+            rows += [ScoreLine(((" Works", "strong"), ("  in no points", "dim"))), *wrapped(works, width, "", indent=5)]
         return rows + [row for line in scores.agreement_lines(state.agreement, card) for row in wrapped(line, width)]
 
-    def _criterion(self, state: TrialState, index: int, item: Criterion, width: int) -> list[Row]:
+    def _criterion(self, state: TrialState, index: int, item: Criterion, width: int) -> list[ScoreLine]:
         part, here = self._part(item), index == self._item
         score = f"{points(item.points):>4} / {points(item.maximum):<2}" if item.maximum else "   remark"
         labels = state.labels.get(part, ())
@@ -262,16 +262,16 @@ class ScorePane(RowList):
         below = len(said) > room and (lost or here)
         reason = "" if below or room < 8 else one_line(said, max(room, 1))
         head = (("   ", ""), (name, ""), (score, style), ("  ", ""), (reason, "dim"))
-        rows = [Row(head, index, head=True)]
+        rows = [ScoreLine(head, index, head=True)]
 
-        def more(text: str, style: str = "dim") -> list[Row]:
+        def more(text: str, style: str = "dim") -> list[ScoreLine]:
             return wrapped(text, width, style, indent=5, item=index)
 
         if below:
             whole = more(said, "" if here else "dim")
             if len(whole) > _MOST_ROWS and not here:
                 last = whole[_MOST_ROWS - 1].parts[0][0][: width - 4]
-                whole = [*whole[: _MOST_ROWS - 1], Row(((f"{last} …", "dim"),), index)]
+                whole = [*whole[: _MOST_ROWS - 1], ScoreLine(((f"{last} …", "dim"),), index)]
             rows += whole
         if not here:
             return rows
@@ -286,7 +286,7 @@ class ScorePane(RowList):
             rows += more(f"{by}{spread}")
         for proof in item.evidence[:6]:
             text = fit(one_line(wording.evidence(proof), 400), width - 8)
-            rows.append(Row((("     ▸ ", "bullet"), (text, "em")), index))
+            rows.append(ScoreLine((("     ▸ ", "bullet"), (text, "em")), index))
         return rows + (more(f"  and {len(item.evidence) - 6} more") if len(item.evidence) > 6 else [])
 
     def _spread_of(self, item: Criterion) -> str:

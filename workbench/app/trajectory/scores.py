@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.document import Document, Line, prepared
+from workbench.app.toolkit.document import TextDocument, TextLine, prepared
 from workbench.app.toolkit.virtual_view import fit
 from workbench.base.text import one_line
 from workbench.comparison.panes import change_cell
@@ -31,7 +31,7 @@ _POINTS, _GAP, _SPREAD, _LEAST = 8, 6, 11, 14
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScoreLine:
     """A row of the scores: its pieces, the place of the criterion that it is about, and whether the cursor stands on it there."""
 
     parts: tuple[tuple[str, str], ...]
@@ -130,17 +130,17 @@ def agreement_lines(agreement: Sequence[Agreement], card: Scorecard) -> tuple[st
 # -- rows
 
 
-def wrapped(text: str, width: int, style: str = "dim", *, indent: int = 1, item: int | None = None) -> list[Row]:
+def wrapped(text: str, width: int, style: str = "dim", *, indent: int = 1, item: int | None = None) -> list[ScoreLine]:
     """Return a text in rows that fit into so many cells."""
-    rows = Document((Line(text),), text).rows(max(10, width - indent - min(indent, 2)))
-    return [Row(((" " * indent + text[row.start : row.end].rstrip(), style),), item) for row in rows]
+    rows = TextDocument((TextLine(text),), text).rows(max(10, width - indent - min(indent, 2)))
+    return [ScoreLine(((" " * indent + text[row.start : row.end].rstrip(), style),), item) for row in rows]
 
 
-def what_it_takes(card: Scorecard, places: Mapping[tuple[int, str], int], width: int) -> list[Row]:
+def missing_points_view(card: Scorecard, places: Mapping[tuple[int, str], int], width: int) -> list[ScoreLine]:
     """Return the missing points by size, each with its reason in full and what the score would be with it."""
     missing = missing_points(card)
     if not missing:
-        return [Row(((" No points are missing.", "ok"),))]
+        return [ScoreLine(((" No points are missing.", "ok"),))]
     lost = sum(one.missing for one, _ in missing if one.points is not None)
     rows = wrapped(
         f"{points(lost)} points are missing, the most first; → is the score with these and all above.", width
@@ -152,7 +152,7 @@ def what_it_takes(card: Scorecard, places: Mapping[tuple[int, str], int], width:
         title = fit(one.title, max(8, width - len(gain) - len(score) - 1))
         item = places.get((one.tier, one.key))
         parts = ((gain, "bad" if scored else "unscored"), (title, "strong"), (score, "dim"))
-        rows.append(Row(parts, item, head=item is not None))
+        rows.append(ScoreLine(parts, item, head=item is not None))
         reason = one.reason.removeprefix("offline judge: ") or "no reason was recorded"
         rows += wrapped(reason, width, "", indent=8, item=item)
     return rows
@@ -160,7 +160,7 @@ def what_it_takes(card: Scorecard, places: Mapping[tuple[int, str], int], width:
 
 def side_by_side(
     cards: Sequence[Scorecard], spreads: Sequence[PointSpread], places: Mapping[tuple[int, str], int], width: int
-) -> list[Row]:
+) -> list[ScoreLine]:
     """Return the criteria of the first card with those of the others in columns, how they differ, and how repeats lie."""
     if len(cards) == 1 and not spreads:
         return wrapped(
@@ -172,17 +172,19 @@ def side_by_side(
     names = max(_LEAST, min(26, _LEAST + room - fitting * (_POINTS + _GAP)))
     letters = "abcdefgh"[: len(shown)]
     rows = [
-        Row(((f" {letter} {one_line(one.rubric, 30)} · {judge_of(one)}", "dim"),))
+        ScoreLine(((f" {letter} {one_line(one.rubric, 30)} · {judge_of(one)}", "dim"),))
         for letter, one in zip(letters, shown, strict=True)
     ]
     if left_out := len(cards) - len(shown):
-        rows.append(Row(((f" {left_out} more have no room here; {key_of('trajectory.scores')} turns", "dim"),)))
+        rows.append(ScoreLine(((f" {left_out} more have no room here; {key_of('trajectory.scores')} turns", "dim"),)))
     n = max((one.n for one in spreads), default=0)
     head = f"{'':<{names}}{'a':>{_POINTS}}" + (f"{f'{n} repeats':>{_SPREAD}}" if spreads else "")
-    rows.append(Row(((head + "".join(f"{one:>{_POINTS}}{f'{one} − a':>{_GAP}}" for one in letters[1:]), "dim"),)))
+    rows.append(ScoreLine(((head + "".join(f"{one:>{_POINTS}}{f'{one} − a':>{_GAP}}" for one in letters[1:]), "dim"),)))
     lying = {(one.tier, one.criterion): one for one in spreads}
 
-    def row(name: str, style: str, of: Sequence[Judged], spread: PointSpread | None, item: int | None = None) -> Row:
+    def row(
+        name: str, style: str, of: Sequence[Judged], spread: PointSpread | None, item: int | None = None
+    ) -> ScoreLine:
         own, *others = of
         parts = [(fit(name, names), style), (_sum(own), "strong")]
         if spreads:
@@ -193,7 +195,7 @@ def side_by_side(
             alike = own is not None and one is not None and own.maximum == one.maximum
             gap, colour = change_cell(difference(own.points, one.points) if own and one and alike else None, 1, "")
             parts += [(_sum(one), style), (f"{gap:>{_GAP}}", colour)]
-        return Row(tuple(parts), item, head=item is not None)
+        return ScoreLine(tuple(parts), item, head=item is not None)
 
     criteria = [criteria_of(one) for one in shown]
     known = list(dict.fromkeys(name for each in criteria for name in each))

@@ -11,20 +11,20 @@ from textual.widget import Widget
 
 from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
-from workbench.app.location import Location, Place
-from workbench.app.toolkit.actions import Labelled
-from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.latest import Live
-from workbench.app.toolkit.pane import Pane, Target
+from workbench.app.location import Anchor, Location
+from workbench.app.toolkit.actions import LabelTarget
+from workbench.app.toolkit.document import PaneContent
+from workbench.app.toolkit.latest import LiveLoader
+from workbench.app.toolkit.pane import Pane, ScrollTarget
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.app.trajectory import loading
-from workbench.app.trajectory.actions import Actions
+from workbench.app.trajectory.actions import TrialActions
 from workbench.app.trajectory.check_list import CheckList
-from workbench.app.trajectory.loading import Hit, Look, TrialState
+from workbench.app.trajectory.loading import StepHit, TrialSnapshot, TrialState
 from workbench.app.trajectory.outcome import CHECK, METADATA, README, OutcomePane
 from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
@@ -53,7 +53,7 @@ class TrajectoryScreen(RunScreen):
     BINDINGS = bindings("trajectory")
     mode_name = "Trajectory"
     first_pane = "steps-pane"
-    actions: Actions
+    actions: TrialActions
     state: TrialState | None = None
     CSS_PATH = "../styles/trajectory.tcss"
     no_session = (
@@ -62,8 +62,8 @@ class TrajectoryScreen(RunScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.actions = Actions(self)
-        self.looking = Live(self, "look", self._look, self._looked, seconds=REFRESH_SECONDS)
+        self.actions = TrialActions(self)
+        self.looking = LiveLoader(self, "look", self._look, self._looked, seconds=REFRESH_SECONDS)
         self._tree: tuple[TrialState | None, float] = None, 0.0  # the state whose tree is shown, and since when
         self._state_shown = ""
         self._waiting_since = monotonic()  # since when the trial's first step is waited for here
@@ -115,7 +115,7 @@ class TrajectoryScreen(RunScreen):
     def load_wanted(self, reader: SessionReader) -> None:
         wanted = self.workbench.selected_trial
 
-        def done(look: Look | None) -> None:
+        def done(look: TrialSnapshot | None) -> None:
             if reader is not self.reader:
                 return
             if look is None:
@@ -124,14 +124,14 @@ class TrajectoryScreen(RunScreen):
                 self._begin(look)
 
         self.looking.drop_waiting()
-        self.run_loader.ask(lambda: loading.first_look(reader, wanted), done, self.show_reason)
+        self.run_loader.ask(lambda: loading.first_snapshot(reader, wanted), done, self.show_reason)
 
-    def show_trial(self, trial_id: str, place: Place | None = None) -> None:
+    def show_trial(self, trial_id: str, place: Anchor | None = None) -> None:
         """Show another trial of the open session, and where ``place`` is given that place in it."""
         self.workbench.selected_trial = trial_id
         self.load_at(place)
 
-    def _begin(self, look: Look) -> None:
+    def _begin(self, look: TrialSnapshot) -> None:
         self.workbench.selected_trial = look.state.trial.id
         self.finder.forget()
         self.show_nothing("")
@@ -139,10 +139,10 @@ class TrajectoryScreen(RunScreen):
         self.apply(look)
         self.has_read()
 
-    def can_go(self, place: Place) -> bool:
+    def can_go(self, place: Anchor) -> bool:
         return not place.number or place.number in {step.number for step in self.step_list.steps}
 
-    def go_to_place(self, place: Place) -> None:
+    def go_to_place(self, place: Anchor) -> None:
         if place.number:
             self.step_list.select_number(place.number)
             self._show_step()
@@ -162,19 +162,19 @@ class TrajectoryScreen(RunScreen):
         if any(change.item in mine or change.kind == "trial" for change in changes):
             self.looking.refresh_soon()
 
-    def _look(self, reader: SessionReader) -> Callable[[], Look | None] | None:
+    def _look(self, reader: SessionReader) -> Callable[[], TrialSnapshot | None] | None:
         state, tail, (tree_of, at) = self.state, self.step_list.known_tail(), self._tree
         tree_of = tree_of if monotonic() - at > TREE_SECONDS else None
-        return None if state is None else lambda: loading.next_look(reader, state, tail, tree_of)
+        return None if state is None else lambda: loading.next_snapshot(reader, state, tail, tree_of)
 
-    def _looked(self, look: Look | None) -> None:
+    def _looked(self, look: TrialSnapshot | None) -> None:
         if look is not None and self.state is not None and look.state.trial.id == self.state.trial.id:
             self.apply(look)
             shown = self._tree[0]
             if shown is not None and shown.seen is not look.state.seen:
                 self.looking.refresh_soon()
 
-    def apply(self, look: Look) -> None:
+    def apply(self, look: TrialSnapshot) -> None:
         """Show how the trial stands now."""
         reader, state, step_list = self.reader, look.state, self.step_list
         if reader is None:
@@ -215,7 +215,7 @@ class TrajectoryScreen(RunScreen):
 
     # -- the selected step
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if self.state is not None and message.row_list is self.step_list:
             self.steps.titled(*self.step_list.titles(self.state))
             self._show_step()
@@ -231,14 +231,14 @@ class TrajectoryScreen(RunScreen):
         self.content.show_step(reader, state, step)
         self.outcome.light(step.number)
 
-    def go_to_step(self, number: int, tab: str, target: Target | None = None) -> None:
+    def go_to_step(self, number: int, tab: str, target: ScrollTarget | None = None) -> None:
         """Select a step and one of its tabs and bring something in it into sight."""
         self.step_list.select_number(number)
         self._show_step()
         self.content.go(tab, target)
         self.uncover(self.content)
 
-    def go_to_outcome(self, tab: str, target: Target | None = None) -> None:
+    def go_to_outcome(self, tab: str, target: ScrollTarget | None = None) -> None:
         self.outcome.go(tab, target)
         self.uncover(self.outcome)
 
@@ -251,11 +251,11 @@ class TrajectoryScreen(RunScreen):
         if step is not None:
             self.step_list.select_number(step)
             self._show_step()
-            self.content.go("Observation", Target(texts=needles_of(item)))
+            self.content.go("Observation", ScrollTarget(texts=needles_of(item)))
             if message.chosen:
                 self.focus_pane(self.content)
         elif message.chosen:
-            self.go_to_outcome(README, Target(span=(place.start, place.end), reach=place.end))
+            self.go_to_outcome(README, ScrollTarget(span=(place.start, place.end), reach=place.end))
             self.notify(one_line(f"{item.text}: {item.origin}", 300))
 
     def on_repository_pane_opened(self, message: RepositoryPane.Opened) -> None:
@@ -282,8 +282,8 @@ class TrajectoryScreen(RunScreen):
         self.content.text.find(needle)
         self.outcome.text.find(needle)
 
-    def go_to_hit(self, hit: Hit) -> None:
-        target = Target(hit=hit.ordinal, reach=hit.reach)
+    def go_to_hit(self, hit: StepHit) -> None:
+        target = ScrollTarget(hit=hit.ordinal, reach=hit.reach)
         if hit.step:
             self.go_to_step(hit.step, hit.tab, target)
         else:
@@ -299,11 +299,11 @@ class TrajectoryScreen(RunScreen):
         row = self.state.seen.get((proof.path or "", "read")) if self.state and proof.kind == "file" else None
         if proof.kind == "readme" and proof.start is not None:
             end = proof.end if proof.end is not None else proof.start
-            self.go_to_outcome(README, Target(span=(proof.start, end), reach=end))
+            self.go_to_outcome(README, ScrollTarget(span=(proof.start, end), reach=end))
         elif row is not None:
-            self.go_to_step(row.step, "Observation", Target(line=proof.line))
+            self.go_to_step(row.step, "Observation", ScrollTarget(line=proof.line))
         elif proof.kind == "metadata":
-            self.go_to_outcome(METADATA, Target(texts=(f'"{(proof.path or "").rpartition(".")[2]}"',)))
+            self.go_to_outcome(METADATA, ScrollTarget(texts=(f'"{(proof.path or "").rpartition(".")[2]}"',)))
         else:
             self.notify(one_line(proof.text, 600), title=f"{proof.kind} {proof.path or ''}", timeout=8)
 
@@ -330,19 +330,19 @@ class TrajectoryScreen(RunScreen):
         if self.state is None:
             return None
         chosen = self._chosen
-        place = Place(self.step_number, item=chosen[1] if chosen and criterion_of(chosen[1]) else "")
-        somewhere = place if place != Place() else None
+        place = Anchor(self.step_number, item=chosen[1] if chosen and criterion_of(chosen[1]) else "")
+        somewhere = place if place != Anchor() else None
         return Location(self.workbench.session_path, "trajectory", self.state.trial.id, somewhere)
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         state, step, current = self.state, self.step_list.selected, self.current_pane
         if state is None:
             return None
         if step is not None and current in (self.steps, self.content):
-            return Labelled(f"step {step.number}", state.trial.id, str(step.number))
+            return LabelTarget(f"step {step.number}", state.trial.id, str(step.number))
         if chosen := self._chosen:
-            return Labelled(chosen[0], state.trial.id, chosen[1])
-        return Labelled(f"{self.files_of} · {state.trial.agent}", state.trial.id)
+            return LabelTarget(chosen[0], state.trial.id, chosen[1])
+        return LabelTarget(f"{self.files_of} · {state.trial.agent}", state.trial.id)
 
     def action_tab(self, step: int) -> None:
         current = self.current_pane
@@ -350,16 +350,16 @@ class TrajectoryScreen(RunScreen):
             step
         )
 
-    def subject(self) -> Subject:
+    def subject(self) -> PaneContent:
         """Return what has the focus: the scores, the outcome, the files, else the selected step."""
         current = self.current_pane
         if current is self.score:
             card = self.score_pane.card
-            return Subject("the scores", plain_text(card) if card is not None else "", ".txt")
+            return PaneContent("the scores", plain_text(card) if card is not None else "", ".txt")
         if current is self.outcome:
             return self.outcome.subject()
         if current is not None and current.id == "repository":
-            return Subject("the files", self.repository.plain_text(), ".txt")
+            return PaneContent("the files", self.repository.plain_text(), ".txt")
         return self.content.subject()
 
     # -- keys

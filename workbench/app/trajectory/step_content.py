@@ -16,9 +16,9 @@ from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import (
     COLOURED_AT_FIRST,
     COLOURED_AT_MOST,
-    Document,
-    Line,
-    Subject,
+    PaneContent,
+    TextDocument,
+    TextLine,
     code,
     heading,
     joined,
@@ -58,7 +58,7 @@ class StepContent:
     """The document of one tab of a step; ``empty`` names the tabs that have nothing to show."""
 
     tab: str
-    document: Document
+    document: TextDocument
     empty: frozenset[str] = frozenset()
     wholly_coloured: bool = True
 
@@ -107,14 +107,14 @@ def load_content(
         sign, style = ("!", "invalid") if step.kind == "invalid" else ("✗", "bad")
         problem = styled((f"{sign} {step.problem}", style), indent=2)
         text = f"{problem.text}\n{document.text}".strip() if tab == "Action" else document.text
-        document = Document((problem, Line(""), *document.lines), text, document.cut)
+        document = TextDocument((problem, TextLine(""), *document.lines), text, document.cut)
     if remarks:
         above = [styled((f"✎ {one_line(text, 2000)}", "notice"), indent=2) for text in remarks]
-        document = replace(document, lines=(*above, Line(""), *document.lines))
+        document = replace(document, lines=(*above, TextLine(""), *document.lines))
     return StepContent(tab, document, empty, whole)
 
 
-def _action(step: StepRow, action: str) -> Document:
+def _action(step: StepRow, action: str) -> TextDocument:
     if step.kind == "error":
         return note("No answer was received, so there is no action.", "Raw lists the attempts.")
     title = heading(step.action, step.target)
@@ -124,15 +124,17 @@ def _action(step: StepRow, action: str) -> Document:
         decoded = json.loads(action, strict=False)
     except (ValueError, RecursionError):
         return joined([title, note(""), code(action, "action.txt")])
-    long_texts: list[Document] = []
+    long_texts: list[TextDocument] = []
     if isinstance(decoded, dict) and isinstance(decoded.get("kwargs"), dict):
         decoded["kwargs"] = {key: _shortened(key, value, long_texts) for key, value in decoded["kwargs"].items()}
     pretty = code(json.dumps(decoded, indent=2, ensure_ascii=False), "action.json")
-    bare = Document(tuple(Line(line.text, line.spans, indent=line.indent) for line in pretty.lines), pretty.text)
+    bare = TextDocument(
+        tuple(TextLine(line.text, line.spans, indent=line.indent) for line in pretty.lines), pretty.text
+    )
     return joined([title, note(""), bare, *long_texts])
 
 
-def _shortened(key: str, value: Any, long_texts: list[Document]) -> Any:
+def _shortened(key: str, value: Any, long_texts: list[TextDocument]) -> Any:
     """Move a text of several lines out of the JSON, where it would be one endless line."""
     if not isinstance(value, str) or len(value) < 200:
         return value
@@ -151,7 +153,7 @@ def _with_more(said: str) -> str:
 
 def _message(
     reader: SessionReader, role: str, detail: str, digest: str, size: int, room: int
-) -> tuple[list[Document], int]:
+) -> tuple[list[TextDocument], int]:
     """Return a text of some bytes under who said it, and how many of them are shown."""
     behind = "  ".join(filter(None, (size_of(size), detail)))
     title = of_lines([styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
@@ -160,7 +162,7 @@ def _message(
     return [note(""), title, plain(text, cut=cut_of(size, shown) if size > shown + 8 else None)], shown
 
 
-def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Document:
+def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> TextDocument:
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
         return joined([note("The call of this step is not in the session; this is the answer.", ""), plain(answer)])
@@ -173,7 +175,7 @@ def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Docum
     return joined(parts)
 
 
-def _facts(call: CallRow) -> Document:
+def _facts(call: CallRow) -> TextDocument:
     other = f" (answered by {call.answered_by})" if call.answered_by not in (None, call.model) else ""
     tokens = "–"
     if call.prompt_tokens is not None:
@@ -202,7 +204,7 @@ def _named(step: StepRow) -> str:
     return f"step {step.number} of trial {step.trial_id}"
 
 
-def _prompt(reader: SessionReader, step: StepRow, limit: int) -> Document:
+def _prompt(reader: SessionReader, step: StepRow, limit: int) -> TextDocument:
     sent = read_sent(reader, step)
     if sent is None:
         return note("No request is recorded for this step: nothing was sent to a model.")
@@ -227,7 +229,7 @@ def _prompt(reader: SessionReader, step: StepRow, limit: int) -> Document:
     return replace(document, cut="…") if room <= 0 else document
 
 
-def _table(sent: Sent) -> Document:
+def _table(sent: Sent) -> TextDocument:
     """Return what was sent: the sums, and a row for each part."""
     known = sent.tokens
     whole = f"{known:,} tokens sent" if known is not None else "the tokens of this request were not recorded"
@@ -241,7 +243,7 @@ def _table(sent: Sent) -> Document:
         said.append(f"The answer was held to a grammar of {size_of(sent.shape)}.")
     lines = [styled((whole, "heading"), *((f" · {one}", "") for one in more), indent=2)]
     lines += [styled((one, "dim"), indent=2) for one in said]
-    lines += [Line(""), styled((f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim"), indent=-1)]
+    lines += [TextLine(""), styled((f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim"), indent=-1)]
     left_out = max(0, len(sent.parts) - _MOST_ROWS)
     if left_out:
         lines.append(styled((f"  … {left_out:,} earlier parts", "dim"), indent=-1))
@@ -251,7 +253,7 @@ def _table(sent: Sent) -> Document:
     return of_lines(lines)
 
 
-def _row(part: SentPart, sign: str, style: str, more: str = "") -> Line:
+def _row(part: SentPart, sign: str, style: str, more: str = "") -> TextLine:
     tokens = "–" if part.tokens is None else f"{'' if part.exact else '≈ '}{part.tokens:,.0f}"
     text = f"{sign} {_name_of(part) + more:<{_NAME}}{tokens:>{_TOKENS}}{size_of(part.size):>9}"
     return styled((text, style), indent=-1)
@@ -298,19 +300,19 @@ class ContentPane(TabbedText):
         )
         self._ask()
 
-    def reading_all(self) -> Callable[[], Document] | None:
+    def reading_all(self) -> Callable[[], TextDocument] | None:
         if self._now is None:
             return None
         reader, _, step = self._now
         tab = self.tab
         return lambda: load_content(reader, step, tab, COPIED_AT_MOST).document
 
-    def subject(self) -> Subject:
+    def subject(self) -> PaneContent:
         """Return the tab that is shown, as it is copied."""
         step, tab = self._now[2] if self._now is not None else None, self.tab
         named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
         of = f"the {tab.lower()} of step {step.number}" if step is not None else "the step"
-        return Subject(of, self.text.document.text, named if named[1:].isalnum() else ".txt", self.whole)
+        return PaneContent(of, self.text.document.text, named if named[1:].isalnum() else ".txt", self.whole)
 
     @property
     def is_cut(self) -> bool:

@@ -95,7 +95,7 @@ class StepList(HeadedList):
     def action_edge(self, last: bool) -> None:
         super().action_edge(last)
         self.following = last
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
     def select_number(self, number: int) -> None:
         at = number if 0 < number <= len(self.steps) and self.steps[number - 1].number == number else None

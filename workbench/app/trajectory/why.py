@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.document import Document, Line, of_page, prepared
+from workbench.app.toolkit.columns import TableColumn
+from workbench.app.toolkit.document import TextDocument, TextLine, of_page, prepared
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.table import VirtualTable
 from workbench.base.text import one_line
 from workbench.grounding.items import KINDS, NOT_SEEN, NOWHERE, SEEN, TASK, UNSEEN, Grounding, Item
 from workbench.pages import page
@@ -26,8 +26,8 @@ STYLES = {SEEN: "ok", UNSEEN: "warn", NOWHERE: "bad", NOT_SEEN: "dim"}
 
 
 def marked(
-    document: Document, readme: str, grounding: Grounding
-) -> tuple[Document, tuple[tuple[int, int, int, int], ...]]:
+    document: TextDocument, readme: str, grounding: Grounding
+) -> tuple[TextDocument, tuple[tuple[int, int, int, int], ...]]:
     """Return a README's document with its items marked: each in the colour of its status, its sign behind it.
 
     With it comes where they stand: line, from, to, number of the item.
@@ -39,7 +39,7 @@ def marked(
             column = len(prepared(before)) if document.numbered else -1
             name = prepared(readme[place.start : place.end])
             by_source.setdefault(place.line - 1, []).append((column, name, number))
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     places: list[tuple[int, int, int, int]] = []
     for index, line in enumerate(document.lines):
         wanted = [one for source in range(line.source, line.source_end) for one in by_source.get(source, ())]
@@ -69,7 +69,7 @@ def _whole(text: str, name: str, start: int) -> int:
     return found.start() if found else -1
 
 
-def _with_signs(line: Line, found: Sequence[tuple[int, int, int]], items: Sequence[Item]) -> Line:
+def _with_signs(line: TextLine, found: Sequence[tuple[int, int, int]], items: Sequence[Item]) -> TextLine:
     text, spans, step = line.text, list(line.spans), None
     for start, end, number in reversed(found):
         item = items[number]
@@ -80,7 +80,7 @@ def _with_signs(line: Line, found: Sequence[tuple[int, int, int]], items: Sequen
     return replace(line, text=text, spans=tuple(spans), step=step if step is not None else line.step)
 
 
-def exploration(why: Why) -> Document:
+def exploration(why: Why) -> TextDocument:
     """Return how much of the repository the agent saw, and what was odd about its way."""
     found = why.exploration
     counts = found.files, found.bytes, found.functions
@@ -131,20 +131,20 @@ def sentence(why: Why, width: int) -> str:
     return f"{len(found.items):,} items  {said}" + (" nowhere" if found.repository else "")
 
 
-COLUMNS: tuple[Column[Item], ...] = (
-    Column(title="", cell=lambda item: (SIGNS[item.status], STYLES[item.status]), width=1, text=True),
-    Column(title="item", cell=lambda item: one_line(item.text, 200), width=10, widest=44, text=True,
+COLUMNS: tuple[TableColumn[Item], ...] = (
+    TableColumn(title="", cell=lambda item: (SIGNS[item.status], STYLES[item.status]), width=1, text=True),
+    TableColumn(title="item", cell=lambda item: one_line(item.text, 200), width=10, widest=44, text=True,
            sort=lambda item: item.text.casefold()),
-    Column(title="kind", cell=lambda item: (item.kind, "dim"), width=max(map(len, KINDS)), text=True, priority=1,
+    TableColumn(title="kind", cell=lambda item: (item.kind, "dim"), width=max(map(len, KINDS)), text=True, priority=1,
            sort=lambda item: item.kind),
-    Column(title="line", cell=lambda item: (f"{item.places[0].line:,}{'+' if len(item.places) > 1 else ''}", "dim"), width=6,
+    TableColumn(title="line", cell=lambda item: (f"{item.places[0].line:,}{'+' if len(item.places) > 1 else ''}", "dim"), width=6,
            sort=lambda item: item.places[0].line),
-    Column(title="comes from", cell=lambda item: (one_line(item.origin, 300), STYLES[item.status]), width=8, widest=300,
+    TableColumn(title="comes from", cell=lambda item: (one_line(item.origin, 300), STYLES[item.status]), width=8, widest=300,
            text=True),
 )  # fmt: skip
 
 
-class GroundingList(Table[Item]):
+class GroundingList(VirtualTable[Item]):
     """A row an item; what the selected step gave is marked with ``›``."""
 
     LEAD = 1
@@ -181,7 +181,7 @@ class GroundingList(Table[Item]):
         if self.selected is not None:
             self.post_message(self.Followed(self.selected, True))
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         message.stop()
         if self.selected is not None and self.has_focus:
             self.post_message(self.Followed(self.selected, False))

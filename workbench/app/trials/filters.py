@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from workbench.app.toolkit.filters import Filter, Option, Question
+from workbench.app.toolkit.filters import Filter, FilterFacet, FilterOption
 from workbench.base.glyphs import STATES
 from workbench.base.text import shortened
 from workbench.results.trials import TrialLine
@@ -21,30 +21,30 @@ def named(line: TrialLine) -> str:
     return f"{line.case} {line.agent} {line.model} {line.tags} {line.error}\n{line.read}"
 
 
-def _option(value: str, said: str, rule: Callable[[TrialLine], bool]) -> Option[TrialLine]:
-    return Option(value, shortened(value, 26), f"{said} {shortened(value, 30)}", rule)
+def _option(value: str, said: str, rule: Callable[[TrialLine], bool]) -> FilterOption[TrialLine]:
+    return FilterOption(value, shortened(value, 26), f"{said} {shortened(value, 30)}", rule)
 
 
-def _values(key: str, read: Callable[[TrialLine], str], lines: Sequence[TrialLine]) -> Question[TrialLine]:
+def _values(key: str, read: Callable[[TrialLine], str], lines: Sequence[TrialLine]) -> FilterFacet[TrialLine]:
     values = sorted({read(line) for line in lines}, key=str.lower)
     options = (_option(value, key, lambda line, value=value: read(line) == value) for value in values)  # type: ignore[misc]
-    return Question(key, key, tuple(options))
+    return FilterFacet(key, key, tuple(options))
 
 
 def _several(
     key: str, title: str, said: str, values: Iterable[str], read: Callable[[TrialLine], Collection[str]]
-) -> tuple[Question[TrialLine], ...]:
+) -> tuple[FilterFacet[TrialLine], ...]:
     """Return a question about one of several values that a line has, none where no line has any."""
     options = tuple(_option(value, said, lambda line, value=value: value in read(line)) for value in values)  # type: ignore[misc]
-    return (Question(key, title, options),) if options else ()
+    return (FilterFacet(key, title, options),) if options else ()
 
 
-def _state(state: str, sign: str) -> Option[TrialLine]:
-    return Option(state, f"{sign} {state}", f"{sign} {state}", lambda line: line.state == state)
+def _state(state: str, sign: str) -> FilterOption[TrialLine]:
+    return FilterOption(state, f"{sign} {state}", f"{sign} {state}", lambda line: line.state == state)
 
 
-def _band(low: int, high: int) -> Option[TrialLine]:
-    return Option(
+def _band(low: int, high: int) -> FilterOption[TrialLine]:
+    return FilterOption(
         f"{low}",
         f"{low} to {min(high, 100)} of 100",
         f"score {low} to {min(high, 100)}",
@@ -52,14 +52,14 @@ def _band(low: int, high: int) -> Option[TrialLine]:
     )
 
 
-def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ...]:
+def questions_about(lines: Sequence[TrialLine]) -> tuple[FilterFacet[TrialLine], ...]:
     read = Counter(path for line in lines if line.read for path in line.read.split("\n"))
     files = (path for path, _ in read.most_common(MOST_FILES))
     lost = sorted({title for line in lines for title, _ in line.lost})
     tags = star_first({tag for line in lines for tag in line.labels})
     return (
-        Question("state", "state", tuple(_state(state, sign) for state, sign in STATES.items())),
-        Question("score", "score", (*(_band(low, high) for low, high in _BANDS), *_SCORES)),
+        FilterFacet("state", "state", tuple(_state(state, sign) for state, sign in STATES.items())),
+        FilterFacet("score", "score", (*(_band(low, high) for low, high in _BANDS), *_SCORES)),
         _GROUNDING,
         _values("agent", lambda line: line.agent, lines),
         _values("model", lambda line: line.model, lines),
@@ -71,17 +71,19 @@ def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ..
     )
 
 
-_SCORES: tuple[Option[TrialLine], ...] = (
-    Option("part", "tiers unscored", "partly scored", lambda line: line.points is not None and line.share is None),
-    Option("none", "no score", "without a score", lambda line: line.points is None),
+_SCORES: tuple[FilterOption[TrialLine], ...] = (
+    FilterOption(
+        "part", "tiers unscored", "partly scored", lambda line: line.points is not None and line.share is None
+    ),
+    FilterOption("none", "no score", "without a score", lambda line: line.points is None),
 )
-_GROUNDING: Question[TrialLine] = Question("grounding", "grounding", (
-    Option("nowhere", "items nowhere", "nowhere > 0", lambda line: bool(line.nowhere)),
-    Option("grounded", "none nowhere", "nothing nowhere", lambda line: line.nowhere == 0),
-    Option("unknown", "not known", "grounding not known", lambda line: line.nowhere is None),
+_GROUNDING: FilterFacet[TrialLine] = FilterFacet("grounding", "grounding", (
+    FilterOption("nowhere", "items nowhere", "nowhere > 0", lambda line: bool(line.nowhere)),
+    FilterOption("grounded", "none nowhere", "nothing nowhere", lambda line: line.nowhere == 0),
+    FilterOption("unknown", "not known", "grounding not known", lambda line: line.nowhere is None),
 ))  # fmt: skip
-_FORKS: Question[TrialLine] = Question("fork", "forks", (
-    Option("own", "without forks", "without forks", lambda line: not line.parent),
-    Option("forks", "forks alone", "forks alone", lambda line: bool(line.parent)),
+_FORKS: FilterFacet[TrialLine] = FilterFacet("fork", "forks", (
+    FilterOption("own", "without forks", "without forks", lambda line: not line.parent),
+    FilterOption("forks", "forks alone", "forks alone", lambda line: bool(line.parent)),
 ))  # fmt: skip
 EVERYTHING: TrialFilter = Filter((), named)

@@ -15,16 +15,16 @@ from textual.widget import Widget
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, ResultList
-from workbench.app.toolkit.actions import Labelled
-from workbench.app.toolkit.cell_table import LinesBeside
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.actions import LabelTarget
+from workbench.app.toolkit.cell_table import PinnedLines
+from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.plot import ScatterPlot
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
-from workbench.app.trials.table import LossList, MatrixView, SpreadPlot, TrialTable, spread_in_words, without_forks
+from workbench.app.trials.table import CaseMatrix, LossList, SpreadPlot, TrialTable, spread_in_words, without_forks
 from workbench.base.text import one_line, shortened
 from workbench.results.scores import Lost
 from workbench.results.trials import (
@@ -62,9 +62,9 @@ class TrialsScreen(ModeScreen):
     def __init__(self, current: str = "") -> None:
         super().__init__()
         self._current = current
-        self.live = Live(self, "trials", self._reading, self._show, kinds=_SHOWN, nothing=Trials((), (), None))
+        self.live = LiveLoader(self, "trials", self._reading, self._show, kinds=_SHOWN, nothing=Trials((), (), None))
         self._scale: Scale | None = None  # None for the one that is shown
-        self._counting = Latest(self, "grounding")
+        self._counting = LatestWorker(self, "grounding")
         self._counts: dict[str, Counts] = {}
         self._left = threading.Event()
         self._cards: dict[str, Lost] = {}
@@ -73,8 +73,8 @@ class TrialsScreen(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         table = Container(TrialTable(id="trial-table"), Static("", id="trial-line"), id="trials", classes="pane")
         set_title(table, "Trials")
-        cells = MatrixView(id="matrix")
-        matrix = Container(LinesBeside(cells.agents, id="matrix-agents"), cells, id="matrix-pane", classes="pane")
+        cells = CaseMatrix(id="matrix")
+        matrix = Container(PinnedLines(cells.agents, id="matrix-agents"), cells, id="matrix-pane", classes="pane")
         set_title(matrix, "Cases × agents", "means of what is shown")
         losses = Container(LossList(id="losses"), id="losses-pane", classes="pane")
         set_title(losses, "Lost most by", "points a trial shown")
@@ -94,7 +94,7 @@ class TrialsScreen(ModeScreen):
             self._arranged()
 
     table = getters.query_one("#trial-table", TrialTable)
-    matrix = getters.query_one("#matrix", MatrixView)
+    matrix = getters.query_one("#matrix", CaseMatrix)
     losses = getters.query_one("#losses", LossList)
 
     # -- what is shown
@@ -160,7 +160,7 @@ class TrialsScreen(ModeScreen):
         table = self.table
         lines = table.trials.lines
         self.matrix.put_trials(table.shown)
-        self.query_one(LinesBeside).again()
+        self.query_one(PinnedLines).again()
         self.losses.put_trials(table.shown)
         hidden = len(lines) - len(table.shown)
         count = f"{len(table.shown):,} of {len(lines):,}" if hidden else f"{len(lines):,}"
@@ -226,10 +226,10 @@ class TrialsScreen(ModeScreen):
             text = f"all shown: {spread_in_words(spread)}{without_forks(len(table.shown) - spread.trials)}"
         self.query_one("#trial-line", Static).update(one_line(text, 400))
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         self._show_line()
         self.marks_changed()
-        self.query_one(LinesBeside).refresh()
+        self.query_one(PinnedLines).refresh()
         if isinstance(message.row_list, SpreadPlot):
             self._mark_agent()
 
@@ -244,11 +244,11 @@ class TrialsScreen(ModeScreen):
             return self.labelled() is not None
         return True
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         line = self.table.selected
-        return Labelled(f"{line.case} · {line.agent} · repeat {line.repeat}", line.id) if line is not None else None
+        return LabelTarget(f"{line.case} · {line.agent} · repeat {line.repeat}", line.id) if line is not None else None
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         if message.row_list is self.table and self.table.selected is not None:
             app, path, rows = self.app, self.workbench.session_path, self.table.in_order()
             results = ResultList(
@@ -285,7 +285,7 @@ class TrialsScreen(ModeScreen):
             rubric, judge = (scale.rubric, scale.judge) if scale is not None else ("", "")
             self.workbench.show_pair(replace(pair, rubric=rubric, judge=judge))
 
-    def on_table_arranged(self, message: TrialTable.Arranged) -> None:
+    def on_virtual_table_arranged(self, message: TrialTable.Arranged) -> None:
         if message.table is self.table:
             self._arranged()
 

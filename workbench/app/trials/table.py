@@ -11,10 +11,10 @@ from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.marks import Marked, Marks
 from workbench.app.toolkit.cell_table import CellTable, Grid
-from workbench.app.toolkit.columns import Column, number_column
+from workbench.app.toolkit.columns import TableColumn, number_column
 from workbench.app.toolkit.plot import axis, interval_bar, stacked
 from workbench.app.toolkit.row_list import HeadedList, fit
-from workbench.app.toolkit.table import Group, Grouping, Table
+from workbench.app.toolkit.table import Grouping, TableGroup, VirtualTable
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.base.glyphs import STATES
@@ -68,14 +68,14 @@ def _mean(rows: Sequence[TrialLine]) -> str:
     return NOTHING if spread.mean is None else f"{spread.mean:.{1 if not unit_of(spread) else 0}f}{unit_of(spread)}"
 
 
-def _tier(number: int) -> Column[TrialLine]:
+def _tier(number: int) -> TableColumn[TrialLine]:
     def mean(rows: Sequence[TrialLine]) -> str:
         """Return the mean of the trials whose scores are in the group's mean, where all of them have the tier."""
         scored = [row.tiers[number - 1] for row in rows if not row.parent and row.total.share is not None]
         values = [value for value in scored if value is not None]
         return fixed(sum(values) / len(values), 1) if values and len(values) == len(scored) else NOTHING
 
-    return Column(title=f"T{number}", cell=lambda line: fixed(line.tiers[number - 1], 1), width=5, priority=15,
+    return TableColumn(title=f"T{number}", cell=lambda line: fixed(line.tiers[number - 1], 1), width=5, priority=15,
                   sort=lambda line: line.tiers[number - 1], descending=True, figure=mean)  # fmt: skip
 
 
@@ -84,20 +84,20 @@ def _identity(line: TrialLine) -> tuple[str, ...]:
 
 
 # Words that rarely tell trials apart leave after the numbers, but before the score does.
-COLUMNS: tuple[Column[TrialLine], ...] = (
-    Column(title="case", cell=lambda line: line.shown_case, width=14, widest=60, text=True, shorten=shortened, sort=_identity),
-    Column(title="agent", cell=lambda line: line.agent, width=11, widest=30, text=True, priority=1, shorten=shortened,
+COLUMNS: tuple[TableColumn[TrialLine], ...] = (
+    TableColumn(title="case", cell=lambda line: line.shown_case, width=14, widest=60, text=True, shorten=shortened, sort=_identity),
+    TableColumn(title="agent", cell=lambda line: line.agent, width=11, widest=30, text=True, priority=1, shorten=shortened,
            sort=lambda line: (line.agent, line.model, *_identity(line))),
-    Column(title="model", cell=lambda line: (line.model, "dim"), width=13, widest=60, text=True, priority=2, shorten=shortened,
+    TableColumn(title="model", cell=lambda line: (line.model, "dim"), width=13, widest=60, text=True, priority=2, shorten=shortened,
            sort=lambda line: (line.model.lower(), line.agent, *_identity(line))),
-    Column(title="state", cell=lambda line: (f"{STATES.get(line.state, '?')} {line.state}", _STYLES.get(line.state, "dim")),
+    TableColumn(title="state", cell=lambda line: (f"{STATES.get(line.state, '?')} {line.state}", _STYLES.get(line.state, "dim")),
            width=13, widest=13, text=True, sort=lambda line: [*STATES, line.state].index(line.state)),
-    Column(title="tags", cell=lambda line: (line.tags, "marked"), width=16, widest=40, text=True, priority=3, shorten=shortened,
+    TableColumn(title="tags", cell=lambda line: (line.tags, "marked"), width=16, widest=40, text=True, priority=3, shorten=shortened,
            sort=lambda line: line.tags or None),
-    Column(title="rep", cell=lambda line: f"{line.repeat}", width=4, priority=11),
-    Column(title="own", cell=lambda line: own_cell(line.total.own), width=8, widest=9,
+    TableColumn(title="rep", cell=lambda line: f"{line.repeat}", width=4, priority=11),
+    TableColumn(title="own", cell=lambda line: own_cell(line.total.own), width=8, widest=9,
            figure=lambda rows: own_cell(spread_among(rows).own)),
-    Column(title="score", cell=_score, width=6, sort=lambda line: line.share, descending=True, figure=_mean),
+    TableColumn(title="score", cell=_score, width=6, sort=lambda line: line.share, descending=True, figure=_mean),
     *(_tier(number) for number in (1, 2, 3, 4)),
     number_column("steps", 5, lambda line: line.steps, priority=13),
     number_column("tokens", 8, lambda line: line.tokens, priority=19),
@@ -115,10 +115,10 @@ GROUPINGS: tuple[Grouping[TrialLine], ...] = (
 )
 
 
-class TrialTable(Table[TrialLine]):
+class TrialTable(VirtualTable[TrialLine]):
     """Trials, in groups with their means; ``current`` is the one that is open behind the table."""
 
-    KEPT = (*Table.KEPT, "trials", "filter", "session")
+    KEPT = (*VirtualTable.KEPT, "trials", "filter", "session")
     BINDINGS = bindings("trials/list")
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -141,12 +141,12 @@ class TrialTable(Table[TrialLine]):
         self._spreads = {}
         super().arrange_rows(measure=measure)
 
-    def spread_of_group(self, group: Group[TrialLine]) -> Spread:
+    def spread_of_group(self, group: TableGroup[TrialLine]) -> Spread:
         if group.name not in self._spreads:
             self._spreads[group.name] = spread_among(group.rows)
         return self._spreads[group.name]
 
-    def sort_key(self, column: Column[TrialLine], rows: Sequence[TrialLine]) -> Callable[[TrialLine], Any] | None:
+    def sort_key(self, column: TableColumn[TrialLine], rows: Sequence[TrialLine]) -> Callable[[TrialLine], Any] | None:
         if column.title != "score":
             return column.sort
         basis = {(one.tiers, one.out_of) for one in comparable([line.total for line in rows])}
@@ -159,10 +159,10 @@ class TrialTable(Table[TrialLine]):
 
         return share
 
-    def rank_of_group(self, group: Group[TrialLine]) -> float:
+    def rank_of_group(self, group: TableGroup[TrialLine]) -> float:
         return -share_of(self.spread_of_group(group))
 
-    def title_of_group(self, group: Group[TrialLine]) -> str:
+    def title_of_group(self, group: TableGroup[TrialLine]) -> str:
         spread = self.spread_of_group(group)
         count = plural(spread.trials, "trial")
         return f"{group.name}  {count}  {spread_in_words(spread)}{without_forks(len(group.rows) - spread.trials)}"
@@ -173,7 +173,7 @@ class TrialTable(Table[TrialLine]):
     def words_of_row(self, row: TrialLine) -> str:
         return f"{row.case} {row.agent} {row.model} {row.state} {row.tags} {row.error} {row.read}"
 
-    def lead_of_group(self, group: Group[TrialLine]) -> str:
+    def lead_of_group(self, group: TableGroup[TrialLine]) -> str:
         return self.marks.letter(self.marked_group(group)) or super().lead_of_group(group)
 
     def on_group(self) -> str:
@@ -195,7 +195,7 @@ class TrialTable(Table[TrialLine]):
             return
         self.marks.toggle(one)
         self.refresh()
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
     @property
     def under_cursor(self) -> Marked | None:
@@ -207,19 +207,19 @@ class TrialTable(Table[TrialLine]):
         title = f"{line.agent} · {line.case} · rep {line.repeat}"
         return Marked(self.session, "trial", line.id, one_line(title, 100))
 
-    def marked_group(self, group: Group[TrialLine]) -> Marked:
+    def marked_group(self, group: TableGroup[TrialLine]) -> Marked:
         return Marked(self.session, "trials", tuple(line.id for line in group.rows), one_line(group.name, 100))
 
 
-LOSS_COLUMNS: tuple[Column[Loss], ...] = (
-    Column(title="criterion", cell=lambda loss: loss.title, width=12, widest=60, text=True, shorten=shortened,
+LOSS_COLUMNS: tuple[TableColumn[Loss], ...] = (
+    TableColumn(title="criterion", cell=lambda loss: loss.title, width=12, widest=60, text=True, shorten=shortened,
            sort=lambda loss: loss.title.casefold()),
-    Column(title="mean", cell=lambda loss: (f"−{loss.mean:.2f}", "poor"), width=7, sort=lambda loss: loss.mean, descending=True),
-    Column(title="trials", cell=lambda loss: f"{loss.trials:,}", width=7, sort=lambda loss: loss.trials, descending=True),
+    TableColumn(title="mean", cell=lambda loss: (f"−{loss.mean:.2f}", "poor"), width=7, sort=lambda loss: loss.mean, descending=True),
+    TableColumn(title="trials", cell=lambda loss: f"{loss.trials:,}", width=7, sort=lambda loss: loss.trials, descending=True),
 )  # fmt: skip
 
 
-class LossList(Table[Loss]):
+class LossList(VirtualTable[Loss]):
     """A row a criterion, the dearest first."""
 
     LEAD = 1
@@ -243,7 +243,7 @@ _CELL = 12
 """Cells of the screen for one of the matrix: fewer, down to what they say, where all columns have room then."""
 
 
-class MatrixView(CellTable[str]):
+class CaseMatrix(CellTable[str]):
     """A row per case under the agents and, where one has several, their models; left and right go from agent to agent."""
 
     BINDINGS = bindings("trials/matrix")
@@ -261,8 +261,10 @@ class MatrixView(CellTable[str]):
         self.show_columns(Grid(_CASES, columns, least=least, usual=wide, whole=wide, heads=heads, least_name=8))
         self.put(self.matrix.cases)
 
-    def _column(self, column: tuple[str, str]) -> Column[str]:
-        return Column(title=" · ".join(column), cell=lambda case: _cell(self.matrix.cells.get((case, column))), width=0)
+    def _column(self, column: tuple[str, str]) -> TableColumn[str]:
+        return TableColumn(
+            title=" · ".join(column), cell=lambda case: _cell(self.matrix.cells.get((case, column))), width=0
+        )
 
     @property
     def chosen(self) -> tuple[str, tuple[str, str]] | None:
@@ -280,7 +282,7 @@ class MatrixView(CellTable[str]):
         return [self.line_parts(width, ("", ""), lambda at, size: (shortened(self.matrix.columns[at][0], size), "dim"))]
 
 
-_CASES: Column[str] = Column(title="", cell=str, width=8, widest=200, text=True, shorten=shortened)
+_CASES: TableColumn[str] = TableColumn(title="", cell=str, width=8, widest=200, text=True, shorten=shortened)
 
 
 def _cell(cell: Cell | None) -> Part:
