@@ -57,7 +57,7 @@ async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tm
         screen = app.screen
         assert isinstance(screen, ImprovementsScreen)
         await pilot.press("g")
-        await until(pilot, lambda: "The answer holds no docstring." in screen_text(app), "the first attempt")
+        await until(pilot, lambda: "The answer has no docstring." in screen_text(app), "the first attempt")
         shown = screen_text(app)
         assert "answer: it is prose or code" in shown
         assert "Do it." in shown
@@ -77,7 +77,7 @@ async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tm
         app.screen.query_one("#patch", Input).value = str(tmp_path / "better.patch")
         app.screen.query_one("#branch", Input).value = "better"
         await pilot.press("enter")
-        await until(pilot, lambda: "folder of a git checkout" in screen_text(app), "why there is no branch")
+        await until(pilot, lambda: "source in a git checkout" in screen_text(app), "why there is no branch")
         app.screen.query_one("#branch", Input).value = ""
         await pilot.press("enter")
         await until(pilot, (tmp_path / "better.patch").is_file, "the patch")
@@ -131,7 +131,7 @@ async def test_the_dialog_says_in_one_sentence_why_a_task_is_not_improved(
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is mode, "the tasks")
         mode.filter_tasks(mode.table.filter.choosing("documented", "badly"))
-        await until(pilot, lambda: "documented badly" in screen_text(app), "the filter")
+        await until(pilot, lambda: "badly documented" in screen_text(app), "the filter")
         assert [line.name for line in mode.table.shown] == ["add"]
 
 

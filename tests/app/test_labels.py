@@ -176,7 +176,7 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
 async def test_an_empty_list_says_how_to_begin(two: Path) -> None:
     async with trajectory(two) as (pilot, _):
         await pilot.press("number_sign")
-        await until(pilot, lambda: "Nothing is starred, tagged or remarked on yet" in screen_text(pilot.app), "how")
+        await until(pilot, lambda: "There are no stars, tags or remarks yet" in screen_text(pilot.app), "how")
 
 
 async def test_five_thousand_marks_at_a_small_size(recorder: Recorder) -> None:

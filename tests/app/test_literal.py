@@ -269,7 +269,7 @@ async def test_sessions_and_dialogs_with_hostile_names(start, make_session) -> N
         await person.press("full_stop")
         await person.sees("1 deleted", "deleted just now")
         await harmless(person, "G", "ctrl+z")
-        await person.sees("Sessions 3", "is back")
+        await person.sees("Sessions 3", "Restored")
         await harmless(person, "slash", "x", "enter", "escape", "g", "f2")
         await person.until(lambda: isinstance(person.app.screen, AskText))
         await person.sees("Rename session")

@@ -78,7 +78,7 @@ async def test_keys_say_so_and_open_no_dialog(make_session: SessionMaker, monkey
 
         for key, said in (
             ("r", "start, resume or cancel runs"),
-            ("asterisk", "keep stars"),
+            ("asterisk", "add stars"),
             ("x", "write files"),
             ("ctrl+e", "open another program"),
         ):

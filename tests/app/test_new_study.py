@@ -203,7 +203,7 @@ async def test_checks_of_readmes_are_chosen_saved_and_remembered(tmp_path: Path,
         assert dialog.query_one("#checks", CycleField).value == "no"
         dialog.query_one("#checks").focus()
         await pilot.press("right")
-        await until(pilot, lambda: "checked in a sandbox" in screen_text(app), "what the field means")
+        await until(pilot, lambda: "check each README in a sandbox" in screen_text(app), "what the field means")
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, AskText), "where to")
         app.screen.query_one("LineInput").value = str(place)  # type: ignore[attr-defined]

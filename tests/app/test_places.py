@@ -20,7 +20,7 @@ from textual.widgets import Input, OptionList
 from trajectory_app import press, quiet, trajectory, until
 
 from workbench.app.location import MOST, History, Location
-from workbench.app.palette import NamedLocation, find, load_places
+from workbench.app.palette import NamedLocation, find, load_locations
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.run_list import RunsScreen
 from workbench.app.toolkit.lifecycle import Dialog
@@ -262,9 +262,9 @@ def test_everything_has_a_name(session: Path, recorder: Recorder) -> None:
     regenerated.word_counter(recorder)
     for path, kinds in ((session, {"trial"}), (recorder.path, {"task"})):
         with SessionReader(path) as reader:
-            found = load_places(reader)
+            found = load_locations(reader)
         assert {place.kind for place in found} == {"session", "case", "run"} | kinds
-    assert load_places(None)
+    assert load_locations(None)
 
 
 async def by_name(pilot: Pilot[int], typed: str, wanted: str) -> None:

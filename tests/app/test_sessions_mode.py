@@ -134,9 +134,9 @@ async def test_the_example_is_only_read(start, make_session, monkeypatch: pytest
     async with start() as person:
         await person.sees("example.session")
         await person.press("3")
-        await person.sees("example (example)", "only read")
+        await person.sees("example (example)", "read-only")
         await person.press("d")
-        await person.sees("The example that came with the program")
+        await person.sees("The bundled example")
     assert example.exists()
 
 

@@ -262,7 +262,7 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
         assert 'names "click", which the' in screen_text(pilot.app)
         await pilot.press("W")
         text = screen_text(pilot.app)
-        assert "what it takes" in text
+        assert "missing points" in text
         assert "+7  Dependencies" in text
         assert mode.score_pane.selected is not None
         assert mode.score_pane.selected.title == "Dependencies"
@@ -273,7 +273,7 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
         assert "side by side" in text
         assert "b strict" in text
         await pilot.press("left_square_bracket")
-        assert "what it takes" in screen_text(pilot.app)
+        assert "missing points" in screen_text(pilot.app)
         await pilot.press("W", "W")
         assert "side by side" not in screen_text(pilot.app)
 

@@ -226,6 +226,6 @@ async def test_columns_made_otherwise_are_marked_and_refused(tmp_path: Path) -> 
         await until(pilot, lambda: "docs scope repository and target" in screen_text(app), "what differs")
         assert "≠ original" in screen_text(app)
         screen.compare_columns("none · m", f"original · m · session:{other}")
-        await until(pilot, lambda: "Not comparable, made under other conditions" in screen_text(app), "no difference")
+        await until(pilot, lambda: "Not comparable, because the conditions differ" in screen_text(app), "no difference")
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: "Not comparable: none · m and original" in screen_text(app), "no ranking")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from studies.declared_studies import put_agents, put_matrix
 
-from workbench.app.study.actions import can_go_on, going
+from workbench.app.study.actions import going, is_resumable
 from workbench.app.study.line_lists import forest_row
 from workbench.app.study.loading import StudyLoader, StudySelection
 from workbench.app.study.wording import cell_sentence, cell_text, header, mean_text, shape, state_of
@@ -56,10 +56,10 @@ def test_a_cell_says_its_mean_or_its_state_and_what_else_has_room(agents: StudyO
 
 
 def test_what_is_under_way_can_be_cancelled_and_what_is_not_goes_on(agents: StudyOutcome) -> None:
-    assert (going(agents), can_go_on(agents)) == ((), True)
+    assert (going(agents), is_resumable(agents)) == ((), True)
     key = ("a", "white · local")
     running = replace(agents, cells={**agents.cells, key: replace(agents.cells[key], state="running")})
-    assert (going(running), can_go_on(running)) == (("run-white",), False)
+    assert (going(running), is_resumable(running)) == (("run-white",), False)
     assert state_of(running, 490.0) == "▸ 7 of 8 · about 8 min left"
     assert state_of(running) == "▸ 7 of 8"
     assert state_of(agents, 490.0) == "✗ 1 of 4 cells failed"

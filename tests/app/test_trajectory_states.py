@@ -182,7 +182,7 @@ async def test_metadata_that_is_no_object(recorder: recorded.Recorder, metadata:
         assert "empty README" in screen_text(screen.app)
         screen.outcome.choose("Metadata")
         await until(
-            pilot, lambda: "schema.org needs keys and values" in screen.outcome.text.document.lines[0].text, "it"
+            pilot, lambda: "schema.org requires keys and values" in screen.outcome.text.document.lines[0].text, "it"
         )
 
 

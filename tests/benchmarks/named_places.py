@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.many_trials import many_trials
 
-from workbench.app.palette import NamedLocation, find, load_places
+from workbench.app.palette import NamedLocation, find, load_locations
 from workbench.session import SessionReader
 
 TYPED = ("white", "trial white repeat", "fn_99", "cnttst", "pkg module", "zzzz")
@@ -30,7 +30,7 @@ def main() -> int:
         many_trials(path, 5_000)
         with SessionReader(path) as reader:
             began = time.perf_counter()
-            trials = load_places(reader)
+            trials = load_locations(reader)
             print(f"{len(trials):,} names read in {time.perf_counter() - began:.2f} s")
     worst = before = 0.0
     for count in counts:

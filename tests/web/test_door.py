@@ -57,7 +57,7 @@ def test_a_name_that_points_here_is_refused(host: str) -> None:
 )
 def test_only_the_own_page_gets_a_socket(origin: str) -> None:
     given = {"Origin": origin} if origin else {}
-    assert problem(AccessGuard(""), Upgrade="websocket", **given) == "Only the server's own page may ask for this."
+    assert problem(AccessGuard(""), Upgrade="websocket", **given) == "Only the server's own page may request this."
 
 
 def test_a_proxy_may_show_it_under_the_origin_that_was_named() -> None:
@@ -132,7 +132,7 @@ async def test_what_is_no_handshake_is_refused_in_one_line(token: str, caplog: p
         for headers in ({}, upgrade, {"Origin": own}, {"Origin": own, **upgrade}):
             async with client.get(site.make_url(f"/ws?token={token}"), headers=headers) as answer:
                 assert answer.status == 403
-                assert await answer.text() == "Only the server's own page may ask for this.\n"
+                assert await answer.text() == "Only the server's own page may request this.\n"
     assert not [record for record in caplog.records if record.exc_info]
 
 

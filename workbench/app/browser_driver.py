@@ -1,4 +1,4 @@
-"""The terminal that is a browser: Textual's, which here also ends the app when nobody is there any more."""
+"""Textual's web driver, which also ends the app when the browser is gone."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import contextlib
 from textual import messages
 from textual.drivers.web_driver import WebDriver
 
-_PATIENCE = 10.0  # seconds; an app that ends at once has no loop any more that would answer
+_PATIENCE = 10.0  # seconds; an app that exits at once has no event loop left to answer
 
 
 class BrowserDriver(WebDriver):
-    """Reads keys from the server that started the app; with its end, also by SIGKILL, the app ends."""
+    """Reads keys from the server process; when that ends, even by SIGKILL, the app exits."""
 
     def start_application_mode(self) -> None:
         self._loop = asyncio.get_running_loop()
         super().start_application_mode()
 
     def run_input_thread(self) -> None:
-        # Textual posts the size at the start by way of a task: a size that the browser sent meanwhile would overtake it,
-        # and the app would paint in the former one for good.
+        # Textual posts the initial size from a task. A size from the browser could overtake it and be lost.
         with contextlib.suppress(TimeoutError, RuntimeError):
             asyncio.run_coroutine_threadsafe(asyncio.sleep(0), self._loop).result(_PATIENCE)
         super().run_input_thread()

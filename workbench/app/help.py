@@ -1,4 +1,4 @@
-"""All keys that work now, what keys mean everywhere, and signs."""
+"""The help screen: the keys that work now, the keys of every screen, and signs."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ _SIGNS = (
     (glyphs.UNSCORED, "unscored", "unscored"),
     (glyphs.VERDICTS["error"], glyphs.OUR_ERROR, "unscored"),
     (glyphs.CANCELLED, "cancelled", "waiting"),
-    (glyphs.VERDICTS["passed"], "former verdict, tested again", "passed-before"),
-    (SIGN, "fork, last step taken over", ""),
-    ("≈", "docstring carries the code", ""),
+    (glyphs.VERDICTS["passed"], "former verdict, being tested again", "passed-before"),
+    (SIGN, "fork: last inherited step", ""),
+    ("≈", "docstring contains the code", ""),
     ("~", "unstable tests", "unscored"),
     ("≠", "a re-check disagrees", "removed"),
-    ("–", "nothing there: not asked, no such task", "dim"),
+    ("–", "none: not requested, or no such task", "dim"),
 )
 _NOTE = (
-    "{list.narrow} finds a key. {app.palette} and “Tour of the app” shows the app in five steps.",
-    "The right column names a key for [keymap] in the settings file;",
-    "`workbench locate config` tells where.",
+    "{list.narrow} finds a key. “Tour of the app” in {app.palette} shows the app in five steps.",
+    "The right column has the id of a binding for [keymap] in the settings file;",
+    "`workbench locate config` prints its path.",
 )
 
 
 def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]]]]:
-    """Return the keys that work on a screen by where they belong: (heading, [(key, what it does, binding id)])."""
+    """Return the keys of a screen by section: (heading, [(keys, description, binding id)])."""
     groups: dict[str, dict[str, tuple[list[str], str]]] = {}
     for node, bound in screen._modal_binding_chain:
         for _, binding in bound:
             if not binding.description or binding.system or not binding.id:
                 continue
             if binding.action == "leave_tour" and not screen.app.check_action(binding.action, ()):
-                continue  # a key of something that is not there
+                continue  # there is no tour to leave
             title = "Everywhere" if node is screen.app else "This mode" if node is screen else "Here"
             keys, _ = groups.setdefault(title, {}).setdefault(binding.description, ([], binding.id))
             shown = screen.app.get_key_display(binding)
@@ -58,7 +58,7 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]
 
 
 class KeyList(RowList):
-    """Keys by where they belong, with their ids for the keymap in the settings."""
+    """The keys by section, with the binding ids for the keymap."""
 
     DEFAULT_CSS = """
     KeyList { background: $surface; }
@@ -71,7 +71,7 @@ class KeyList(RowList):
         super().__init__(id="keys")
         groups = keys_of(about)
         rows = [row for _, keys in groups for row in keys]
-        # As narrow as the longest entries allow; where an id would wrap, it moves to the left.
+        # Columns fit their longest entries; where an id would wrap, it moves left.
         self._wide = max((len(key) for key, _, _ in rows), default=0) + 2
         self._wider = max((len(what) for _, what, _ in rows), default=0) + 2
         self._lines: list[Sequence[Part] | tuple[str, str, str]] = []
@@ -90,7 +90,9 @@ class KeyList(RowList):
 
     def action_page(self, step: int) -> None:
         super().action_page(step)
-        self.scroll_to(y=self.line_of(self.cursor), animate=False, immediate=True)  # a page of text, not one row more
+        self.scroll_to(
+            y=self.line_of(self.cursor), animate=False, immediate=True
+        )  # scroll by a page of text, as a document
 
     def words_of(self, index: int) -> str:
         line = self._lines[index]
@@ -106,7 +108,7 @@ class KeyList(RowList):
 
 
 class HelpScreen(Dialog[None]):
-    """What every key does now."""
+    """The help of the screen below."""
 
     AUTO_FOCUS = "KeyList"
     DEFAULT_CSS = "HelpScreen #frame { width: 84; max-width: 100%; height: 96%; padding: 1 2; }"

@@ -1,4 +1,4 @@
-"""What each key means wherever it works (one key, one meaning), and which key an action has now."""
+"""The meaning of each key on all screens (one key, one meaning), and the current key of an action."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def use_keymap(keymap: Mapping[str, str]) -> None:
 
 
 def key_of(binding: str) -> str:
-    """Return the key that an action has now, by the id of its binding, as texts write it."""
+    """Return the current key of an action, by its binding id, as texts show it."""
     keys = [one.strip() for one in (_keymap.get(binding) or KEYS[binding]).split(",")]
-    return written(next((one for one in keys if one not in _ARROWS), keys[0]))
+    return key_label(next((one for one in keys if one not in _ARROWS), keys[0]))
 
 
-def written(name: str) -> str:
+def key_label(name: str) -> str:
     if name in _SIGNS or len(name) == 1 or "+" in name:
         return _SIGNS.get(name, name)
     try:
@@ -37,12 +37,15 @@ def written(name: str) -> str:
 
 
 def with_keys(text: str) -> str:
-    """Return one of our texts with the key of each action that it names as ``{trials.mark}``."""
+    """Replace each action in a text, written as ``{trials.mark}``, by its key."""
     return re.sub(r"\{([a-z-]+\.[a-z-]+)\}", lambda found: key_of(found[1]) if found[1] in KEYS else found[0], text)
 
 
 class Meaning(NamedTuple):
-    """What keys mean on every screen that has them; ``names`` are words of the ids of their bindings: ``sort`` of ``trials.sort``."""
+    """The meaning of keys on every screen that has them; ``names`` are words of their binding ids.
+
+    ``sort`` of ``trials.sort``.
+    """
 
     keys: tuple[str, ...]
     means: str
@@ -50,7 +53,7 @@ class Meaning(NamedTuple):
 
     @property
     def shown(self) -> str:
-        return " ".join(written(key).replace("ctrl+", "^") for key in self.keys if key not in {*_ARROWS, "delete"})
+        return " ".join(key_label(key).replace("ctrl+", "^") for key in self.keys if key not in {*_ARROWS, "delete"})
 
 
 _ROWS = """
@@ -79,7 +82,7 @@ V | verify: test docs, check a README | test-docs check
 w | why: where it comes from, what went wrong | where-from went-wrong
 greater_than_sign | more of a long text | more
 left_square_bracket right_square_bracket | previous, next tab | tab pair
-h l left right | previous, next beside it; close, open a folder | step sample matrix open close files
+h l left right | previous, next in a row; close, open a folder | step sample matrix open close files
 H L | previous, next trial, run or study | trial run study
 J K | next, previous task or attempt, from any pane | task attempt
 """
@@ -87,71 +90,74 @@ KEY_TABLE = tuple(
     Meaning(tuple(keys.split()), means, frozenset(names.split()))
     for keys, means, names in (row.split(" | ") for row in _ROWS.strip().splitlines())
 )
-"""Keys that several screens have, in the order of the help; keys that move, ``enter`` and ``escape`` are everywhere."""
+"""Keys that several screens share, in the order of the help; moving keys, ``enter`` and ``escape`` are everywhere."""
 
 WHY_NOT = {
-    "resume": "Nothing is missing here: there is nothing to resume.",
-    "cancel": "Nothing runs here that could be cancelled.",
-    "rerun": "There is nothing here to run again.",
-    "rerun_model": "There is nothing here to run again.",
-    "rerun_failed": "There is no sample here that did not pass.",
-    "fork": "There is no step here to go on from.",
-    "add_samples": "More samples cannot be asked for here.",
-    "resume_study": "Nothing is missing in this study: there is nothing to resume.",
-    "cancel_study": "Nothing of this study runs that could be cancelled.",
-    "export": "There is nothing here to export yet.",
-    "travel": "There is no place to go to in this direction.",
-    "check_readme": "There is no README here to check.",
-    "check_block": "The cursor stands on no block of a checked README.",
-    "hit": "Nothing was searched for here.",
+    "resume": "There is nothing to resume here.",
+    "cancel": "Nothing is running here that could be cancelled.",
+    "rerun": "There is nothing to rerun here.",
+    "rerun_model": "There is nothing to rerun here.",
+    "rerun_failed": "All samples here passed.",
+    "fork": "There is no step to fork here.",
+    "add_samples": "More samples cannot be requested here.",
+    "resume_study": "This study is complete: there is nothing to resume.",
+    "cancel_study": "Nothing in this study is running that could be cancelled.",
+    "export": "There is nothing to export here yet.",
+    "travel": "The history has no entry in this direction.",
+    "check_readme": "There is no README to check here.",
+    "check_block": "The cursor is not on a block of a checked README.",
+    "hit": "There are no search hits here.",
     "trials": "There are no other trials in this session.",
     "run": "No regeneration run is shown.",
     "study": "There is no other study in this session.",
     "problem": "No self-check failed here.",
     "evaluator": "There is no other evaluator here.",
     "clear_filter": "No filter hides anything here.",
-    "improvements": "No better docstrings were tried for this run.",
-    "scale": "There is one way of scoring here, and it is shown.",
-    "measure": "There is one measure here, and it is shown.",
-    "weighting": "There are no rankings here to weigh in another way.",
-    "sort_next": "This list has one order.",
-    "reverse": "This list has one order.",
-    "group_next": "The rows of this list cannot be put together.",
-    "fold": "There is no group here to fold.",
-    "narrow": "There are no rows here to narrow.",
+    "improvements": "No docstrings were improved for this run.",
+    "scale": "The trials were scored by one rubric and judge only.",
+    "measure": "This study has one measure only.",
+    "weighting": "There are no rankings here to weigh differently.",
+    "sort_next": "This list has a fixed order.",
+    "reverse": "This list has a fixed order.",
+    "group_next": "This list cannot be grouped.",
+    "fold": "There is no group to fold here.",
+    "narrow": "There are no rows to narrow here.",
     "next_pane": "There is no other pane here.",
     "pair": "There is no other pair here.",
-    "pause": "This run does not wait in the queue.",
-    "turn": "This run does not wait in the queue.",
-    "bring_back": "Nothing was put away or deleted here that could be brought back.",
+    "pause": "This run is not in the queue.",
+    "turn": "This run is not in the queue.",
+    "bring_back": "Nothing was put away or deleted here.",
     "all": "Nothing was put away or deleted here.",
-    "merge": "There is nothing here to merge.",
-    "star": "Nothing is selected that could have a star.",
-    "tags": "Nothing is selected that could have tags.",
-    "remark": "Nothing is selected that could have a remark.",
-    "copy": "There is nothing here to copy.",
-    "open_outside": "There is nothing here to open.",
+    "merge": "There is nothing to merge here.",
+    "star": "The selection cannot be starred.",
+    "tags": "The selection cannot be tagged.",
+    "remark": "The selection cannot have a remark.",
+    "copy": "There is nothing to copy here.",
+    "open_outside": "There is nothing to open here.",
 }
-"""Why an action cannot be done now, where its screen does not offer it."""
+"""Why an action does not apply, by action."""
 _WHERE = {mode: mode.capitalize() for mode in ("cases", "trajectory", "sessions", "regeneration", "study")} | {
     "trials": "the table of trials",
     "runs": "the list of runs",
     "search": "the search",
-    "compare": "side by side",
-    "went-wrong": "what went wrong",
+    "compare": "the side-by-side view",
+    "went-wrong": "the failure analysis",
 }
 
 
 def why_not(pressed: str, refused: Sequence[tuple[str, str]]) -> str:
-    """Return why a key does nothing: the reason of what it is for here (``refused``: actions, each with what it does), else where it is a key."""
+    """Return why a key has no effect: the reason of its action here (``refused``.
+
+    actions with their descriptions), else the screens that use it.
+    """
     for action, does in refused:
         name = action.partition("(")[0].rpartition(".")[2]
         if name in WHY_NOT or does:
-            return WHY_NOT.get(name, f"{does[:1].upper()}{does[1:]}: not possible here now.")
+            return WHY_NOT.get(name, f"{does[:1].upper()}{does[1:]}: not possible here right now.")
     keys = {one: _keymap.get(one) or known for one, known in KEYS.items()}
     groups = dict.fromkeys(one.partition(".")[0] for one, known in keys.items() if pressed in known.split(","))
     places = [_WHERE[group] for group in groups if group in _WHERE]
-    what = f"{written(pressed)} does nothing here"
+    what = f"{key_label(pressed)} does nothing here"
     return (
         f"{what}; it is a key of {_listed(places)}."
         if places
@@ -163,10 +169,10 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-# -- what a read-only app refuses when its key is pressed, before any dialog; below it everything that writes refuses as well
+# -- read-only mode: refused when the key is pressed, before any dialog; the code that writes refuses as well
 
 _START = "start, resume or cancel runs"
-_LABEL = "keep stars, tags or remarks"
+_LABEL = "add stars, tags or remarks"
 _ARRANGE = "rename, delete, merge or bring back anything"
 _STARTING = (
     "add_samples cancel cancel_study check_block check_readme fork improve new_study pause rerun rerun_failed rerun_model resume "
@@ -178,17 +184,17 @@ CHANGING = {
     **dict.fromkeys(("bring_back", "delete", "merge", "name", "put_away"), _ARRANGE),
     "fetch": "fetch sources",
     "import_files": "import files",
-    "new": "begin anything new",
+    "new": "create anything new",
     "open_outside": "open another program",
     "open_repository": "fetch sources",
 }
-"""Actions that change something -> what they do, as it follows "it cannot"."""
+"""Actions that change something, and what they do, as it follows "it cannot"."""
 WRITING_FILES = frozenset({"export", "save_picture"})
-"""Actions that write a file for a person; in a browser it is downloaded, and nothing is written here."""
+"""Actions that write a file for the user; in a browser it is downloaded instead."""
 
 
 def refusal(action: str, *, in_dialog: bool, in_browser: bool) -> str:
-    """Return the sentence for an action (``screen.fetch``, ``turn(-1)``) that a read-only app does not do, "" for one that it does."""
+    """Return why a read-only app refuses an action (``screen.fetch``, ``turn(-1)``), "" if it does not."""
     if in_dialog or not is_read_only():
         return ""
     name = action.partition("(")[0].rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""Where a person is, was, and came from; no widget in sight."""
+"""Locations: what a mode shows, the history of locations, and the list that led to one."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ if TYPE_CHECKING:
     from workbench.app.marks import MarkedPair
 
 MOST = 200
-"""Locations that are kept in either direction; the oldest ones are forgotten."""
+"""Maximum number of locations in either direction of the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A step (``number``, 0 for the outcome) or criterion (``item``) of a trial, or a sample (from 0) of a task, and what is sought from there."""
+    """A position in an item.
+
+    a step (``number``, 0 for the outcome) or criterion (``item``) of a trial, or a sample (from 0) of a task.
+
+    ``needle`` is the text to search for from there.
+    """
 
     number: int = 0
     needle: str = ""
@@ -25,7 +30,10 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What a mode shows: an ``item`` (trial, run, case or study) of a session, and where in it; ``pair`` stands side by side over the mode."""
+    """What a mode shows: an ``item`` (trial, run, case or study) of a session, and a position in it.
+
+    ``pair`` is shown side by side over the mode.
+    """
 
     session: Path | None
     mode: str
@@ -36,20 +44,23 @@ class Location:
 
 
 class History:
-    """The locations behind and ahead of the one that is shown, as a browser keeps them."""
+    """The locations behind and ahead of the current one, as in a browser."""
 
     def __init__(self) -> None:
         self.behind: list[Location] = []
         self.ahead: list[Location] = []
 
     def leave(self, here: Location | None) -> None:
-        """Note a location that is about to be left for another one; what lay ahead is forgotten."""
+        """Record a location that is left for another one; the forward history is dropped."""
         if here is not None:
             self.ahead.clear()
             _put(self.behind, here)
 
     def go(self, step: int, here: Location | None) -> Location | None:
-        """Return the location to go to, back (-1) or forward (1), None where there is none; ``here`` is kept for the way back."""
+        """Return the location to go to, back (-1) or forward (1), None if there is none.
+
+        ``here`` is recorded for the way back.
+        """
         source, other = (self.behind, self.ahead) if step < 0 else (self.ahead, self.behind)
         while source:
             found = source.pop()
@@ -68,7 +79,10 @@ def _put(locations: list[Location], location: Location) -> None:
 
 @dataclass(slots=True)
 class ResultList:
-    """The list that led to what is shown. Keys of a search go through ``searched`` rows; ``completed`` reads what a location still lacks."""
+    """The list that led to the current location.
+
+    The hit keys go through ``searched`` lists; ``completed`` reads what a location still lacks.
+    """
 
     show_list: Callable[[int], Any]
     locations: Sequence[Location]

@@ -1,4 +1,4 @@
-"""All stars, tags and remarks of the open session; enter goes to what one belongs to."""
+"""All stars, tags and remarks of the open session; enter goes to their item."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _SIGNS = {"star": "★ star", "tag": "# tag", "remark": "✎ remark"}
-_NOTHING = "Nothing is starred, tagged or remarked on yet: {labels.star} stars what is selected, {labels.tags} tags it, {labels.remark} remarks on it."
+_NOTHING = "There are no stars, tags or remarks yet: {labels.star} stars the selected item, {labels.tags} tags it, {labels.remark} adds a remark."
 
 
 @dataclass(frozen=True, slots=True)
 class LabelOwner:
-    """What a mark belongs to, and where that is shown, None for what is no longer in the session."""
+    """The item of a label and its location, None if it is no longer in the session."""
 
     what: str
     title: str
@@ -42,7 +42,7 @@ class LabelOwner:
 
 @dataclass(frozen=True, slots=True)
 class LabelLine:
-    """A ``star``, a ``tag`` or a ``remark``, and when it was given in unix seconds."""
+    """A star, tag or remark, and its unix time."""
 
     kind: str
     text: str
@@ -107,7 +107,7 @@ class LabelList(VirtualTable[LabelLine]):
 
 
 class LabelsScreen(ModeScreen):
-    """One list, and a line that says all of a long remark; the cursor starts at ``current``, None for where it was left."""
+    """A list, and a line with the full remark; the cursor starts at ``current``, by default where it was before."""
 
     mode_name = "Stars, tags and remarks"
     CSS_PATH = "styles/marked.tcss"
@@ -137,11 +137,11 @@ class LabelsScreen(ModeScreen):
         shown, total = table.narrow_counts()
         of = f"{shown:,} of {total:,}" if table.narrowed else f"{total:,}"
         self.retitle("#marked", f"{self.mode_name} {of}")
-        self.set_status(f"{total:,} marked")
+        self.set_status(f"{total:,} labels")
         if not table.rows:
             text = with_keys(_NOTHING)
         elif line is None:
-            text = f"Nothing here holds that text: {key_of('list.all')} shows all."
+            text = f"No row matches: {key_of('list.all')} shows all."
         else:
             text = one_line(line.text if line.kind == "remark" else line.owner.title, 1000)
         self.query_one("#marked-line", Static).update(text)
@@ -159,4 +159,4 @@ class LabelsScreen(ModeScreen):
         elif line is not None and line.owner.location:
             self.workbench.go_to(line.owner.location)
         elif line is not None:
-            self.notify("What it belongs to is no longer in the session.")
+            self.notify("Its item is no longer in the session.")

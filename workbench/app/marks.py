@@ -1,4 +1,4 @@
-"""What is marked: two things of one kind to be compared, of one session or of two, or any number of tasks; no widget in sight."""
+"""Marks: two items of one kind to compare, of one session or two, or any number of tasks."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 KINDS = {"trial": "trial", "task": "task", "candidate": "sample", "group": "evaluator", "run": "run", "trials": "group"}
-"""What can be marked, each with the word for it."""
+"""The kinds that can be marked, with their nouns."""
 MANY = frozenset({"task"})
-"""Kinds of which any number may be marked: tasks are improved together; only two of them are compared."""
+"""Kinds of which any number may be marked: tasks are improved together; only two are compared."""
 SEVERAL = "■"
-"""The sign of each where more than two are marked."""
+"""The sign of a mark if more than two items are marked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """Something of a session that was marked; the ``key`` of a group is its columns, of trials their ids, and ``run`` is "" where that says all."""
+    """A marked item; the ``key`` of a group is its columns, of trials their ids.
+
+    ``run`` is "" if the key is unique without it.
+    """
 
     session: Path
     kind: str
@@ -31,7 +34,10 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class MarkedPair:
-    """Two to be shown side by side by a rubric ("" for the first of both) and a judge; ``about`` (``Docstring``, ``Prompt``) is compared first."""
+    """Two items to show side by side, by a rubric ("" for the first of both) and a judge.
+
+    ``about`` is the pane to start with.
+    """
 
     left: Marked
     right: Marked
@@ -45,7 +51,7 @@ class MarkedPair:
 
 
 class Marks:
-    """What is marked, in the order in which it was; another kind takes the place of all, a third one that of the oldest but for :data:`MANY`."""
+    """Marked items in order; another kind replaces all, a third item the oldest, except for :data:`MANY`."""
 
     def __init__(self) -> None:
         self._marked: list[Marked] = []
@@ -59,7 +65,10 @@ class Marks:
             self._marked = [*(alike if one.kind in MANY else alike[-1:]), one]
 
     def letter(self, one: Marked) -> str:
-        """Return what something will be in the comparison, ``A`` or ``B``; :data:`SEVERAL` of more than two, "" where it is not marked."""
+        """Return the letter of an item in the comparison, ``A`` or ``B``.
+
+        :data:`SEVERAL` if more than two are marked, "" if it is not.
+        """
         return next((letter for letter, known in self._letters() if known.same(one)), "")
 
     def letters(self, session: Path, kind: str) -> dict[object, str]:
@@ -72,7 +81,10 @@ class Marks:
         return list(zip(letters, self._marked, strict=False))
 
     def pair(self, kind: str, under_cursor: Marked | None) -> MarkedPair | None:
-        """Return the two of a kind to compare: those that are marked, or the marked one with the one under the cursor; None for more."""
+        """Return the two items to compare: both marked ones, or the marked one and the one under the cursor.
+
+        None otherwise.
+        """
         found = self.of(kind)
         if len(found) == 1 and under_cursor is not None and not found[0].same(under_cursor):
             found = (*found, under_cursor)
@@ -87,7 +99,10 @@ class Marks:
         ]  # fmt: skip
 
     def sentence(self, session: Path | None) -> str:
-        """Return what is marked while only one is, with its session where another one is open; of more than two how many; "" else."""
+        """Return what is marked, for the header.
+
+        a single item, with its session if that is another one, or the number of more than two.
+        """
         if len(self._marked) > 2:
             return f"{len(self._marked):,} {KINDS[self._marked[0].kind]}s are marked"
         if len(self._marked) != 1:

@@ -1,4 +1,4 @@
-"""All runs of the open session: which one is at work, which one stopped, what each cost; and what can be done with it."""
+"""All runs of the open session: their state, progress and cost, and what can be done with them."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from workbench.results.runs import RESUMABLE, RunLine, load_runs, sentence
 from workbench.session import SessionWriter
 
 LONGEST_NAME = 120
-"""Characters of a run's name."""
+"""Maximum number of characters of a run's name."""
 _KINDS = frozenset({"trial", "run", "score", "candidate", "stage", "label"})
 _WHAT_TO_DO = {
-    "interrupted": "Its engine is gone: {runs.resume} resumes it; what is finished is kept.",
-    "running": "An engine is at work: {runs.cancel} cancels it; it goes on when you leave.",
-    "queued": "An engine is on its way to it.",
-    "unscored": "A judge failed, so scores are missing: {runs.resume} asks it again.",
-    "failed": "{runs.resume} tries it again.",
-    "cancelled": "It was cancelled: {runs.resume} takes up what is missing.",
-    "paused": "It stays back in the queue: {runs.pause} lets it go on.",
-    "waiting": "It is number {} in the queue: {runs.sooner} or {runs.later} moves it, {runs.pause} lets it stay back, {runs.cancel} cancels it.",
-    "put away": "It was put away, so its figures count nowhere: {runs.put-away} brings it back.",
+    "interrupted": "Its engine is gone: {runs.resume} resumes it; finished results are kept.",
+    "running": "An engine is running it: {runs.cancel} cancels it; it continues when you quit.",
+    "queued": "An engine is starting.",
+    "unscored": "The judge failed, so scores are missing: {runs.resume} retries it.",
+    "failed": "{runs.resume} retries it.",
+    "cancelled": "It was cancelled: {runs.resume} continues it.",
+    "paused": "It is paused in the queue: {runs.pause} continues it.",
+    "waiting": "It is number {} in the queue: {runs.sooner} or {runs.later} moves it, {runs.pause} pauses it, {runs.cancel} cancels it.",
+    "put away": "It was put away and is excluded from all figures: {runs.put-away} brings it back.",
 }
 _STYLES = {
     "done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused",
@@ -62,8 +62,8 @@ def _state(line: RunLine) -> Part:
     return f"{STATES.get(line.state, '?')} {line.state}", "paused" if partly else _STYLES.get(line.state, "dim")
 
 
-def so_far(line: RunLine) -> str:
-    """Return how far a run is: ``12 of 40 samples``, or ``40 samples`` once nothing is missing, and how many failed."""
+def run_progress(line: RunLine) -> str:
+    """Return the progress of a run: ``12 of 40 samples``, or ``40 samples, 2 failed`` once it is complete."""
     unit = line.unit if line.total != 1 else line.unit.removesuffix("s")
     if not line.total:
         return "–"
@@ -73,7 +73,7 @@ def so_far(line: RunLine) -> str:
 
 
 def title_within(title: str, width: int) -> str:
-    """Return a title in at most ``width`` cells: the cases give way first, for agent and model tell runs apart."""
+    """Shorten a title to ``width`` cells, the cases first: agent and model distinguish runs."""
     what, dot, rest = title.partition(" · ")
     room = width - len(dot) - len(rest)
     return f"{shortened(what, room)}{dot}{rest}" if dot and 8 <= room < len(what) else shortened(title, width)
@@ -84,7 +84,7 @@ COLUMNS: tuple[TableColumn[RunLine], ...] = (
            sort=lambda run: run.title.casefold()),
     TableColumn(title="state", cell=_state, width=14, widest=14, text=True,
            sort=lambda run: list(STATES).index(run.state) if run.state in STATES else len(STATES)),
-    TableColumn(title="so far", cell=so_far, width=22, widest=24, priority=1, sort=lambda run: run.done / run.total if run.total else None),
+    TableColumn(title="so far", cell=run_progress, width=22, widest=24, priority=1, sort=lambda run: run.done / run.total if run.total else None),
     TableColumn(title="spend $", cell=lambda run: fixed(run.spend_usd, 3), width=8, priority=2,
            sort=lambda run: run.spend_usd, descending=True),
     TableColumn(title="age", cell=lambda run: age(run.created_at), width=7, priority=3, sort=lambda run: run.created_at,
@@ -95,9 +95,9 @@ COLUMNS: tuple[TableColumn[RunLine], ...] = (
 
 
 class RunTable(VirtualTable[RunLine]):
-    """Runs; those that were put away are shown on request."""
+    """The runs; those put away are shown on request."""
 
-    KEPT = (*VirtualTable.KEPT, "with_put_away")
+    RESTORED = (*VirtualTable.RESTORED, "with_put_away")
     BINDINGS = bindings("runs.open")
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -115,7 +115,7 @@ class RunTable(VirtualTable[RunLine]):
 
 
 class RunsScreen(ModeScreen):
-    """A table of runs; the cursor starts at ``current``, the one that is shown behind this screen."""
+    """The table of runs; the cursor starts at ``current``, the run of the mode below."""
 
     mode_name = "Runs"
     own_resume = True
@@ -169,15 +169,15 @@ class RunsScreen(ModeScreen):
             failed = f"✗ {one_line(line.error, 600)}" if line.error else ""
             away = with_keys(_WHAT_TO_DO["put away"]) if line.put_away else ""
             what = one_line(f"{line.kind} {line.id} · {line.asked}", 400)
-            text = "\n".join(filter(None, (what, " · ".join(filter(None, (so_far(line), todo))), failed, away)))
+            text = "\n".join(filter(None, (what, " · ".join(filter(None, (run_progress(line), todo))), failed, away)))
         elif self.table.rows:
-            text = f"Every run of this session was put away: {key_of('runs.all')} shows them, {key_of('runs.bring-back')} brings the last one back."
+            text = f"All runs of this session were put away: {key_of('runs.all')} shows them, {key_of('runs.bring-back')} brings the last one back."
         else:
             text = f"This session has no runs yet: press {key_of('app.cases')} and {key_of('cases.run')} to start one."
         self.query_one("#run-details", Static).update(text)
         self.refresh_bindings()
 
-    # -- what one can do
+    # -- actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if not self.is_mounted or not self.query("#run-table"):
@@ -216,10 +216,10 @@ class RunsScreen(ModeScreen):
     def action_compare(self) -> None:
         pair = self.workbench.marks.pair("run", self._marked())
         if pair is None:
-            said = f"Mark a run with {key_of('runs.mark')}, then go to another one and press {key_of('runs.compare')}."
+            said = f"Mark a run with {key_of('runs.mark')}, then press {key_of('runs.compare')} on another one."
             self.notify(said, timeout=6)
         elif pair.left.of_trials is not pair.right.of_trials:
-            self.notify("One has trials, the other tasks: they have nothing to be compared by.", timeout=6)
+            self.notify("A run of trials and a run of tasks cannot be compared.", timeout=6)
         else:
             self.workbench.show_pair(pair)
 
@@ -233,7 +233,7 @@ class RunsScreen(ModeScreen):
             results = ResultList(lambda at: app.push_screen(RunsScreen(rows[at].id)), locations, row="run")
             self.workbench.follow(results, rows.index(line))
         elif line is not None:
-            self.notify("It has no trials of its own: it scores those of other runs.", timeout=6)
+            self.notify("This run has no trials: it scores those of other runs.", timeout=6)
 
     def action_resume(self) -> None:
         line, path = self.table.selected, self.workbench.session_path
@@ -241,10 +241,10 @@ class RunsScreen(ModeScreen):
             self.workbench.resume_session(path, line.id)
 
     def _to_write(self) -> tuple[RunLine, Path] | None:
-        """Return the run under the cursor and its session, None where that cannot be written."""
+        """Return the selected run and its session, None if that is read-only."""
         line, path = self.table.selected, self.workbench.session_path
         if path is None or runs.is_example(path):
-            self.notify("The example that came with the program is only read.", severity="warning")
+            self.notify("The bundled example is read-only.", severity="warning")
             return None
         return (line, path) if line is not None else None
 
@@ -279,7 +279,7 @@ class RunsScreen(ModeScreen):
 
         if target := self._to_write():
             line, path = target
-            note = f"What was asked for: {line.asked}. Left empty, that is what it is called."
+            note = f"Empty: the run is named after its plan, {line.asked}."
             answer = await self.app.push_screen_wait(AskText("Name the run", note, line.name))
             if answer is not None:
                 name = one_line(answer, LONGEST_NAME)
@@ -292,11 +292,11 @@ class RunsScreen(ModeScreen):
         if line.put_away:
             self._write(path, lambda writer: writer.bring_back_run(line.id))
         elif line.state in {"running", "queued"}:
-            self.notify(f"An engine is at work on it: cancel it first ({key_of('runs.cancel')}).", severity="warning")
+            self.notify(f"The run is active: cancel it first ({key_of('runs.cancel')}).", severity="warning")
         else:
             self._put_away.append(line.id)
             back = f"{key_of('runs.bring-back')} brings it back."
-            said = f"{one_line(line.title, 60)} was put away; nothing of it is erased. {back}"
+            said = f"{one_line(line.title, 60)} was put away; nothing is erased. {back}"
             self._write(path, lambda writer: writer.put_away_run(line.id), said)
 
     def action_bring_back(self) -> None:

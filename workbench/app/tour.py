@@ -1,7 +1,7 @@
-"""The tour: five steps through the app, each of which goes on once a person has done what it says; escape leaves it.
+"""The tour: five steps through the app; each continues once the user has done what it says.
 
-It is shown when the workbench is opened for the first time without a session, which a file in the state folder remembers,
-and whenever it is asked for in the palette.
+It starts when the workbench is opened for the first time without a session, which a file in the state folder records,
+and from the palette.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.timer import Timer
 
-LOOK_SECONDS = 0.15
+POLL_SECONDS = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """A step: what it says, and how one tells that it was done."""
+    """A step: its text, and whether it was done."""
 
     title: str
     text: str
@@ -42,18 +42,18 @@ def _at_scores(app: App[Any]) -> bool:
 STEPS = (
     TourStep(
         "Cases",
-        "These are repositories to document: {list.down} and {list.up} move, {pane.next} goes to what is in one. "
-        "Press {cases.run} on a case: a dialog asks which agent and model shall run.",
+        "These are repositories to document: {list.down} and {list.up} move, {pane.next} goes to the files. "
+        "Press {cases.run} on a case to choose an agent and a model.",
         lambda app: _on_stack(app, "RunDialog"),
     ),
     TourStep(
         "Run",
-        "In the dialog enter starts the run and {dialog.cancel} closes it; {app.runs} lists all runs. Press {app.trajectory} to see what an agent did.",
+        "In the dialog, enter starts the run and {dialog.cancel} cancels; {app.runs} lists all runs. Press {app.trajectory} to see what an agent did.",
         lambda app: not _on_stack(app, "RunDialog") and app.current_mode == "trajectory",
     ),
     TourStep(
         "Trajectory",
-        "{trajectory.previous-step} and {trajectory.next-step} go from step to step, {trajectory.previous-trial} and {trajectory.next-trial} from trial to trial; what the agent thought, did and saw stands beside. "
+        "{trajectory.previous-step} and {trajectory.next-step} go from step to step, {trajectory.previous-trial} and {trajectory.next-trial} from trial to trial; the panes show what the agent thought, did and saw. "
         "Press {trajectory.scores} to go to the scores of its README.",
         _at_scores,
     ),
@@ -64,15 +64,15 @@ STEPS = (
     ),
     TourStep(
         "Regeneration and search",
-        "{regeneration.new} asks a model to write functions anew from their docstrings, and tests them. "
-        "Press {app.search} to search everything; {app.palette} has every command and {app.help} all keys.",
+        "{regeneration.new} lets a model rewrite functions from their docstrings and tests the results. "
+        "Press {app.search} to search everything; {app.palette} lists all commands and {app.help} all keys.",
         lambda app: _on_stack(app, "SearchScreen"),
     ),
 )
 
 
 class Tour:
-    """Follows a person through the steps; ``at`` is None while there is no tour."""
+    """Leads through the steps; ``at`` is None without a tour."""
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
@@ -82,7 +82,7 @@ class Tour:
     def begin(self) -> None:
         self.at = 0
         if self._timer is None:
-            self._timer = self._app.set_interval(LOOK_SECONDS, self._look)
+            self._timer = self._app.set_interval(POLL_SECONDS, self._poll)
         self._show()
 
     def leave(self) -> None:
@@ -103,10 +103,10 @@ class Tour:
 
     @property
     def in_sight(self) -> bool:
-        """Whether a step is on the screen now; a dialog has escape for itself."""
+        """Whether a step is visible: a dialog uses escape itself."""
         return self.at is not None and isinstance(self._app.screen, ModeScreen)
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         if self.at is not None and STEPS[self.at].done(self._app):
             self.go_on()
         else:

@@ -1,4 +1,4 @@
-"""The list of cases: kind by kind, with the last score of each agent as a small bar."""
+"""The list of cases by kind, with the last score of each agent as a small bar."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _STANDING = {"good": "good", "middling": "warn", "poor": "poor"}
 
 
 class CaseList(RowList):
-    """Rows are group headings, cases, and below each case what it is about; marked cases are what a run starts with."""
+    """Group headings and cases, each with a second line; a run starts on the marked cases."""
 
     BINDINGS = bindings("cases/list")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.rows: list[CaseEntry | str | None] = []  # None: the second line of the case above
+        self.rows: list[CaseEntry | str | None] = []  # None is the second line of a case
         self.scores: dict[str, tuple[AgentScore, ...]] = {}
         self.marked: list[str] = []
 

@@ -1,4 +1,4 @@
-"""The text of a file, or what there is to know of a case."""
+"""The text of a file, or the facts of a case."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST_NAME = 30
-"""Cells for an agent's name beside its score: that of one over A2A is an address."""
+"""Maximum width of an agent's name beside its score: that of one over A2A is an address."""
 
 
 class FileView(TextPane):
@@ -66,7 +66,7 @@ class FileView(TextPane):
 
 
 def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> TextDocument:
-    """Return what there is to know of a case, ground truth included: people may see it, agents never do."""
+    """Return the facts of a case, including the ground truth: users may see it, agents never do."""
     case = entry.case
     lines: list[TextLine] = [styled((case.name, "heading")), TextLine(clean(case.description), indent=0), TextLine("")]
 
@@ -79,7 +79,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> TextDocument
     fact("language", case.language)
     fact("license", case.license or "")
     for number, source in enumerate(sources_of(case)):
-        # It is said where a folder of this machine is; a bundled case's folder is of no interest.
+        # Show folders of the user's own cases only.
         if not source.startswith("folder:") or case.kind == "own":
             fact("source" if number == 0 else "or", source)
     fact("files", "here" if entry.fetched else f"not fetched yet: press {key_of('cases.fetch')}")
@@ -95,7 +95,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> TextDocument
             fact(name, own + points, width)
     lines += [
         TextLine(""),
-        styled(("What an agent is told", "subheading")),
+        styled(("Description for agents", "subheading")),
         TextLine(clean(case.agent_description)),
         TextLine(""),
     ]
@@ -114,7 +114,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> TextDocument
 
 
 class RepositoryTree(RowList):
-    """Folders are opened one by one; narrowed, it lists files of closed folders too, by their whole path."""
+    """The files of a case; when narrowed, it lists files of closed folders too, by their full path."""
 
     BINDINGS = bindings("tree")
 
@@ -211,7 +211,7 @@ class RepositoryTree(RowList):
 
 
 class Outline(RowList):
-    """Classes and functions of the file that is shown; moving goes there."""
+    """Classes and functions of the shown file; moving the cursor goes there."""
 
     BINDINGS = bindings("outline")
 

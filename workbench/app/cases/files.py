@@ -1,4 +1,4 @@
-"""What the Cases mode lists: cases with whether they are fetched, the files of one, and a file's text with its outline."""
+"""The cases with their local state, the files of a case, and the text of a file with its outline."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLES = {"synthetic": "Synthetic", "real": "Real projects", "own": "Your own"}
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A case as listed; ``key`` is what a plan calls it: its id, or the source's text for one that was opened on the fly."""
+    """A listed case; ``key`` is its name in a plan: its id, or the source text if it was opened ad hoc."""
 
     case: TestCase
     key: str
@@ -53,18 +53,18 @@ def entry_of(case: TestCase, key: str = "") -> CaseEntry:
 
 
 def list_cases() -> tuple[list[CaseEntry], tuple[str, ...]]:
-    """Return all cases of the catalog by name, and a sentence for each broken one."""
+    """Return all cases of the catalog by name, and a message per broken one."""
     cases, problems = load_cases()
     return [entry_of(case) for case in sorted(cases, key=lambda case: case.name.lower())], problems
 
 
 READ_LIMIT = 400_000
-"""Characters of a file that are shown; a notice says so and how to see the rest."""
+"""Maximum characters of a file that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A file or folder of a repository; ``hidden`` is what agents neither list nor read."""
+    """A file or folder of a repository; ``hidden`` ones cannot be listed or read by agents."""
 
     name: str
     path: str
@@ -76,7 +76,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class CaseFiles:
-    """The files of a case in the order of their tree, folders first; ``hidden`` is how many agents do not see."""
+    """The files of a case in tree order, folders first; ``hidden`` is the number hidden from agents."""
 
     key: str
     snapshot: Snapshot
@@ -86,7 +86,7 @@ class CaseFiles:
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """One file ready for the screen."""
+    """A file ready to show."""
 
     path: str
     document: TextDocument
@@ -94,7 +94,7 @@ class FileContent:
 
 
 def local_snapshot(case: TestCase) -> Snapshot | None:
-    """Return the files of a case if they can be had without the network, else None."""
+    """Return the files of a case if they are available offline, else None."""
     store = Store(paths.cache_dir().absolute())
     for text in sources_of(case):
         source = parse_source(text)
@@ -135,7 +135,7 @@ def _in_tree(file: FileEntry) -> list[tuple[bool, str, str]]:
 
 
 def read_file(root: Path, path: str) -> FileContent:
-    """Return a file coloured, cut where it is very long, with its outline if it is Python; raises ViewError where it cannot be shown."""
+    """Return a highlighted file, cut if very long, with the outline of a Python file; raises ViewError if unreadable."""
     from workbench.app.toolkit.document import code
 
     file = read_text(root, path, limit=READ_LIMIT)
@@ -151,13 +151,13 @@ def read_file(root: Path, path: str) -> FileContent:
 
 
 class Fetcher:
-    """Fetches a case in a child process, because git and archive code have no place in the app's process."""
+    """Fetches a case in a child process: git and archive code must not run in the app's process."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[str]] = set()
 
     def fetch(self, entry: CaseEntry, progress: Callable[[str], None]) -> None:
-        """Fetch the files of a case into the cache, in a thread; raises WorkbenchError."""
+        """Fetch the files of a case into the cache; raises WorkbenchError. Call from a thread."""
         process = subprocess.Popen(
             [sys.executable, "-m", "workbench", "cases", "--fetch", "--", entry.key],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",

@@ -1,4 +1,4 @@
-"""The Cases mode: what can be worked on, file by file, and the two keys that start a run."""
+"""The Cases mode: cases, their files, and starting runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Scores = dict[str, tuple["AgentScore", ...]]
 
 
 class CasesScreen(ModeScreen):
-    """Left the cases, in the middle the files of one, right the text of one of these with its outline."""
+    """Cases on the left, the files of one in the middle, and the text of a file with its outline on the right."""
 
     mode_name = "Cases"
     BINDINGS = bindings("cases")
@@ -46,10 +46,10 @@ class CasesScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.entries: tuple[CaseEntry, ...] = ()
-        # By case: how far a fetch is, or (True) why its files cannot be had.
+        # By case: the progress of its fetch, or (True) why its files are not available.
         self._notes: dict[str, tuple[str, bool]] = {}
         self._fetcher: Fetcher | None = None
-        # What is wrong with the file is told by the feed, and by the notice at opening.
+        # Errors of the session file are reported when it is opened, and by the feed.
         self.live = LiveLoader(
             self, "case-scores", self._read_scores, self._show_scores, lambda _: None, kinds={"score", "trial"}
         )
@@ -83,7 +83,7 @@ class CasesScreen(ModeScreen):
         self._show_wanted_file()
 
     def show_case(self, key: str, path: str = "") -> None:
-        """Put the cursor on a case, and on a file of it as soon as its files have been read."""
+        """Select a case, and a file of it once its files are loaded."""
         self._wanted_case, self._wanted_path = key, path
         if not self._ready or not self.entries:
             return
@@ -159,7 +159,6 @@ class CasesScreen(ModeScreen):
         self._listing.ask(work, done)
 
     def _show_list(self, entries: Sequence[CaseEntry]) -> None:
-        """Show all cases, at first the one under the cursor."""
         from workbench.app.toolkit.document import plain
 
         self.entries = tuple(entries)
@@ -219,11 +218,11 @@ class CasesScreen(ModeScreen):
         state.set_class(failed, "-failed")
 
     def _open(self, entry: CaseEntry) -> None:
-        """Read the files of a case, unless they are being fetched or could not be had."""
+        """Load the files of a case, unless they are being fetched or not available."""
         if entry.key in self._notes:
             self._show_files_note(*self._notes[entry.key])
             return
-        self._show_files_note("Reading…")
+        self._show_files_note("Loading…")
 
         def work() -> CaseFiles | None:
             from workbench.app.cases.files import load_files
@@ -241,7 +240,7 @@ class CasesScreen(ModeScreen):
         if entry.key != self._shown_key:
             return
         if repository is None:
-            todo = "Press {cases.fetch} to fetch it, or {cases.run} to run an agent, which fetches it too."
+            todo = "Press {cases.fetch} to fetch it, or {cases.run} to run an agent, which also fetches it."
             self._show_files_note(f"Not fetched yet.\n\n{with_keys(todo)}")
         elif not repository.snapshot.files:
             self._show_files_note("This repository is empty.")
@@ -261,13 +260,13 @@ class CasesScreen(ModeScreen):
             return
         _, failed = self._notes.get(entry.key, ("", None))
         if failed is None and entry.fetched:
-            self.notify(f"The files of {entry.case.name} are here already.")
-        elif failed is not False:  # not while it is being fetched
+            self.notify(f"The files of {entry.case.name} are already available.")
+        elif failed is not False:  # unless it is being fetched
             self._fetch(entry)
 
     def _fetch(self, entry: CaseEntry) -> None:
         self._note(entry, f"Fetching {entry.case.name}…")
-        fetching = LatestWorker(self, "case-fetch")  # one of its own: several cases may be fetched at once
+        fetching = LatestWorker(self, "case-fetch")  # one worker per case: several may be fetched at once
 
         def work() -> CaseFiles | None:
             from workbench.app.cases.files import Fetcher, load_files
@@ -288,7 +287,7 @@ class CasesScreen(ModeScreen):
         fetching.ask(work, done, failed)
 
     def on_unmount(self) -> None:
-        if self._fetcher is not None:  # what arrived so far is not in the cache, so nothing half is left
+        if self._fetcher is not None:  # the cache has no partial downloads
             self._fetcher.close()
 
     def _preview(self) -> None:
@@ -334,7 +333,7 @@ class CasesScreen(ModeScreen):
             self.file_view.scroll_to(y=0, animate=False, immediate=True)
             self.file_view.go_to(line)
 
-    # -- what one can do
+    # -- actions
 
     def action_back(self) -> None:
         if self.current_pane is self.query_one("#cases"):
@@ -370,7 +369,7 @@ class CasesScreen(ModeScreen):
             AskText(
                 "Open repository",
                 "A folder, a git URL (git+https://…@revision), or a source distribution (NAME==VERSION). "
-                "It stays in this list until you leave; `workbench cases --add SOURCE` keeps it.",
+                "It is listed until you quit; `workbench cases --add SOURCE` adds it permanently.",
                 placeholder="~/projects/thing",
                 paths=True,
             )

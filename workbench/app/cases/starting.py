@@ -1,4 +1,4 @@
-"""Ask for a run of an agent in one dialog and start it."""
+"""The dialog that starts a run of an agent."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class RunDialog(OrderForm["DocumentPlan"]):
         asked = plan_values(DocumentPlan, values)
         agent, model = current_name(asked.get("agent", "white")), values["model"]
         if is_remote(agent) and not model.startswith("replay:"):
-            model = ""  # what stands there is for the next agent
+            model = ""  # the typed model is meant for other agents
         if model:
             try:
                 check_named_model(model, "the agent", self._settings)
             except UsageError as problem:
                 raise BadField("model", str(problem)) from None
         plan = document_plan(self._settings, self._cases)
-        # Where the session has trials of a case, these are further ones.
+        # Repeats are numbered after the existing trials of a case.
         return replace(plan, **asked | {"agent": agent, "model": model, "judge": values["judge"], "first_repeat": 0})
 
     def _check_judge(self, judge: str) -> None:
@@ -103,18 +103,18 @@ def _about_agent(values: Values) -> str:
 
 def _about_model(values: Values) -> str:
     if is_remote(values["agent"]):
-        return "An agent over A2A asks a model of its own: what stands here is not asked, only replay:SESSION is."
+        return "An agent over A2A uses its own model; only replay:SESSION applies here."
     embedded = values["model"] == "local" or values["model"].startswith("local/")
     note = "local is the small embedded model: free, no key, low scores. " if embedded else ""
-    return f"{note}Any LiteLLM name works, and replay:SESSION. Enter starts, {key_of('dialog.cancel')} cancels."
+    return f"{note}Any LiteLLM name or replay:SESSION. Enter starts, {key_of('dialog.cancel')} cancels."
 
 
 def defaults(settings: Settings) -> dict[str, str]:
-    """Return what stands in the dialog where nothing was answered before: what the command line takes."""
+    """Return the default answers, as on the command line."""
     return answers_of(document_plan(settings))
 
 
 async def ask_and_run(host: WorkbenchApp, cases: Sequence[tuple[str, str]]) -> None:
     if may_start(host):
-        busy = await asyncio.to_thread(runs.something_runs, host.reader)
+        busy = await asyncio.to_thread(runs.has_active_run, host.reader)
         await host.push_screen_wait(RunDialog(host, cases, runs.default_session(host.opened), busy=busy))

@@ -1,4 +1,4 @@
-"""A list whose rows are the same on both sides or differ: go from difference to difference, or see nothing else."""
+"""A list whose rows are equal or differ between two sides; go from difference to difference, or hide equal rows."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from workbench.session.json_forms import picked
 
 _CUTS = {"end": fit, "middle": shortened, "start": fit_end}
 SAME, ONLY_A, ONLY_B, CHANGED = (sign for sign, _ in (panes.SAME, panes.ONLY_A, panes.ONLY_B, panes.CHANGED))
-# Around words that only one has, as ``git diff --word-diff`` writes them.
+# Around words that only one side has, as in ``git diff --word-diff``.
 _MARKS = {SAME: ("", ""), ONLY_A: ("[-", "-]"), ONLY_B: ("{+", "+}")}
 _STYLES = {ONLY_A: "only-a", ONLY_B: "only-b"}
 _UNDER = {SAME: (" ", "dim"), ONLY_A: ("-", "poor"), ONLY_B: ("+", "good")}
-"""Signs and styles where a line stands under the one in whose place it is."""
+"""Signs and styles if lines are stacked instead of side by side."""
 _BETWEEN = " │ "
 _SIGN = 2
 
-Half = tuple[str, Sequence[Part]]  # one side of a row: a sign and the text beside it
-NO_TEXT: Half = ("", ())  # where the other side goes on alone
+Half = tuple[str, Sequence[Part]]  # one side of a row: a sign and its text
+NO_TEXT: Half = ("", ())  # the other side has more rows
 
 
 def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> ColumnLayout[Any]:
@@ -39,7 +39,7 @@ def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Colum
 
 
 class TableRows:
-    """The rows of a table: a sign that says which side has it, then columns."""
+    """The rows of a table: a sign for the side that has it, then columns."""
 
     def __init__(self, table: panes.Table[Any]) -> None:
         self.rows, self.by_stretch, self.nothing = table.rows, table.number is not None, table.nothing
@@ -60,10 +60,10 @@ _NO_TABLE: panes.Table[Any] = panes.Table(rows=(), columns=(), nothing="")
 
 
 class TextRows:
-    """Two texts at a width, side by side, or under one another the former line and what stands in its place.
+    """Two texts at a width, side by side or stacked.
 
-    ``lines`` are the numbers of the lines of which rows are parts, the same at every width. The signs before the cursor's row carry
-    the cursor, so that colours stay.
+    ``lines`` maps rows to logical lines, which are the same at every width. The cursor is shown on the signs
+    before a row, so that its colours stay.
     """
 
     by_stretch = True
@@ -85,7 +85,7 @@ class TextRows:
         self.nothing = one_line(f"A: {a} · B: {b}", 600)
 
     def _halves(self) -> Iterator[tuple[list[Half], list[Half], bool]]:
-        """Yield the rows of a line of A and of the one of B beside it; a text that is missing says why instead."""
+        """Yield the rows of each line of A and the corresponding one of B; a missing text yields its reason."""
         texts = self.texts
         sides, pairs = (texts.left, texts.right), texts.pairs
         if (pairs or texts.under) and any(side.absent for side in sides):
@@ -95,7 +95,7 @@ class TextRows:
         for single, found in groupby(pairs, key=lambda pair: pair.left is None or pair.right is None):
             stretch = list(found)
             if single and not texts.under:
-                # Lines that only one has stand beside those that only the other has, which saves the room of empty halves.
+                # Put lines that only A has beside those that only B has, which saves empty halves.
                 alone = ([pair.left for pair in stretch if pair.left], [pair.right for pair in stretch if pair.right])
                 stretch = [LinePair(a, b) for a, b in zip_longest(*alone)]
             for pair in stretch:
@@ -104,7 +104,7 @@ class TextRows:
                     for pieces, side in ((pair.left, ONLY_A), (pair.right, ONLY_B))
                 )
                 yield left, right, not pair.same
-        left, right = (self._note("the rest is too long to be compared" if side.cut else "") for side in sides)
+        left, right = (self._note("the rest is too long to compare" if side.cut else "") for side in sides)
         yield left, right, False
 
     def _note(self, text: str) -> list[Half]:
@@ -112,7 +112,6 @@ class TextRows:
         return [(" ", ((shown[at], "notice"),)) for at in wrapped_at(shown, self.half)] if text else []
 
     def _wrapped(self, pieces: Pieces, side: str, *, marked: bool) -> list[Half]:
-        """Return the rows of a line; in a ``marked`` one the words that only this side has stand between marks."""
         sign, style = side if side == SAME or not marked else CHANGED, _STYLES.get(side, "")
         if self.texts.under:
             sign, style = _UNDER[side]
@@ -154,13 +153,13 @@ def _cut(styled: Sequence[Part], row: slice) -> Iterator[Part]:
 
 
 def wrapped_at(line: str, width: int) -> list[slice]:
-    """Return where the rows of a line begin and end; the space at which it is cut may be one cell too many and is left out."""
+    """Return the slices of a line's rows; a trailing space, which may not fit, is left out."""
     rows = TextDocument((TextLine(line),), line).rows(width)
     return [slice(row.start, row.start + len(line[row.start : row.end].rstrip())) for row in rows]
 
 
 class DifferenceList(HeadedList):
-    """The list of a pane, which is None before it was read; row 0 names the columns, or the texts, and stays at the top."""
+    """The list of a pane, None until it is loaded; row 0 is the heading."""
 
     ALLOW_SELECT = False
 
@@ -168,11 +167,11 @@ class DifferenceList(HeadedList):
         super().__init__(id=id)
         self.title = title
         self.pane: panes.Pane | None = None
-        self.only_differences = False  # rows that are the same are folded into a line that counts them
+        self.only_differences = False  # fold equal rows into a line with their number
         self._shown: TableRows | TextRows = TableRows(_NO_TABLE)
-        self._rows: list[int] = []  # places of rows; negative: so many that are the same are left out
+        self._rows: list[int] = []  # row indexes; a negative number counts folded equal rows
 
-    # -- what is in it
+    # -- content
 
     def put(self, pane: panes.Pane | None) -> None:
         place, self.pane = self._place(), pane
@@ -194,11 +193,11 @@ class DifferenceList(HeadedList):
 
     @property
     def differing(self) -> Sequence[bool | None]:
-        """Whether each row differs, None of a heading, which stays in sight whatever is shown and takes no cursor."""
+        """Whether each row differs; None for headings, which are always shown and take no cursor."""
         return self._shown.differing
 
     def below(self, lines: int) -> str:
-        """Return what both sides say of the row under the cursor, each in so many lines, below a name that the list may cut."""
+        """Return what both sides say about the selected row, ``lines`` lines each, under its full name."""
         pane, row, width = self.pane, self.selected, max(10, self.text_width - 1)
         if not isinstance(pane, panes.Table) or pane.says is None or row is None or row.heading:
             return ""
@@ -218,7 +217,7 @@ class DifferenceList(HeadedList):
             self.scroll_to(y=0, animate=False, immediate=True)
         self.uncover_cursor()
         if isinstance(self.pane, panes.Table) and self.pane.says is not None:
-            self.post_message(self.RowHighlighted(self, self.cursor))  # what is said below is wrapped anew
+            self.post_message(self.RowHighlighted(self, self.cursor))  # rewrap the text below
 
     def _arrange(self, place: int) -> None:
         self._rows = []
@@ -233,14 +232,14 @@ class DifferenceList(HeadedList):
         self.rows_changed(cursor=row)
 
     def go_to_difference(self, step: int) -> bool:
-        """Put the cursor on the next (1) or previous (-1) difference, round the ends; returns whether there is one."""
+        """Go to the next (1) or previous (-1) difference, wrapping around; returns False if there is none."""
         count, by_stretch = len(self._rows), self._shown.by_stretch
         for distance in range(1, count + 1):
             index = (self.cursor - 1 + step * distance) % count + 1
             if self._differs(index) and not (by_stretch and self._differs(index - 1)):
                 self.set_cursor(index, step)
                 if by_stretch and not 0 < index - self.scroll_offset.y <= self.page_height() // 2:
-                    # What follows is the rest of the difference.
+                    # Leave room for the rest of the difference.
                     self.scroll_to(y=max(0, index - self.page_height() // 3), animate=False, immediate=True)
                 return True
         return False

@@ -1,4 +1,4 @@
-"""The screen for two things side by side: they are read from their sessions, and each pane shows how they differ."""
+"""Two items side by side: loaded from their sessions, each pane shows their differences."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 class SideBySide(ModeScreen):
-    """Two things of the open session, or of others; differences are B minus A."""
+    """Two items of the open session or of others; differences are B minus A."""
 
     mode_name = "Side by side"
     CSS_PATH = "../styles/compare.tcss"
-    # Between 24 and 34 lines there is room for one pane at a time, as there is under 100 columns.
+    # Between 24 and 34 lines only one pane fits, as under 100 columns.
     VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-low"), (34, "-h-full"), (48, "-h-tall")]
     BINDINGS = bindings("compare")
 
@@ -50,7 +50,7 @@ class SideBySide(ModeScreen):
         self.kind = kind_of("trials" if of_trials else pair.left.kind)
         self.add_class(f"-{self.kind.what.replace(' ', '-')}")
         self.lists = [DifferenceList(title, id=f"{_id(title)}-list") for title in self.kind.titles]
-        # Whose docstring or prompt was looked at sees these first.
+        # Start with the pane of the text that was shown, such as the docstring.
         self.asked = f"{pair.about}s"
         self.first_pane = _id(self.asked if self.asked in self.kind.titles else self.kind.titles[0])
         self.live = self.comparing = LiveLoader(
@@ -60,11 +60,11 @@ class SideBySide(ModeScreen):
         self.comparison: panes.Comparison | None = None
         self.detail: Mapping[str, panes.Pane] = {}
         self.only_differences = False
-        self._why = f"Reading {self.kind.what.replace('two', 'both')}…"  # there is no comparison
-        self._at = 0  # which pair of groups of two runs is shown
-        self._first = True  # nothing was shown yet: a large run takes longer to read than its changes take to come
+        self._why = f"Loading {self.kind.what}…"  # shown without a comparison
+        self._at = 0  # index of the pair of groups of two runs
+        self._first = True  # nothing was shown yet: changes of a large run may arrive before it is loaded
 
-    # -- what is shown
+    # -- content
 
     def compose_body(self) -> Iterable[Widget]:
         found = []
@@ -85,7 +85,7 @@ class SideBySide(ModeScreen):
             self.comparing.refresh_soon()
 
     def _with_both(self, read: Callable[..., Any], *, surveyed: bool = False) -> Callable[[], Any]:
-        """Return work for a thread that reads both sessions; they are surveyed where more than single texts are wanted."""
+        """Return work that reads both sessions; ``surveyed`` validates them first."""
         sessions, opened = (self.pair.left.session, self.pair.right.session), self.workbench.reader
 
         def work() -> Any:
@@ -135,14 +135,14 @@ class SideBySide(ModeScreen):
         self.show_figures()
 
     def _head_lines(self, width: int) -> Sequence[list[Part]]:
-        """Return the figures of A, of B and of B − A, under their titles, with a note where there is one; or a sentence."""
+        """Return the figures of A, B and B − A under their titles, and a note; or a message."""
         found = self.comparison
         if found is None:
             return [[(f" {self._why}", "dim")], [], [], []]
         width -= 4
         gaps = f"B − A · {found.alike}" if found.alike else "B − A"
         names = *((name, "strong") for name in found.names[0]), (gaps, "dim")
-        # What both share is said whole where that leaves three quarters to the figures.
+        # Show the common title in full if three quarters are left for the figures.
         least = max(20, min(cell_len(found.shared), width // 4))
         name: panes.Column[int] = panes.texts(found.shared, names.__getitem__, least, 200)
         columns = laid_out([name, *found.columns], range(3))
@@ -157,7 +157,7 @@ class SideBySide(ModeScreen):
         ]
 
     def show_figures(self) -> None:
-        """Show the head, and in each pane's title what it says; texts that are the same may take no room unless they were asked for."""
+        """Show the head and the titles of the panes; equal optional texts are hidden unless requested."""
         self.query_one(PinnedLines).again()
         if self.comparison is None:
             return
@@ -187,7 +187,7 @@ class SideBySide(ModeScreen):
     def on_resize(self, event: events.Resize) -> None:
         self.show_figures()
 
-    # -- what one can do
+    # -- actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "pair":
@@ -210,9 +210,9 @@ class SideBySide(ModeScreen):
         self.show_figures()
 
     def action_swap(self) -> None:
-        if self.workbench.reader is not None:  # it could not be read again
+        if self.workbench.reader is not None:  # else it cannot be reloaded
             self.pair = self.pair.swapped
-            self.comparison = None  # what was read is the other way round
+            self.comparison = None  # the loaded comparison has the old order
             self.comparing.refresh()
 
     @work
@@ -234,14 +234,14 @@ class SideBySide(ModeScreen):
         def write(name: str) -> Path:
             return write_page(comparison_page([found]), destination(host, name))
 
-        note = "It is written as Markdown; a file of that name is replaced."
+        note = "A Markdown file; an existing one is replaced."
         suggested = suggested_path(host, f"{pair.left.kind.rstrip('s')}s-side-by-side.md")
         question = AskText("Export comparison", note, suggested, paths=not host.in_browser, check=check)
         if answer := await host.push_screen_wait(question):
             self.acting.ask(lambda: write(answer), lambda out: deliver_file(host, out, "comparison"))
 
     def action_open_item(self) -> None:
-        """Go to a row's item in its mode, from which the way back leads here, or show two of them side by side."""
+        """Open the item of a row in its mode, or two of them side by side; the way back leads here."""
         found, current = self.comparison, self.focused
         if found is None:
             self._open(())

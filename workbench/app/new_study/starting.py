@@ -1,4 +1,7 @@
-"""Ask for a new study in one dialog, order it in a thread, hand it to a process of its own, and show it as it goes."""
+"""The dialog that creates a study.
+
+choose rows, columns and limits, see the estimate, start it or save it as ``study.toml``.
+"""
 
 from __future__ import annotations
 
@@ -41,27 +44,27 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 Offers = Mapping[str, tuple[PickOption, ...]]
-"""What the lists of a kind of study offer, by the names of their fields."""
+"""Pick list options of a kind of study, by field name."""
 _PROGRAMS = {"repoagent": "RepoAgent, the real program", "osa": "OSA, the real program"}
 _NOUNS = {AGENTS: ("case", "agent", "model", "repeat"), DOCS: ("source", "doc system", "evaluator", "sample")}
-"""What a kind calls its rows, both sides of its columns, and how often."""
+"""Nouns for the rows, both sides of the columns, and the repeats of a kind."""
 _SAVE = "Save as study.toml"
 _KINDS = (
     (AGENTS, "agents on test cases", "whose README is better?"),
-    (DOCS, "doc systems on repositories", "from whose docs is code written best?"),
+    (DOCS, "doc systems on repositories", "which docs lead to the best code?"),
 )
 _SCOPES = (
-    (SCOPES[0], SCOPES[0], "all docstrings of the tree are the doc system's"),
-    (SCOPES[1], SCOPES[1], "only that of the function itself"),
+    (SCOPES[0], SCOPES[0], "all docstrings of the tree come from the doc system"),
+    (SCOPES[1], SCOPES[1], "only the docstring of the function itself"),
     (SCOPES[2], SCOPES[2], "all docstrings, and no other text that documents code"),
 )
 _CHECKS = (
-    ("no", "no", "points alone"),
-    ("yes", "yes", "each README is run and looked up: the measures works and claims"),
+    ("no", "no", "points only"),
+    ("yes", "yes", "each README is checked: adds the measures works and claims"),
 )
 _FIELDS = {one.name: one for one in (
-    Field("compare", options=_KINDS, help="← → changes what is compared; each kind remembers what was chosen last."),
-    Field("name", help="What it is called in the session, and in `workbench study NAME --session SESSION`."),
+    Field("compare", options=_KINDS, help="← → changes what is compared; the last choices are stored for each kind."),
+    Field("name", help="The name in the session, and in `workbench study NAME --session SESSION`."),
     Field("cases", others="~/project, git+https://…@v1 or NAME==1.0",
           help="Enter opens the list; a folder, a git URL@revision or NAME==VERSION can be typed there."),
     Field("sources", others="~/project, git+https://…@v1 or NAME==1.0",
@@ -71,27 +74,27 @@ _FIELDS = {one.name: one for one in (
     Field("docs", others="folder:PATH, source:SOURCE, command:PROGRAM… {folder}, package.module:Class",
           help="Enter opens the list; folder:PATH, source:SOURCE, command:PROGRAM… {folder} or package.module:Class can be typed there."),
     Field("models", others="any LiteLLM name, or replay:SESSION",
-          help="Each stands with each agent. None: the default of this machine. Any LiteLLM name, or replay:SESSION, can be typed."),
+          help="Combined with each agent; none selects the default of this machine. Any LiteLLM name or replay:SESSION can be typed."),
     Field("evaluators", others="any LiteLLM name, replay:SESSION or samples:FILE",
-          help="Each works from each doc system. None: the default of this machine. Any LiteLLM name, replay:SESSION or samples:FILE."),
+          help="Combined with each doc system; none selects the default of this machine. Any LiteLLM name, replay:SESSION or samples:FILE."),
     Field("judges", others="any LiteLLM name, or package.module:Class",
-          help="The first one's points are shown; each scores every trial. None: the default of this machine."),
+          help="Each scores every trial; the points of the first are shown. None selects the default of this machine."),
     Field("repeats", help="Trials of each agent on each case."),
     Field("samples", help="Candidates for each task."),
     Field("k", help="The k of pass@k, never more than the samples: 1, 3."),
     Field("steps", placeholder="the setting max_steps",
-          help="Steps after which an agent must have answered; empty for the setting max_steps."),
-    Field("tasks", placeholder="all", help="Only the first so many tasks of each source; empty for all."),
-    Field("scope", options=_SCOPES, help="Where the docstrings of a doc system stand."),
+          help="Maximum steps of an agent; empty for the setting max_steps."),
+    Field("tasks", placeholder="all", help="Maximum tasks per source; empty for all."),
+    Field("scope", options=_SCOPES, help="Where the docstrings of a doc system are used."),
     Field("checks", options=_CHECKS,
-          help="Whether the README of each trial is checked in a sandbox; no model is asked for that."),
+          help="Whether to check each README in a sandbox; needs no model."),
     Field("spend", placeholder="no limit, in US dollars",
-          help="US dollars that all runs together may spend; empty for no limit."),
+          help="Spending limit of all runs together in US dollars; empty for none."),
 )}  # fmt: skip
 
 
 class NewStudyDialog(ordering.OrderForm[Study]):
-    """Rows and both sides of the columns as lists, numbers, limits, a session; ``base`` is the declared study that it began with."""
+    """Rows, both sides of the columns, numbers, limits and session of a study; ``base`` is the study it started from."""
 
     BINDINGS = bindings("dialog/study")
     DEFAULT_CSS = """
@@ -116,12 +119,12 @@ class NewStudyDialog(ordering.OrderForm[Study]):
             shown = partial(_compares, kind)
             for name in (*lists, *NUMBERS[kind], "checks" if kind == AGENTS else "scope"):
                 fields.append(replace(_FIELDS[name], value=values[name], offered=lists.get(name), shown=shown))
-        known, empty = runs.known_sessions(), "study-NAME, as `workbench study` has it"
+        known, empty = runs.known_sessions(), "study-NAME, as for `workbench study`"
         fields += [
             replace(_FIELDS["spend"], value=values["spend"]),
             Field("session", session, _about_place, known, placeholder=empty, check=ordering.check_session),
         ]
-        note = f"Enter starts it; {key_of('dialog.save')} saves it as a study.toml for `workbench study FILE`."
+        note = f"Enter starts the study; {key_of('dialog.save')} saves it as study.toml for `workbench study FILE`."
         super().__init__(host, "New study", fields, {}, note=note)
 
     def buttons(self) -> Iterable[Button]:
@@ -154,14 +157,14 @@ class NewStudyDialog(ordering.OrderForm[Study]):
         return StudyOrder(_place_of(values["session"], study.name), study)
 
     def summary(self, study: Study, values: Values) -> str:
-        """Return ``2 cases × 3 agents × 3 repeats = 18 trials, about …``, and whether it takes the place of another study."""
+        """Return ``2 cases × 3 agents × 3 repeats = 18 trials, about …``, and whether it replaces another study."""
         order = self.order(study, values)
-        told, whole = self.estimate(order), order.study
+        estimate, whole = self.estimate(order), order.study
         cells = len(whole.rows) * len(whole.columns)
         if study.kind == AGENTS:
-            said = told.beside(cells * whole.repeats)
+            said = estimate.beside(cells * whole.repeats)
         else:
-            said = f"{plural(cells, 'cell')}{': ' if told.count is not None else ' of '}{told.sentence()}"
+            said = f"{plural(cells, 'cell')}{': ' if estimate.count is not None else ' of '}{estimate.sentence()}"
         another = "\nThe session has a study of this name: it becomes this one, and what is done stays."
         return f"{_product(whole)} = {said}.{another if _has_another(order.session, whole) else ''}"
 
@@ -177,28 +180,27 @@ class NewStudyDialog(ordering.OrderForm[Study]):
 
     @work
     async def action_save(self) -> None:
-        """Ask for a file and write the declaration there."""
         host = self.host
         try:
             study = self.answer(self.values)
         except WorkbenchError as problem:
             self.refuse(problem)
             return
-        note = "`workbench study FILE` executes it; --session says into which session."
+        note = "Run it with `workbench study FILE`; --session sets the session."
         suggested = str(Path.cwd() / f"{study.name}.toml")
         if not (answer := await host.push_screen_wait(AskText(_SAVE, note, suggested, paths=True))):
             return
         try:
             place = expanded(answer)
-            question = f"{place} is there already. Write over it?"
+            question = f"{place} exists. Overwrite it?"
             there = await asyncio.to_thread(place.exists)
-            if there and not await host.push_screen_wait(Confirm(_SAVE, question, "Write")):
+            if there and not await host.push_screen_wait(Confirm(_SAVE, question, "Overwrite")):
                 return
             await asyncio.to_thread(_write, place, study)
         except (WorkbenchError, OSError) as error:
             host.notify(one_line(str(error), 400), title=_SAVE, severity="error", timeout=12)
         else:
-            host.notify(f"Written: {place}", title=_SAVE, timeout=8)
+            host.notify(f"Saved {place}.", title=_SAVE, timeout=8)
 
 
 def _write(place: Path, study: Study) -> None:
@@ -214,14 +216,14 @@ def _compares(kind: str, values: Mapping[str, Any]) -> bool:
 
 def _about_place(values: Values) -> str:
     if not values["session"]:
-        return f"Empty: the session study-{values['name'] or 'NAME'}, as `workbench study` calls it."
+        return f"Empty: the session study-{values['name'] or 'NAME'}, as for `workbench study`."
     return ordering.about_session(values).replace("The run goes", "The study goes")
 
 
 async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str = "") -> None:
-    """Show the dialog and start what was chosen; call it from a worker.
+    """Show the dialog and start the study; call from a worker.
 
-    It begins with these ``rows``, and ``like`` a study that comes with the program or that of a file, else with what was answered last.
+    Initial values are these ``rows`` and the study ``like`` (a bundled one or a file), else the last answers.
     """
     try:
         values, offered, base = await asyncio.to_thread(_first, host, rows, like)
@@ -235,10 +237,10 @@ async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str 
 def _first(
     host: WorkbenchApp, rows: Sequence[str], like: str
 ) -> tuple[dict[str, Any], dict[str, Offers], Study | None]:
-    """Return the first values, what is offered for each kind, and the study that it is to be like."""
+    """Return the initial values, the pick list options of each kind, and the study to start from."""
     base = study_named(like) if like else None
     if base is not None and base.kind == PAPER:
-        raise WorkbenchError("This study is read-only: the published tables, of which nothing can be executed.")
+        raise WorkbenchError("This study is read-only: the published tables cannot be executed.")
     values: dict[str, Any] = {}
     for kind in (DOCS, AGENTS):
         answered = ordering.last_answers(f"study-{kind}", defaults(kind, host.settings))
@@ -251,38 +253,38 @@ def _first(
     return values, offered_of, base
 
 
-# -- what it can be made of
+# -- pick lists
 
 
 def offered(kind: str, reader: SessionReader | None = None) -> Offers:
-    """Return what a study of a kind can be made of: this machine's models, and those of the session that is open."""
+    """Return the pick list options of a kind of study: the models of this machine and of the open session, among others."""
     cases = load_cases()[0]
     rows = [PickOption(case.id, " · ".join(filter(None, (case.kind, case.domain, case.description)))) for case in cases]
-    # A name means a case first: where a case has a repository's, that one is named in full.
+    # A name refers to a case first: name a repository in full if a case has its name.
     taken = {case.id.casefold() for case in cases}
     rows += [
         PickOption(one.repository if one.name.casefold() in taken else one.name, f"{one.repository}, of the paper")
         for one in load_repositories()
     ]
-    told = {"local": "the small embedded model: free, no key, low scores"}
+    about = {"local": "the small embedded model: free, no key, low scores"}
     used = _models_of(reader) if reader is not None else ()
     models = tuple(dict.fromkeys((*available_models(), *used)))
-    told = {**dict.fromkeys(used, "in this session: what it wrote there needs no key"), **told}
-    asked = tuple(PickOption(name, told.get(name, "")) for name in models)
+    about = {**dict.fromkeys(used, "used in this session: its recorded answers need no key"), **about}
+    asked = tuple(PickOption(name, about.get(name, "")) for name in models)
     if kind == AGENTS:
-        every = PickOption(EVERY_CASE, "all cases that come with the program")
+        every = PickOption(EVERY_CASE, "all bundled cases")
         agents = tuple(PickOption(info.name, info.description) for info in AGENT_INFOS)
-        judges = (PickOption("offline", "rules alone: tiers 1 to 3, no model"), *asked)
+        judges = (PickOption("offline", "rules only: tiers 1 to 3, no model"), *asked)
         return {"cases": (every, *rows), "agents": agents, "models": asked, "judges": judges}
-    docs = [PickOption("original", "the docstrings that are there"), PickOption("none", "no docstring anywhere")]
-    docs += [PickOption(f"llm:{model}", "this model documents function by function") for model in models]
+    docs = [PickOption("original", "the existing docstrings"), PickOption("none", "no docstrings at all")]
+    docs += [PickOption(f"llm:{model}", "the model documents one function at a time") for model in models]
     docs += [PickOption(f"{program}:{model}", title) for program, title in _PROGRAMS.items() for model in models]
-    controls = [PickOption(name, "a control: no model, a known verdict") for name in CONTROLS]
+    controls = [PickOption(name, "a control: no model, known verdict") for name in CONTROLS]
     return {"sources": tuple(rows), "docs": tuple(docs), "evaluators": (*asked, *controls)}
 
 
 def _models_of(reader: SessionReader) -> tuple[str, ...]:
-    """Return the models of a session that can be asked by their names: those of trials, samples and judges."""
+    """Return the models of trials, samples and judges of a session that can be used by name."""
     from workbench.models.names import check_model, keys_unneeded
 
     found = []
@@ -294,7 +296,7 @@ def _models_of(reader: SessionReader) -> tuple[str, ...]:
 
 
 def defaults(kind: str, settings: Settings) -> dict[str, Any]:
-    """Return what stands in the fields that are remembered, all but name and rows, where nothing was answered before."""
+    """Return the default answers: all stored fields, so all but name and rows."""
     from workbench.orders.defaults import document_plan, regeneration_plan
 
     common = {SYSTEMS[kind]: ("original", "none"), "spend": ""}
@@ -307,16 +309,16 @@ def defaults(kind: str, settings: Settings) -> dict[str, Any]:
     return {**common, "evaluators": (asked.evaluator,), **numbers, "scope": SCOPES[0]}
 
 
-# -- what it takes, and where
+# -- summary and session
 
 
 def _place_of(session: str, name: str) -> Path:
-    """Return the session file that is meant; "" is the one of ``workbench study NAME``. One that is only read gives way to a new one."""
+    """Return the session for a study; "" is that of ``workbench study NAME``, and a new one replaces a read-only one."""
     return runs.place_of_run(session or f"study-{name}", f"study-{name}")
 
 
 def _product(study: Study) -> str:
-    """Return ``2 cases × 3 agents × 3 repeats``; what there is one of is left out, but for rows and systems."""
+    """Return ``2 cases × 3 agents × 3 repeats``; factors of one are left out, except rows and systems."""
     systems, models = ({getattr(one, side) for one in study.columns} for side in ("system", "model"))
     times = study.repeats if study.kind == AGENTS else study.samples
     counts = zip((len(study.rows), len(systems), len(models), times), _NOUNS[study.kind], (1, 1, 2, 2), strict=True)

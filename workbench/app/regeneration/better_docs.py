@@ -1,4 +1,4 @@
-"""The docstrings that were tried for a run: a list, and the one under the cursor beside the docstring as it is."""
+"""The docstrings that were tried for a run: a list, and the selected one beside the original."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, ImprovementRow, TaskRow
 
-NO_ATTEMPT = "No docstring was tried: none of the chosen functions is documented badly."
+NO_ATTEMPT = "Nothing was tried: none of the chosen functions is badly documented."
 _KINDS = frozenset({"improvement", "candidate", "task", "run"})
 _COLUMNS = columns(
     ("function", 30, False), ("try", 3, True), ("came to", 10, False), ("held out", 15, False), ("gain", 5, True),
@@ -48,7 +48,7 @@ _COLUMNS = columns(
 
 @dataclass(frozen=True, slots=True)
 class TriedDocstring:
-    """An attempt, with the order that it belongs to."""
+    """An attempt with the order that it belongs to."""
 
     order: ImprovementRow
     plan: ImprovementPlan
@@ -57,7 +57,7 @@ class TriedDocstring:
 
 @dataclass(frozen=True, slots=True)
 class ImprovementView:
-    """Everything that was tried for a run, an entry for each of :class:`TriedDocstring`, and how the last order stands."""
+    """All attempts for a run, one row per :class:`TriedDocstring`, and the state of the last order."""
 
     listing: Listing
     order: ImprovementRow | None
@@ -70,7 +70,7 @@ class ImprovementView:
 
 
 def improvement_status(reader: SessionReader, run: str) -> str:
-    """Return how the last order to improve docstrings of a run stands: ``▸ improving 2 docstrings``; "" where there is none."""
+    """Return the status of the last improvement order of a run: ``▸ improving 2 docstrings``; "" without one."""
     orders = reader.improvements(run)
     return _said(reader, orders[-1])[1] if orders else ""
 
@@ -91,7 +91,7 @@ def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
 
 
 def load_improvements(reader: SessionReader, run: str) -> ImprovementView:
-    """Read the orders of a run with all that was tried for them, the latest order first."""
+    """Load the improvement orders of a run with all attempts, the latest order first."""
     from workbench.improving.reading import attempts_of
     from workbench.orders.improve import plan_of
 
@@ -99,7 +99,7 @@ def load_improvements(reader: SessionReader, run: str) -> ImprovementView:
     plans = [(row, plan) for row in reversed(orders) if (plan := plan_of(row)) is not None]
     found = tuple(TriedDocstring(row, plan, one) for row, plan in plans for one in attempts_of(reader, row, plan))
     last = orders[-1] if orders else None
-    state, said = _said(reader, last) if last is not None else ("", "no docstring was tried")
+    state, said = _said(reader, last) if last is not None else ("", "nothing was tried")
     empty = NO_ATTEMPT if state == "done" else f"{said}…"
     kept = sum(one.attempt.is_kept for one in found)
     counted = f"{plural(len(found), 'attempt')}, {kept:,} kept"
@@ -115,12 +115,12 @@ def _entry(one: TriedDocstring) -> FindingRow:
     value = f"{gain.value:+.2f}" if gain and gain.value is not None else ""
     why = one_line(f"{refusal.gate}: {refusal.reason}" if refusal else _kept_words(attempt), 400)
     function = one_line(name.partition("::")[2] or name, 200)
-    cells = (function, f"{attempt.number}", came_to(attempt), held_out, value, why)
+    cells = (function, f"{attempt.number}", outcome_of_attempt(attempt), held_out, value, why)
     return FindingRow(cells, one, partial(load_sides, one=one), (one.order.id, attempt.task.id, attempt.number))
 
 
-def came_to(attempt: Attempt) -> str:
-    """Return a sign and a word for how an attempt stands."""
+def outcome_of_attempt(attempt: Attempt) -> str:
+    """Return the outcome of an attempt: a sign and a word."""
     if attempt.refusal is not None:
         return f"{VERDICTS['failed']} refused"
     if attempt.is_kept:
@@ -136,11 +136,11 @@ def _kept_words(attempt: Attempt) -> str:
 
 
 def load_sides(reader: SessionReader, one: TriedDocstring) -> TitledTexts:
-    """Read the docstring as it is and the one that was tried, with what their samples came to."""
+    """Load the original and the tried docstring, with the results of their samples."""
     attempt, task, gain = one.attempt, one.attempt.task, one.attempt.gain
     original = reader.text(task.docstring_blob) if task.docstring_blob else ""
     before = plain(cleandoc(original)) if original.strip() else note("No docstring.")
-    after = [plain(cleandoc(attempt.docstring)) if attempt.docstring else note("The answer holds no docstring.")]
+    after = [plain(cleandoc(attempt.docstring)) if attempt.docstring else note("The answer has no docstring.")]
     if attempt.refusal is None and not attempt.docstring:
         after = [note(f"{STATES['running']} {one.plan.writer} is asked…")]
     if attempt.refusal is not None:
@@ -151,19 +151,19 @@ def load_sides(reader: SessionReader, one: TriedDocstring) -> TitledTexts:
     for row in reader.tasks(attempt.run) if attempt.run else ():
         if (row.path, row.qualified_name, row.occurrence) == names:
             after += _samples(reader, one, row, gain.after if gain else None)
-    title = f"attempt {attempt.number} by {one_line(one.plan.writer, 60)} · {came_to(attempt)}"
+    title = f"attempt {attempt.number} by {one_line(one.plan.writer, 60)} · {outcome_of_attempt(attempt)}"
     sides = joined([before, *_samples(reader, one, task, gain.before if gain else None)]), joined(after)
     return (f"{one_line(task.qualified_name, 60)} as it is", sides[0]), (title, sides[1])
 
 
 def _samples(reader: SessionReader, one: TriedDocstring, task: TaskRow, held_out: Share | None) -> list[TextDocument]:
-    """Lay out the samples of a task that an order rests on: those that the writer saw, and those that it did not."""
+    """Lay out the samples behind an attempt: those shown to the writer, and the held-out ones."""
     plan = one.plan
     rows = [row for row in reader.candidates(task.run_id, task.id) if not row.control]
     asked = (plan.base.evaluator, plan.base.prompt, plan.base.context)
     base = [row for row in rows if (row.evaluator, row.prompt, row.context) == asked]
     seen = [row for row in base if row.sample < plan.base.samples]
-    parts = _part(reader, task, "Samples that the writer sees", plan.base.evaluator, seen)
+    parts = _part(reader, task, "Samples shown to the writer", plan.base.evaluator, seen)
     if held_out is not None:
         first = 0 if plan.second_evaluator else plan.base.samples
         other = [row for row in rows if row.evaluator == plan.second_evaluator] if plan.second_evaluator else base
@@ -192,7 +192,7 @@ def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> TextLine:
 
 
 class ImprovementsScreen(FindingsScreen):
-    """Attempts at the docstrings of a ``run`` with the original docs."""
+    """The attempts to improve the docstrings of a ``run`` with original docs."""
 
     mode_name = "Improve docstrings"
     names = ("Attempts", "as it is", "attempt")
@@ -207,16 +207,16 @@ class ImprovementsScreen(FindingsScreen):
         self.doing = LatestWorker(self, "order")
 
     def on_mount(self) -> None:
-        self.set_status("reading what was tried…")
+        self.set_status("loading the attempts…")
 
     @property
     def idle(self) -> bool:
         return super().idle and self.doing.idle
 
-    # -- what is shown
+    # -- content
 
     def _put(self, shown: ImprovementView) -> None:
-        # Whoever is at the last attempt sees the next one come.
+        # With the cursor on the last attempt, follow new ones.
         follows = self.shown is None or (shown.state == "running" and self.list.cursor >= len(self.shown.tried))
         self.shown = shown
         self.list.show(shown.listing, len(shown.tried) if follows else None)
@@ -234,7 +234,7 @@ class ImprovementsScreen(FindingsScreen):
     def selected(self) -> TriedDocstring | None:
         return self.list.selected.of if self.list.selected is not None else None
 
-    # -- what one can do
+    # -- actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         state = self.shown.state if self.shown is not None else ""
@@ -260,12 +260,12 @@ class ImprovementsScreen(FindingsScreen):
     def action_resume(self) -> None:
         from workbench.orders.improve import launch_improvement
 
-        self._do(launch_improvement, "An engine goes on; nothing is asked twice.")
+        self._do(launch_improvement, "Resuming; no request is repeated.")
 
     def action_cancel(self) -> None:
         from workbench.orders.improve import cancel_improvement
 
-        self._do(cancel_improvement, "Asked the engine to stop; what is there is kept.")
+        self._do(cancel_improvement, "Cancelling; the attempts so far are kept.")
 
     def _do(self, what: Callable[[Path, str], object], said: str) -> None:
         session, order = self.workbench.session_path, self.shown.order if self.shown is not None else None
@@ -286,6 +286,6 @@ class ImprovementsScreen(FindingsScreen):
         if session is None or self.shown is None:
             return
         orders = [each.order.id for each in self.shown.tried if each.attempt.is_kept]
-        # Of several orders that under the cursor is meant, if anything was kept of it.
+        # Export the selected order if it kept anything, else the latest that did.
         order = one.order.id if one is not None and one.order.id in orders else orders[0]
         await ask_and_export(self.workbench, session, order)

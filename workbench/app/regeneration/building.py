@@ -1,4 +1,4 @@
-"""How tasks are built: stages with bars, what is left after each as in the paper's Table 2, and everything that was excluded."""
+"""How tasks are built: stages with progress, the counts after each as in the paper's Table 2, and all dropped functions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TITLES = {
     "documentation": ("docs", "write documentation"),
     "rechecks": ("re-checks", "re-checks, cold"),
 }
-"""The short and the long title of a stage where these are not its name."""
+"""Short and long title of a stage, if different from its name."""
 _BAR = 8  # cells
 REASONS = {
     "parse": "does not parse",
@@ -60,7 +60,7 @@ REASONS = {
     "documentation": "got no docstring",
     EXCLUDED: "a control failed",
 }
-"""Why a function was excluded at a stage, in few words."""
+"""Why a function was dropped at a stage, in short."""
 
 
 def _stage(row: StageRow) -> Part:
@@ -92,7 +92,7 @@ STAGES: tuple[TableColumn[StageRow], ...] = (
 
 
 class BuildingList(VirtualTable[Any]):
-    """Stages, counts, or what was excluded."""
+    """Stages, counts or dropped functions."""
 
     LEAD = 1
 
@@ -109,10 +109,10 @@ COUNTS: tuple[TableColumn[Count], ...] = (
 )  # fmt: skip
 
 
-# -- what was excluded
+# -- dropped functions
 
 DroppedEntry = tuple[str, str, str]
-"""Stage, name and reason of what was excluded."""
+"""Stage, name and reason of a dropped function or test."""
 ENTRIES: tuple[TableColumn[DroppedEntry], ...] = (
     TableColumn(title="dropped at", cell=lambda entry: (REASONS.get(entry[0], entry[0]), "warn"), width=13, widest=24, text=True,
            brief=lambda entry: (entry[0], "warn"), sort=lambda entry: entry[0]),
@@ -124,7 +124,7 @@ WHERE: Grouping[DroppedEntry] = Grouping("where they were dropped", lambda entry
 
 
 def entries_of(key: str, found: Excluded) -> list[DroppedEntry]:
-    """Return what is listed for a count; all of it for counts at which nothing falls out."""
+    """Return the dropped entries of a count; all of them for counts that drop nothing."""
     if key.startswith(TESTS):
         rows = [(one_line(row.kind, 20), one_line(row.test_id, 400), one_line(row.why, 600)) for row in found.unused]
         kind = key.removeprefix(TESTS)
@@ -147,7 +147,7 @@ def _function(row: DroppedRow | TaskRow) -> str:
 
 
 class BuildingPanes(Container):
-    """The three panes; the count under the cursor says what is listed below."""
+    """Three panes: stages, counts, and the dropped entries of the selected count."""
 
     _view: RunView | None = None
     _excluded = NONE_EXCLUDED
@@ -169,7 +169,6 @@ class BuildingPanes(Container):
     listed = getters.query_one("#excluded-list", BuildingList)
 
     def show_run(self, view: RunView, found: Excluded) -> None:
-        """Show how the run's tasks are, or were, built."""
         self._view, self._excluded = view, found
         stopped = {} if view.live else {"running": "interrupted"}
         self.stages.put([replace(row, state=stopped.get(row.state, row.state)) for row in view.stages])
@@ -190,7 +189,7 @@ class BuildingPanes(Container):
         self.listed.narrow(text)
 
     def forget(self) -> bool:
-        """Take away the text or the stage by which the list is narrowed; False if it is not."""
+        """Clear the narrowing or the selected stage; returns False if there is none."""
         if self.listed.narrowed:
             self.listed.narrow("")
         elif self.counted.cursor > 1:
@@ -237,13 +236,13 @@ class BuildingPanes(Container):
 
     def _empty(self, view: RunView, key: str) -> str:
         if key.startswith(TESTS):
-            return "The session does not name such tests."
+            return "The session has no list of these tests."
         if view.state == "queued":
             return "Waiting for the engine…"
         if view.live and not view.tasks:
-            return "Nothing was dropped so far."
+            return "Nothing dropped so far."
         ended = view.tasks or any(stage.name == "filter" and stage.state == "done" for stage in view.stages)
-        return "Nothing was dropped." if ended else "The run ended before any function was looked at."
+        return "Nothing was dropped." if ended else "The run ended before any function was processed."
 
     def _show_reason(self) -> None:
         current = self.listed.selected

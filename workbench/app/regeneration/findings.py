@@ -1,4 +1,4 @@
-"""A list of findings, and beside it two texts on the one under the cursor: what went wrong, and docstrings that were tried."""
+"""A screen with a list of findings and two texts about the selected one; failures and tried docstrings use it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ NO_TEXTS: Final = ("", EMPTY), ("", EMPTY)
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """A row: its cells, what it is ``of``, what reads its texts in a thread, and what tells it from others if not its cells."""
+    """A row.
+
+    its cells, the object it is ``of``, what loads its texts in a thread, and an identity if the cells are not
+    unique.
+    """
 
     cells: tuple[str, ...]
     of: Any = None
@@ -46,7 +50,7 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list under its columns; ``said`` stands in its frame, ``empty`` in its place where it has no row; ``lines`` are its plot."""
+    """A list with its columns; ``said`` is its caption, ``empty`` its empty state, ``lines`` its plot."""
 
     columns: tuple[TableColumn[FindingRow], ...]
     entries: tuple[FindingRow, ...]
@@ -55,12 +59,15 @@ class Listing:
     lines: tuple[PlotLine, ...] = ()
 
 
-COMING: Final = Listing((), (), "being read…", "Being read…")
-"""What stands in the place of a list that is not there yet."""
+LOADING: Final = Listing((), (), "loading…", "Loading…")
+"""Placeholder for a list that is still loading."""
 
 
 def columns(*declared: tuple[str, int, bool]) -> tuple[TableColumn[FindingRow], ...]:
-    """Return columns of title, cells (0 for a text that takes what is left) and whether it is a number; the first three stay."""
+    """Return columns from (title, cells, is a number).
+
+    0 cells take the remaining width, and the first three are never dropped.
+    """
 
     def column(at: int, title: str, size: int, number: bool) -> TableColumn[FindingRow]:
         return TableColumn(
@@ -86,7 +93,7 @@ class FindingList(VirtualTable[FindingRow]):
         super().__init__((), key=lambda entry: entry.key)
 
     def show(self, listing: Listing, cursor: int | None = None) -> None:
-        """Show another list; without ``cursor`` it stays on its row."""
+        """Show another listing; without ``cursor`` the cursor stays on its row."""
         self.columns, self.empty = ColumnLayout(listing.columns), listing.empty
         self.cursor = self.cursor if cursor is None else -1
         self.put(listing.entries)
@@ -94,7 +101,7 @@ class FindingList(VirtualTable[FindingRow]):
 
 
 class FindingsScreen(ModeScreen):
-    """``names`` are those of the list and of both texts where panes are tabs."""
+    """A list and two texts; ``names`` are their pane names."""
 
     CSS_PATH = "../styles/findings.tcss"
     names: ClassVar[tuple[str, str, str]]
@@ -119,13 +126,13 @@ class FindingsScreen(ModeScreen):
         return ()
 
     def on_mount(self) -> None:
-        self.list.show(COMING)
+        self.list.show(LOADING)
 
     list = getters.query_one(FindingList)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being read."""
+        """Whether nothing is loading."""
         return self.live.settled and self.detailing.idle
 
     def on_row_list_row_highlighted(self) -> None:

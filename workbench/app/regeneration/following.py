@@ -1,4 +1,4 @@
-"""Keeps the Regeneration mode in step with a run: what is read when, in which thread, and how often."""
+"""Keeps the Regeneration mode up to date with a run: what is loaded when, and how often."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 FIRST_TASKS = 200
-"""Tasks that are read before the table is first shown; the rest follows."""
+"""Tasks that are loaded before the table is first shown."""
 OTHER_RUN_SECONDS = 1.0
-"""Time from the beginning of another run until it is said, unless it is shown by then."""
+"""Delay until the start of another run is announced, unless it is shown by then."""
 NO_RUN = "No regeneration run in this session.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
 GONE = "This run is not in the open session: press {app.sessions} to choose another session."
 _Key = tuple[object, ...]
@@ -32,7 +32,7 @@ _Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class _RunSnapshot:
-    """What one look at a run found; ``lines`` are all of its tasks if ``whole``, else those that changed."""
+    """The state of a run; ``lines`` are all tasks if ``whole``, else the changed ones."""
 
     view: RunView
     lines: Sequence[TaskLine]
@@ -41,47 +41,46 @@ class _RunSnapshot:
 
 
 class RunWatcher:
-    """Reads the run that the screen shows.
+    """Loads the run that the screen shows, and its changes.
 
     Attributes:
-        evaluator: Whose samples are wanted; "" is the newest, which then stays.
-        group: Which of its groups is shown; None is its newest, which then stays.
-        with_dropped: Whether a person looks at what was dropped.
+      evaluator: Whose samples to show; "" selects the newest, which then stays.
+      group: The group to show; None selects the newest, which then stays.
+      with_dropped: Whether the dropped functions are shown.
     """
 
     def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
-        self.refreshing = LiveLoader(screen, "regeneration-refresh", self._look, self._looked, seconds=0.05)
+        self.refreshing = LiveLoader(screen, "regeneration-refresh", self._load_changes, self._apply, seconds=0.05)
         self.figuring = LiveLoader(screen, "regeneration-figures", self._count, self._counted, seconds=0.25)
         self.comparing = LiveLoader(screen, "standings", self._compare, self._compared)
         self.evaluator = ""
         self.group: Group | None = None
         self.with_dropped = False
         self._changed: set[str] = set()
-        self._whole = False  # every task of the run is in the table
+        self._whole = False  # the table has all tasks
         self._figures_of: _Key = ()
         self._standings_of: _Key = ()
-        self._news = 0  # batches of changes of other runs
-        self._begun: list[str] = []  # runs that began elsewhere and were not looked at
+        self._news = 0  # number of change batches of other runs
+        self._started: list[str] = []  # runs started elsewhere and not shown yet
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being read and nothing is about to be."""
+        """Whether nothing is loading or about to."""
         return self._screen.run_loader.idle and all(
             live.settled for live in (self.refreshing, self.figuring, self.comparing)
         )
 
     @property
-    def begun(self) -> str:
-        """The newest run that began elsewhere and was not looked at, "" for none."""
-        return self._begun[-1] if self._begun else ""
+    def new_run(self) -> str:
+        """The newest run that was started elsewhere and not shown yet, "" for none."""
+        return self._started[-1] if self._started else ""
 
     def forget(self) -> None:
-        """Another session is shown."""
-        self.evaluator, self.group, self._begun = "", None, []
+        self.evaluator, self.group, self._started = "", None, []
 
     def load(self, reader: SessionReader, run_id: str | None) -> None:
-        """Show a run from its beginning; None is the session's newest."""
+        """Load a run from its beginning, None for the newest of the session."""
         screen, wanted, group = self._screen, self.evaluator, self.group
         self._changed.clear()
 
@@ -94,20 +93,20 @@ class RunWatcher:
             excluded = load_excluded(reader, view.run.id) if view.building or not view.tasks else NONE_EXCLUDED
             return _RunSnapshot(view, lines, len(lines) >= view.tasks, excluded)
 
-        def done(look: _RunSnapshot | None) -> None:
+        def done(snapshot: _RunSnapshot | None) -> None:
             if reader is not screen.reader:
                 return
-            if look is None:
+            if snapshot is None:
                 screen.show_reason(with_keys(GONE if run_id is not None else NO_RUN))
                 return
-            self.with_dropped, self._whole, self._figures_of = False, look.whole, ()
-            screen.begin(look.lines, look.view.ks)
-            self._show(look)
+            self.with_dropped, self._whole, self._figures_of = False, snapshot.whole, ()
+            screen.begin(snapshot.lines, snapshot.view.ks)
+            self._show(snapshot)
 
         screen.run_loader.ask(work, done, screen.show_reason)
 
     def take(self, changes: tuple[Change, ...], view: RunView) -> None:
-        """Look again soon at what changed of this run, and at those beside it."""
+        """Schedule updates for the changed tasks, and for other evaluators and runs."""
         knows, mine, other = self._screen.table.knows, False, False
         for change in changes:
             if change.kind == "candidate" and change.part and not knows(change.part):
@@ -128,7 +127,7 @@ class RunWatcher:
             self._news += 1
             self._compare_soon()
 
-    def again(self, group: Group) -> None:
+    def show_group(self, group: Group) -> None:
         """Show the samples of another group."""
         self.evaluator, self.group = group.evaluator, group
         self._whole, self._figures_of = False, ()
@@ -137,7 +136,7 @@ class RunWatcher:
 
     # -- the run and its tasks
 
-    def _look(self, reader: SessionReader) -> Callable[[], _RunSnapshot | None] | None:
+    def _load_changes(self, reader: SessionReader) -> Callable[[], _RunSnapshot | None] | None:
         screen, before = self._screen, self._screen.view
         if before is None:
             return None
@@ -157,50 +156,50 @@ class RunWatcher:
 
         return work
 
-    def _looked(self, look: _RunSnapshot | None) -> None:
+    def _apply(self, snapshot: _RunSnapshot | None) -> None:
         shown, table = self._screen.view, self._screen.table
-        if look is None or shown is None or shown.run.id != look.view.run.id:
+        if snapshot is None or shown is None or shown.run.id != snapshot.view.run.id:
             return
-        if look.whole:
-            table.put_tasks(look.lines, look.view.ks)
+        if snapshot.whole:
+            table.put_tasks(snapshot.lines, snapshot.view.ks)
             self._whole = True
-        elif look.lines and not table.update_rows(look.lines):
+        elif snapshot.lines and not table.update_rows(snapshot.lines):
             self._whole = False
-        self._show(look)
+        self._show(snapshot)
 
-    def _show(self, look: _RunSnapshot) -> None:
-        before, view = self._screen.view, look.view
+    def _show(self, snapshot: _RunSnapshot) -> None:
+        before, view = self._screen.view, snapshot.view
         if view.groups and self.evaluator in ("", view.evaluator):
-            # Another one that is asked later does not take its place.
+            # Samples of another evaluator do not replace it later.
             self.evaluator, self.group = view.evaluator, view.group
-        self._note_begun(before, view)
-        self._screen.apply(view, look.excluded)
+        self._announce_started(before, view)
+        self._screen.apply(view, snapshot.excluded)
         self._compare_soon()
         if not self._whole:
             self.refreshing.refresh_soon()
         else:
             self.figuring.refresh_soon(at_once=not self._figures_of)
 
-    def _note_begun(self, before: RunView | None, view: RunView) -> None:
-        """Note what began elsewhere: another evaluator is said once, another run stays in sight until it is looked at."""
-        self._begun = [run for run in self._begun if run != view.run.id and run in view.order]
+    def _announce_started(self, before: RunView | None, view: RunView) -> None:
+        """Announce what was started elsewhere: an evaluator once, a run until it is shown."""
+        self._started = [run for run in self._started if run != view.run.id and run in view.order]
         if before is None or before.run.id != view.run.id:
             return
         known = {one.evaluator for one in before.progress} | {view.evaluator, self.evaluator}
         for evaluator in dict.fromkeys(one.evaluator for one in view.progress if one.evaluator not in known):
             self._screen.notify(
-                f"{model_name(evaluator)} is asked for samples of this run, too: {key_of('regeneration.evaluator')} shows them."
+                f"{model_name(evaluator)} writes samples for this run, too: {key_of('regeneration.evaluator')} shows them."
             )
         for run in view.order:
             if run not in before.order:
-                self._screen.set_timer(OTHER_RUN_SECONDS, lambda run=run: self._say_begun(run))
+                self._screen.set_timer(OTHER_RUN_SECONDS, lambda run=run: self._announce_run(run))
 
-    def _say_begun(self, run: str) -> None:
-        # A run that was started from here is on the screen by now.
+    def _announce_run(self, run: str) -> None:
+        # A run started from here is shown by now.
         view = self._screen.view
         if view is not None and view.run.id != run and run in view.order and self._screen.run_loader.idle:
-            self._begun.append(run)
-            self._screen.notify(f"Another run began in this session: {key_of('regeneration.next-run')} shows it.")
+            self._started.append(run)
+            self._screen.notify(f"Another run started in this session: {key_of('regeneration.next-run')} shows it.")
             self._screen.show_header()
 
     # -- pass@k
@@ -214,7 +213,7 @@ class RunWatcher:
         return partial(figures_of, reader, view.run.id, view.group, tuple(table.rows), view.ks)
 
     def _counted(self, figures: Figures) -> None:
-        if self._figures_of:  # else they are those of another group
+        if self._figures_of:  # else they belong to another group
             self._screen.show_figures(figures)
 
     # -- other evaluators and runs
@@ -233,10 +232,10 @@ class RunWatcher:
     def _compare(self, reader: SessionReader) -> Callable[[], EvaluatorResults] | None:
         view, self._standings_of = self._screen.view, self._beside()
         if view is None or not self._standings_of:
-            self._screen.show_standings(EvaluatorResults())
+            self._screen.show_evaluator_results(EvaluatorResults())
             return None
         return partial(load_evaluator_results, reader, view)
 
     def _compared(self, standings: EvaluatorResults) -> None:
         if self._standings_of[:1] == self._beside()[:1]:
-            self._screen.show_standings(standings)
+            self._screen.show_evaluator_results(standings)

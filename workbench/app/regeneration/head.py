@@ -1,4 +1,4 @@
-"""The lines above the table: pass@k and whether the run may be believed, and which evaluators and runs there are."""
+"""The lines above the table: pass@k and self-check, evaluators and runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MUTED = "$text-muted"
 
 
 class FiguresLine(Widget):
-    """One line where there is room for all, else as many as it takes, three at most, and one on samples tested again."""
+    """pass@k, self-check and verdicts, on up to three lines, and a line on samples that are being tested again."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -69,7 +69,7 @@ class FiguresLine(Widget):
             else:
                 lines.append(_apart(right, verdicts, width) if _fit(right, verdicts, width) else right)
         if view.totals.again:
-            # What is shown of these samples is not new.
+            # The verdicts of these samples are former ones.
             of, going = plural(view.totals.samples, "sample"), "are being" if view.live else "were to be"
             said = (f"{view.totals.again:,} of {of} {going} tested again", "$verdict-running")
             lines.append(Content.assemble(said, ("; until then their former verdicts, underlined, count", _MUTED)))
@@ -89,14 +89,14 @@ def _apart(left: Content, right: Content, width: int) -> Content:
 
 
 def headline(figures: Figures | None) -> str:
-    """Return the first pass@k for the header, "" while there is none."""
+    """Return the first pass@k for the header, "" if there is none yet."""
     first = figures.passing.pass_at[0] if figures is not None and figures.passing.pass_at else None
     return f"pass@{first.k} {share(first.value)}" if first is not None and first.value is not None else ""
 
 
 def _pass_at(view: RunView, figures: Figures | None) -> Content:
     if figures is None or not view.totals.samples:
-        ended = "pass@k is being counted…" if view.totals.samples else "no samples"
+        ended = "counting pass@k…" if view.totals.samples else "no samples"
         return Content.styled("pass@k comes with the first tested task" if view.live else ended, _MUTED)
     passing = figures.passing
     pieces: list[tuple[str, str]] = []
@@ -176,15 +176,15 @@ _FORMS = (
     (2, True, 100, True), (1, True, 100, True), (1, True, 100, False), (1, False, 100, False), (1, False, 24, False),
     (1, False, 16, False), (0, True, 100, False), (0, False, 16, False),
 )  # fmt: skip
-"""How much is said of each evaluator and run, from the most telling form to the shortest.
+"""Variants of the line, from the longest to the shortest.
 
-1 has pass@k, 2 its interval too; whether a count of samples is said where none is missing; characters that a name may have;
-whether runs have names.
+Per variant: 1 shows pass@k, 2 its interval as well; whether complete sample counts are shown; the maximum length of a
+name; whether runs are named.
 """
 
 
 class EvaluatorLine(Widget):
-    """``evaluators [gpt-5-mini 12/12]  local 3/20  v`` and ``run 1 of 2  H/L``; hidden where there is one of each."""
+    """``evaluators [gpt-5-mini 12/12]  local 3/20  v`` and ``run 1 of 2  H/L``; hidden if there is one of each."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -193,14 +193,14 @@ class EvaluatorLine(Widget):
     """
 
     class EvaluatorSelected(Message):
-        """The name of a group was clicked."""
+        """The name of an evaluator was clicked."""
 
         def __init__(self, group: Group) -> None:
             super().__init__()
             self.group = group
 
     view: reactive[RunView | None] = reactive(None)
-    standings: reactive[EvaluatorResults] = reactive(EvaluatorResults())
+    results: reactive[EvaluatorResults] = reactive(EvaluatorResults())
 
     def watch_view(self, view: RunView | None) -> None:
         self.set_class(view is not None and (len(view.progress) > 1 or len(view.order) > 1), "-open")
@@ -222,7 +222,7 @@ class EvaluatorLine(Widget):
             return Content("")
         pieces = [Content.styled("evaluators ", _MUTED)]
         for at, (one, name) in enumerate(zip(view.progress, short_names(view.progress), strict=True)):
-            value = _value(self.standings.estimates.get(one.group), detail) if one.group is not None else ""
+            value = _value(self.results.estimates.get(one.group), detail) if one.group is not None else ""
             progress = f"{one.decided:,}/{one.total:,}" if one.total else "·"
             if value and not complete and one.decided == one.total:
                 progress = ""
@@ -231,12 +231,12 @@ class EvaluatorLine(Widget):
         return Content.assemble(*pieces, (f" {key_of('regeneration.evaluator')} next", _MUTED))
 
     def _runs(self, view: RunView, names: bool) -> Content:
-        """Return the runs: by the docs that they test where that tells them apart, else the number of the one that is shown."""
+        """Return the runs: by their docs if these differ, else the number of the shown one."""
         if len(view.order) < 2 or view.run.id not in view.order:
             return Content("")
         pieces: list[Content | tuple[str, str]] = []
-        if names and self.standings.runs:
-            runs = self.standings.runs.items()
+        if names and self.results.runs:
+            runs = self.results.runs.items()
             named = (_chosen((docs, _value(estimate, 1)), run == view.run.id) for run, (docs, estimate) in runs)
             pieces += [("docs ", _MUTED), *named, ("  ", "")]
         pieces.append((f"run {view.order.index(view.run.id) + 1:,} of {len(view.order):,} · H/L", _MUTED))

@@ -1,4 +1,4 @@
-"""Better docstrings: asked for in a dialog and handed to an engine; what was kept, written as a patch or a branch."""
+"""The dialogs to improve docstrings, and to export the improved ones as a patch or branch."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 THIS, MARKED, FAILED = "this task", "marked tasks", "all that failed"
-_FUNCTIONS = f"It is {THIS}, {MARKED} or {FAILED}."
+_FUNCTIONS = f"Choose {THIS}, {MARKED} or {FAILED}."
 
 
 class ImprovementDialog(OrderForm["ImprovementPlan"]):
-    """Functions, writer, evaluators, attempts and held-out samples, in a run; ``lines`` are the tasks that each choice means."""
+    """Functions, writer, evaluators, attempts and held-out samples; ``lines`` are the tasks of each choice of functions."""
 
     DIALOG = "improve"
 
@@ -67,14 +67,14 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
         )
         fields = (
             Field("functions", functions,
-                  f"{THIS}, {MARKED} ({key_of('regeneration.mark')} marks), or {FAILED}: documented badly, though their own bodies pass.",
+                  f"{THIS}, {MARKED} ({key_of('regeneration.mark')} marks), or {FAILED}: badly documented, though their original bodies pass.",
                   tuple(lines), needed=_FUNCTIONS, check=self._check_functions),
             writer,
-            Field("evaluator", view.group.evaluator, "Who writes bodies from docstrings; its former samples are used.",
-                  models, needed="Name who writes bodies.", check=partial(check, "the evaluator")),
+            Field("evaluator", view.group.evaluator, "The model that writes bodies from docstrings; its existing samples are used.",
+                  models, needed="Name an evaluator.", check=partial(check, "the evaluator")),
             second, attempts, held_out,
         )  # fmt: skip
-        note = f"A better docstring is kept only where held-out samples gain by it. Enter starts, {key_of('dialog.cancel')} cancels."
+        note = f"A docstring is kept only if held-out samples improve. Enter starts, {key_of('dialog.cancel')} cancels."
         super().__init__(host, "Improve docstrings", fields, plain, note=note)
 
     def _check_functions(self, functions: str) -> None:
@@ -83,14 +83,14 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
 
     def _check_model(self, role: str, model: str) -> None:
         if model in CONTROLS or model.startswith("samples:"):
-            raise UsageError(f"{model.partition(':')[0]} reads no docstrings; name a model.")
+            raise UsageError(f"{model.partition(':')[0]} does not read docstrings; name a model.")
         check_named_model(model, role, self.host.settings)
 
     def read(self, values: Values) -> ImprovementPlan:
         evaluator, chosen = values["evaluator"], self._lines_of[values["functions"]]
         if values["second"] == evaluator:
-            raise BadField("second", "A second evaluator is another model.")
-        # Of another evaluator it is not known yet how the docstrings carry their functions.
+            raise BadField("second", "The second evaluator must be another model.")
+        # For another evaluator it is unknown which functions are badly documented.
         other = evaluator != self._view.group.evaluator
         fit = [line.id for line in chosen if not line.excluded and (line.documented_as is Kind.BADLY or other)]
         if not fit:
@@ -109,11 +109,11 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
     def show(self, order: ImproveOrder) -> None:
         if order.session != self._session:
             self.host.open_session(order.session)
-            self.host.notify(f"An example is only read, so this goes on in a copy: {order.session.stem}.", timeout=8)
+            self.host.notify(f"Examples are read-only; continuing in a copy: {order.session.stem}.", timeout=8)
 
 
 async def ask_and_start(host: WorkbenchApp, view: RunView, lines: Mapping[str, Sequence[TaskLine]]) -> bool:
-    """Show the dialog and start what was chosen; returns whether that was done. Call it from a worker."""
+    """Show the dialog and start the order; returns whether it was started. Call from a worker."""
     session = host.session_path
     if session is None or not may_start(host):
         return False
@@ -124,13 +124,13 @@ async def ask_and_start(host: WorkbenchApp, view: RunView, lines: Mapping[str, S
 
 
 def _unfit(view: RunView) -> str:
-    """Return why the docstrings of a run cannot be improved, "" where they can."""
+    """Return why the docstrings of a run cannot be improved, "" if they can."""
     docs = str(view.plan.get("docs") or "original")
     if docs != "original":
-        return f"Docstrings are improved from samples with the original docs; this run has the docs {docs.partition(':')[0]}."
+        return f"Only the original docs can be improved; this run has the docs {docs.partition(':')[0]}."
     evaluator = view.group.evaluator
     if evaluator in CONTROLS or evaluator.startswith("samples:"):
-        return f"{evaluator.partition(':')[0]} reads no docstrings; press {key_of('regeneration.evaluator')} for another evaluator, or {key_of('regeneration.improve')} in a run of a model."
+        return f"{evaluator.partition(':')[0]} does not read docstrings; press {key_of('regeneration.evaluator')} for another evaluator, or {key_of('regeneration.improve')} in a run of a model."
     return ""
 
 
@@ -139,13 +139,13 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
         none = f"There are no {functions}: {key_of('regeneration.mark')} marks one."
         return none if functions == MARKED else "There is no task here."
     if len(lines) > 1:
-        return f"None of these {len(lines):,} functions is documented badly."
+        return f"None of these {len(lines):,} functions is badly documented."
     line = lines[0]
     if line.excluded:
-        return f"{line.name} is untestable: {line.reason.rstrip('.') or 'its own body does not pass'}."
+        return f"{line.name} is untestable: {line.reason.rstrip('.') or 'its original body does not pass'}."
     if line.documented_as is None:
         return f"{line.name} has no sample with a verdict yet."
-    return f"{line.name} is documented well: {line.passed} of {plural(line.counted, 'sample')} passed."
+    return f"{line.name} is well documented: {line.passed} of {plural(line.counted, 'sample')} passed."
 
 
 def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) -> ImprovementPlan:
@@ -168,24 +168,24 @@ def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) ->
     return resolved_improvement(session, ImprovementPlan(base, **wanted))
 
 
-# -- what was kept, handed over
+# -- export
 
 
 class ExportDocstringsDialog(Form[tuple[str, str]]):
-    """Writes what was kept into a patch, a branch or both, and ends with their names, "" for none."""
+    """Writes the improved docstrings as a patch, a branch or both; dismisses with their names, "" for none."""
 
     def __init__(self, host: WorkbenchApp, came: Improved, checkout: Checkout | None) -> None:
         self._host, self._came, self._checkout = host, came, checkout
         possible = checkout is not None and not host.in_browser
-        self._no_branch = "" if possible else "A branch needs a source that is a folder of a git checkout."
-        about = self._no_branch or "A branch with one commit; the working tree stays as it is. Empty for none."
+        self._no_branch = "" if possible else "A branch requires a source in a git checkout."
+        about = self._no_branch or "Creates a branch with one commit; the working tree is unchanged. Empty for none."
         patch = suggested_path(host, suggested_name(came.plan.base.source))
         fields = (
             Field("patch", patch, paths=not host.in_browser, check=self._check_patch),
             Field("branch", "", about, placeholder="no branch", check=self._check_branch),
         )
-        note = "A file that git apply and git am take; empty for none. It must not be there yet."
-        super().__init__("Write the docstrings that were kept", fields, "patch", note=note, starts="Write")
+        note = "A new file for `git apply` or `git am`; empty for none."
+        super().__init__("Export improved docstrings", fields, "patch", note=note, starts="Write")
 
     def _check_patch(self, patch: str) -> None:
         if not self._host.in_browser:
@@ -197,7 +197,7 @@ class ExportDocstringsDialog(Form[tuple[str, str]]):
 
     def read(self, values: Values) -> tuple[str, str]:
         if not values["patch"] and not values["branch"]:
-            raise BadField("patch", "Name a file, or a branch.")
+            raise BadField("patch", "Name a file or a branch.")
         return values["patch"], values["branch"]
 
     def finish(self, answer: tuple[str, str]) -> None:
@@ -213,12 +213,12 @@ class ExportDocstringsDialog(Form[tuple[str, str]]):
         if file is not None:
             deliver_file(self._host, file, "patch")
         if commit:
-            said = f"The branch {branch} has the docstrings (commit {commit})."
+            said = f"Created branch {branch} with the docstrings (commit {commit})."
             self._host.notify(said, title="Improve docstrings", timeout=10)
         self.dismiss((patch, branch))
 
     def _write(self, file: Path | None, branch: str) -> str:
-        """Write the patch, and make the branch; returns its commit. Raises WorkbenchError for what is there already."""
+        """Write the patch and create the branch; returns its commit. Raises WorkbenchError if either exists."""
         from workbench.improving.changes import patch_of
 
         changes, message, checkout = self._came.changes, self._came.message, self._checkout
@@ -232,7 +232,7 @@ class ExportDocstringsDialog(Form[tuple[str, str]]):
 
 
 async def ask_and_export(host: WorkbenchApp, session: Path, improvement: str) -> None:
-    """Ask for a place and write what was kept of an order there; call it from a worker."""
+    """Ask where to export the improved docstrings of an order; call from a worker."""
     from workbench.orders.improve import improved
 
     came = await asyncio.to_thread(improved, session, improvement)

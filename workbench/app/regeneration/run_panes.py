@@ -1,4 +1,4 @@
-"""The panes of the Regeneration mode, and what is selected in them: what is shown of it, copied, labelled, or come back to."""
+"""The panes of the Regeneration mode, search in a run, and what is selected, copied, labelled or marked."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from workbench.results.samples import failing_tests, samples_of
 from workbench.results.tasks import TaskLine
 
 if TYPE_CHECKING:
-    from workbench.app.toolkit.run_screen import Needle
+    from workbench.app.toolkit.run_screen import SearchText
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow
 
 
-_HOW_TO_COMPARE = "Mark a task, or beside the table its sample, with {regeneration.mark}, an evaluator with {regeneration.mark-evaluator}, then go to another one and press {regeneration.compare}."
+_HOW_TO_COMPARE = "Mark a task or (in its panes) a sample with {regeneration.mark}, or an evaluator with {regeneration.mark-evaluator}; then press {regeneration.compare} on another one."
 _ON_TASKS = frozenset(
     {"filter", "docs", "improve", "sample", "tab", "arrange", "what_went_wrong", "mark", "mark_group", "compare"}
 )
 
 
-# -- a text in a whole run: in names of tasks, candidates, docstrings and failing tests
+# -- search in a run: names of tasks, candidates, docstrings and failing tests
 
 
 @dataclass(frozen=True, slots=True)
 class SampleHit:
-    """One place: a tab of a sample of a task, "" for the task's own row; ``ordinal`` counts the hits of the tab from 0.
+    """A search hit: a tab of a sample, or "" for the row of a task; ``ordinal`` counts the hits of the tab from 0.
 
-    ``reach`` is how many characters must be shown to see it.
+    ``reach`` is the number of characters to load for it.
     """
 
     task: str
@@ -64,9 +64,8 @@ class SampleHit:
 
 
 def hits_of(
-    reader: SessionReader, lines: Sequence[TaskLine], group: Group, needle: Needle, stopped: Callable[[], bool]
+    reader: SessionReader, lines: Sequence[TaskLine], group: Group, needle: SearchText, stopped: Callable[[], bool]
 ) -> Iterator[SampleHit]:
-    """Yield the hits in the tasks of a run."""
     for line in lines:
         if stopped():
             return
@@ -92,8 +91,8 @@ class RunPanes(RunScreen):
     CSS_PATH = "../styles/regeneration.tcss"
     BINDINGS = bindings("regeneration")
     first_pane = "tasks"
-    view: RunView | None = None  # before one was read
-    improvements = ""  # how the last order to improve its docstrings stands
+    view: RunView | None = None  # None until a run is loaded
+    improvements = ""  # status of the last improvement order
     following: RunWatcher
 
     def compose(self) -> ComposeResult:
@@ -128,14 +127,14 @@ class RunPanes(RunScreen):
         self.refresh_bindings()
 
     def uncover(self, pane: Widget) -> None:
-        """Bring a pane to the front where only some have room."""
+        """Bring a pane to the front if only some fit."""
         if not pane.display or self.has_class("-tabs", "-zoomed") or self.has_class("-w-narrow"):
             self.focus_pane(pane)
 
     # -- the selected task and sample
 
     def show_sample(self) -> None:
-        """Show the sample of the task under the cursor, or why there is none."""
+        """Show the selected sample, or why there is none."""
         reader, view = self.workbench.reader, self.view
         if reader is None or view is None:
             return
@@ -163,7 +162,7 @@ class RunPanes(RunScreen):
             self.show_sample()
 
     def search_for(self, text: str) -> None:
-        """Search for a text and go to the first hit in the selected task or below it."""
+        """Search and go to the first hit at or below the selected task."""
         if self.shows_building:
             self.building.find(text)
             return
@@ -186,7 +185,6 @@ class RunPanes(RunScreen):
         return f" · {hit.tab.lower() or 'name'} · {keys}, {key_of('regeneration.escape')} ends"
 
     def go_to_hit(self, hit: SampleHit) -> None:
-        """Select the task and the sample of a hit and bring it into sight."""
         self.go_to(hit.task, hit.sample)
         if hit.tab == "Failing":
             self.uncover(self.detail.failing)
@@ -195,7 +193,7 @@ class RunPanes(RunScreen):
             self.uncover(self.sample)
 
     def labels_written(self) -> None:
-        self.detail.read_again()
+        self.detail.reload()
 
     def title_tasks(self) -> None:
         if self.view is not None:
@@ -206,7 +204,7 @@ class RunPanes(RunScreen):
         reader = self.reader
         self.table.show_leads(self.workbench.marks.letters(reader.path, "task") if reader is not None else {})
 
-    # -- what a key is about
+    # -- bindings and selection
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         view = self.view
@@ -220,7 +218,7 @@ class RunPanes(RunScreen):
             case "evaluator":
                 return view is not None and len(view.groups) > 1
             case "clear_filter":
-                # The keys are asked for before the table is there.
+                # Bindings are checked before the table is mounted.
                 return not self.shows_building and any(table.filter.active for table in self.query(TaskResultTable))
             case "dropped":
                 return view is not None and not view.building and bool(view.tasks)
@@ -247,7 +245,7 @@ class RunPanes(RunScreen):
         return LabelTarget(line.name, line.id)
 
     def subject(self) -> PaneContent:
-        """Return what has the focus: what was excluded, the failing tests, else the sample."""
+        """Return the content of the focused pane: the dropped functions, the failing tests or the sample."""
         if self.shows_building:
             listed = self.building.listed.rows
             return PaneContent("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
@@ -256,7 +254,7 @@ class RunPanes(RunScreen):
     # -- marks
 
     def action_mark(self) -> None:
-        """Mark the task under the cursor, or where a pane that shows its sample has the focus that one; or take the mark away."""
+        """Mark or unmark the selected task or, with the focus on its panes, its sample."""
         if self.detail.has_class("-has-current"):
             self._with_sample(self._toggle_mark)
         else:
@@ -266,11 +264,11 @@ class RunPanes(RunScreen):
         self._toggle_mark(self._group_to_mark())
 
     def action_compare(self) -> None:
-        """Show the marked two side by side, or the marked one beside what is shown; without a mark two evaluators."""
+        """Compare the marked items, or the marked one with the selection; without marks two evaluators."""
         marks = self.workbench.marks
         tasks, (a, b) = marks.of("task"), (self._group_to_mark(further) for further in (0, 1))
         if len(tasks) > 2:
-            said = f"{key_of('regeneration.compare')} compares two tasks, and {len(tasks):,} are marked: take marks away with {key_of('regeneration.mark')}."
+            said = f"{key_of('regeneration.compare')} compares two tasks, but {len(tasks):,} are marked: unmark some with {key_of('regeneration.mark')}."
             self.workbench.notify(said, timeout=6)
         elif tasks:
             self._show_pair(marks.pair("task", self._task_to_mark()))
@@ -291,7 +289,7 @@ class RunPanes(RunScreen):
         letter = marks.letter(one)
         said = f"{letter} is marked: {one.title}; " if letter else "No longer marked."
         if letter == SEVERAL:
-            said = f"{marks.sentence(one.session)}: {{regeneration.improve}} improves the docstrings of those in this table."
+            said = f"{marks.sentence(one.session)}: {{regeneration.improve}} improves their docstrings in this run."
         elif letter == "B":
             said += "{regeneration.compare} shows both side by side."
         elif letter:
@@ -302,7 +300,7 @@ class RunPanes(RunScreen):
 
     def _show_pair(self, pair: MarkedPair | None) -> None:
         if pair is not None:
-            # Whose docstring or prompt is looked at wants to see how these differ.
+            # Start with the text that is shown, such as the docstring.
             self.workbench.show_pair(replace(pair, about=self.detail.in_front))
         else:
             self.workbench.notify(with_keys(_HOW_TO_COMPARE), timeout=6)
@@ -337,6 +335,6 @@ class RunPanes(RunScreen):
             if number < len(samples):
                 then(self._marked("candidate", samples[number].id, title))
             else:
-                self.workbench.notify("This sample was not asked for yet.", timeout=4)
+                self.workbench.notify("This sample was not requested yet.", timeout=4)
 
         self.doing.ask(partial(samples_of, reader, line.id, view.group), done)

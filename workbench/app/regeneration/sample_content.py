@@ -1,4 +1,4 @@
-"""What one sample says: its difference to the original, candidate, docstring, prompt, answer, and the tests that it fails."""
+"""The texts of a sample: diff to the original, candidate, docstring, prompt, answer, and failing tests."""
 
 from __future__ import annotations
 
@@ -39,22 +39,21 @@ if TYPE_CHECKING:
 
 TABS = ("Diff", "Candidate", "Docstring", "Prompt", "Answer")
 SHOWN_AT_FIRST = 64_000
-"""Bytes of a text that are read and shown until the user asks for more."""
+"""Bytes of a text that are loaded until the user asks for more."""
 COMPARED = 200_000
 """Bytes of each body that are compared: matching lines takes quadratic time at worst."""
 _TRACEBACK = 40_000  # bytes of one traceback
 _MESSAGE = 4_000  # characters of one message
-_TESTS = 200  # tests whose tracebacks are laid out
+_TESTS = 200  # tests with tracebacks
 _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
 _OUTCOMES = VERDICTS | {"error": VERDICTS["crashed"], "missing": VERDICTS["invalid"], "skipped": WAITING}
-_SHORT = 80  # lines of both bodies up to which all are shown
-_REPLACED = 3  # verdicts that were replaced, of which the pane tells
+_SHORT = 80  # lines of both bodies up to which the diff shows all
+_REPLACED = 3  # former verdicts that are listed
 GONE = "This task is no longer in the session."
-FORMER = "the former verdict: it stays until the sample has been tested again"
+FORMER = "former verdict, until the sample has been tested again"
 
 
 def empty_tabs(sample: Sample) -> frozenset[str]:
-    """Return the names of the tabs that have nothing to show."""
     candidate, docstring = sample.candidate, sample.task.docstring_blob
     body, answer = (candidate.body_blob, candidate.answer_blob) if candidate is not None else (None, None)
     texts = {"Diff": body, "Candidate": body, "Answer": answer, "Docstring": docstring}
@@ -62,7 +61,6 @@ def empty_tabs(sample: Sample) -> frozenset[str]:
 
 
 def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab: str) -> TextDocument:
-    """Read and lay out all of one tab of a sample."""
     sample = read_sample(reader, task_id, group, number)
     return laid_out(reader, sample, tab, COPIED_AT_MOST) if sample is not None else note(GONE)
 
@@ -70,7 +68,7 @@ def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab
 def read_texts(
     reader: SessionReader, task_id: str, group: Group, number: int, tabs: Iterable[str], limit: int
 ) -> tuple[Sample, dict[str, TextDocument], tuple[str, TextDocument]] | None:
-    """Read a sample with some of its tabs and, under their title, the tests that it failed; None where its task is gone."""
+    """Load a sample with some of its tabs, and its failing tests with their title; None if the task is gone."""
     sample = read_sample(reader, task_id, group, number)
     if sample is None:
         return None
@@ -78,7 +76,7 @@ def read_texts(
 
 
 def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> TextDocument:
-    """Lay out one tab of a sample; ``limit`` bytes of a text are shown."""
+    """Lay out a tab of a sample, up to ``limit`` bytes of a text."""
     candidate = sample.candidate
     if tab == "Docstring":
         return _docstring(reader, sample, limit)
@@ -105,7 +103,7 @@ def title_of(sample: Sample) -> str:
 
 
 def detail_of(sample: Sample) -> str:
-    """Return how the verdict was reached and what the answer took: ``warm · 1,204 tokens · 3.1 s · $0.0012``."""
+    """Return route and cost: ``tested warm · 1,204 tokens · asked 3.1 s · $0.0012``."""
     candidate = sample.candidate
     if candidate is None:
         return ""
@@ -119,7 +117,7 @@ def detail_of(sample: Sample) -> str:
 
 
 def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
-    """Return what there is to know of how the verdict was reached, each with whether it is an alarm."""
+    """Return the remarks on a sample and its verdict, each with whether it is an alarm."""
     candidate = sample.candidate
     remarks = [(in_words(sample.labels), False)] if sample.labels else []
     remarks += [(f"✎ {one_line(text, 300)}", False) for text in sample.annotations]
@@ -148,7 +146,7 @@ def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
 
 
 def _history(former: Sequence[FormerVerdictRow]) -> Iterator[tuple[str, bool]]:
-    """Yield a line for each of the last verdicts that were replaced, the newest first."""
+    """Yield the last replaced verdicts, the newest first."""
     from workbench.pages.wording import former_words
 
     for row in reversed(former[-_REPLACED:]):
@@ -165,31 +163,31 @@ def _decoded(text: str | None) -> object:
 
 
 def waiting_for(sample: Sample) -> str:
-    """Return why a sample has no body to show."""
+    """Return why a sample has no body."""
     candidate = sample.candidate
     if sample.task.state == "excluded" and (candidate is None or candidate.verdict is None):
-        return f"Nothing was asked, because a control does not hold. {one_line(sample.task.reason or '', 600)}".rstrip()
+        return f"Not requested, because a control failed. {one_line(sample.task.reason or '', 600)}".rstrip()
     if candidate is None:
-        return "Not asked: this evaluator has no such sample of this task."
+        return "This evaluator has no such sample of this task."
     if candidate.state == "queued":
-        return "This sample waits for its turn."
+        return "This sample is queued."
     if candidate.state == "asking":
         return "The model is writing this body…"
     if candidate.state == "cancelled":
         return candidate.verdict_reason or "The run was cancelled before this sample was written."
     if candidate.verdict_reason:
         return f"There is no body: {one_line(candidate.verdict_reason, 600)}"
-    return f"No body could be taken out of the answer; press {key_of('regeneration.previous-tab')} for the answer as it came."
+    return f"No body was found in the answer; press {key_of('regeneration.previous-tab')} to see it."
 
 
 def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: int) -> TextDocument:
     if task.body_blob is None:
-        return note("The original body is not kept in this session.")
+        return note("The original body is not stored in this session.")
     bodies = {task.body_blob: f"the original body of task {task.id}"}
     bodies[candidate.body_blob or ""] = f"the body of candidate {candidate.id}"
     too_long = any(reader.size(digest) > COMPARED for digest in bodies)
     cut = f"Only the first {size_of(COMPARED)} of each body are compared." if too_long else None
-    # A sentence instead of a body would be compared like one.
+    # shown() would return an error message, which must not be compared as a body.
     try:
         texts = {
             digest: without_margin(reader.text(digest, COMPARED, of=of)).split("\n") for digest, of in bodies.items()
@@ -198,7 +196,7 @@ def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: 
         return note(str(error))
     before, after = texts[task.body_blob], texts[candidate.body_blob or ""]
     whole = len(before) + len(after) <= _SHORT
-    # Tabs and spaces that look the same are no difference.
+    # Compare the displayed text: tabs equal spaces.
     diff = line_diff(before, after, _SHORT if whole else 3, prepared)
     if diff:
         return joined([difference(diff, places=not whole)], cut=cut)
@@ -222,7 +220,7 @@ def _docstring(reader: SessionReader, sample: Sample, limit: int) -> TextDocumen
     if task.leak is not None:
         parts.append(plain(f"It repeats {percent(task.leak)} of the body's token sequences.", style="dim"))
     if task.docstring_blob is None:
-        return joined([*parts, plain(""), note("There is no docstring: the model sees the signature only.")])
+        return joined([*parts, plain(""), note("No docstring: the model sees the signature only.")])
     text, cut = _cut(reader, task.docstring_blob, limit, f"the docstring of task {task.id}")
     return replace(joined([*parts, plain(""), plain(text)], cut=cut), text=text)
 
@@ -242,7 +240,7 @@ def _prompt(reader: SessionReader, sample: Sample, limit: int) -> TextDocument:
         named = zip(("prompt", "context"), versions, strict=False)
         parts = [heading("Prompt", " · ".join(f"{what} {one_line(version, 40)}" for what, version in named))]
     else:
-        return note("The prompt is written when the model is asked.")
+        return note("The prompt is built when the model is asked.")
     if not messages:
         parts.append(note("", "The messages cannot be read."))
     for role, content in messages:
@@ -269,7 +267,7 @@ def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, 
 
 
 def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, TextDocument]:
-    """Return a title and the tests that a sample did not pass, with messages and tracebacks, or why there are none."""
+    """Return a title and the failing tests with messages and tracebacks, or why there are none."""
     candidate = sample.candidate
     if candidate is None or candidate.verdict is None:
         wrong = _wrong_controls(reader, sample) if sample.task.state == "excluded" else []
@@ -286,13 +284,13 @@ def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, TextDocumen
     if len(rows) > _TESTS:
         lines.append(styled((f"… and {len(rows) - _TESTS:,} more tests", "notice")))
     if not lines:
-        lines = [styled((f"{candidate.verdict}; no test said why.", "dim"))]
+        lines = [styled((f"{candidate.verdict}; no test failed.", "dim"))]
     former = ", by the former verdict" if candidate.again else ""
     return f"failing tests {len(rows):,}{former}", of_lines(lines)
 
 
 def _wrong_controls(reader: SessionReader, sample: Sample) -> list[TextLine]:
-    """Lay out what took a task out: the control that does not hold, with the tests that it did not pass."""
+    """Lay out the failed control that excluded a task, with its failing tests."""
     lines: list[TextLine] = []
     for row in reader.candidates(sample.task.run_id, sample.task.id):
         if not row.control or not row.verdict:

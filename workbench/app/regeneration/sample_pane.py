@@ -1,4 +1,4 @@
-"""The panes of the selected sample: its tabs, its texts below one another where there is room, and its failing tests."""
+"""The panes of the selected sample: its tabs, its texts stacked where there is room, and its failing tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXTS = ("Candidate", "Docstring", "Prompt")
 
 
 class SamplePane(TabbedText):
-    """Difference, candidate, docstring, prompt and answer of one sample."""
+    """Diff, candidate, docstring, prompt and answer of a sample."""
 
     short = "Sample"
     at_first = SHOWN_AT_FIRST
@@ -54,7 +54,7 @@ class SamplePane(TabbedText):
         yield TextPane(id="sample-text")
 
     def begin(self) -> None:
-        """Another sample comes: of its text so much is shown as of any at first."""
+        """Another sample comes: reset the limit."""
         self._limit = SHOWN_AT_FIRST
 
     def show_nothing(self, sentence: str, title: str = "") -> None:
@@ -86,7 +86,7 @@ class SamplePane(TabbedText):
 
 
 class TextsPane(Pane):
-    """What the tabs of the sample have besides the difference: each in its own part, under its name."""
+    """Candidate, docstring and prompt below one another; only on large terminals."""
 
     def __init__(self) -> None:
         super().__init__(short="Texts", id="given", classes="pane -off")
@@ -98,12 +98,11 @@ class TextsPane(Pane):
 
     @property
     def current(self) -> tuple[str, TextPane]:
-        """The text with the focus, else the first one."""
+        """The focused text, else the first."""
         texts = list(zip(TEXTS, self.query(TextPane), strict=True))
         return next((one for one in texts if one[1].has_focus), texts[0])
 
     def show(self, documents: Mapping[str, TextDocument], *, keep_place: bool = False) -> None:
-        """Show texts by their names; the others are empty."""
         self.titled("candidate, docstring, prompt")
         for name, text in zip(TEXTS, self.query(TextPane), strict=True):
             text.show(documents.get(name, note("")), keep_place=keep_place)
@@ -113,14 +112,14 @@ _SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".m
 
 
 class SampleDetail(Container):
-    """Three panes of one sample, which is read once for all of them; the one in the middle is there only where all have room."""
+    """Three panes of a sample, which is loaded once for all; the middle one needs a large terminal."""
 
     def __init__(self) -> None:
         super().__init__(id="detail", classes="pane-group")
         self.loader = LatestWorker(self, "sample")
         self._now: tuple[SessionReader, RunView, TaskLine, int] | None = None
         self._candidate = ""
-        self._whole: Callable[[str], TextDocument] | None = None  # reads all of a text of the sample that is shown
+        self._whole: Callable[[str], TextDocument] | None = None  # reads a whole text of the shown sample
 
     def compose(self) -> ComposeResult:
         yield SamplePane(self)
@@ -133,13 +132,12 @@ class SampleDetail(Container):
     failing_text = getters.query_one("#failing-text", TextPane)
 
     def switch(self, *, off: bool, abreast: bool) -> None:
-        """Switch the panes off, or the one in the middle where not all have room."""
+        """Show or hide the panes; the middle one is hidden unless ``abreast``."""
         for pane in (self.sample, self.failing):
             pane.set_class(off, "-off")
         self.texts.set_class(off or not abreast, "-off")
 
     def show_nothing(self, sentence: str) -> None:
-        """Say why there is no sample."""
         self._now, self.loader.asked, self.loader.shown = None, (), ()
         self._say(sentence, "", note(""))
 
@@ -157,17 +155,17 @@ class SampleDetail(Container):
         self.ask()
 
     def reading_all(self, name: str) -> Callable[[], TextDocument] | None:
-        """Return what reads in a thread all of a text, None where no sample is shown."""
+        """Return work for a thread that reads a whole text, None if no sample is shown."""
         return partial(self._whole, name) if self._whole is not None else None
 
-    def read_again(self) -> None:
-        """Something was noted on the sample: read it once more."""
+    def reload(self) -> None:
+        """Reload the sample: its labels changed."""
         self.loader.asked = ()
         self.ask()
 
     @property
     def candidate(self) -> str:
-        """The id of the sample that is shown, "" where it was not asked for yet or is still being read."""
+        """The id of the shown sample, "" if it was not requested or is loading."""
         return self._candidate if self.loader.asked == self.loader.shown else ""
 
     def ask(self) -> None:
@@ -194,31 +192,30 @@ class SampleDetail(Container):
             self.failing_text.show(failing, keep_place=key[:4] == before[:4])
 
         def failed(sentence: str) -> None:
-            # What stands there is of another sample: "1 test passed" must not stand under a failed one.
+            # Clear the panes: they show another sample.
             self._say(sentence, f"{one_line(line.name, 40)} · sample {number + 1}", note(sentence))
 
         read = partial(sample_content.read_texts, reader, line.id, group, number, names, limit)
         self.loader.ask_for(key, read, done, failed)
 
     def mark(self, needle: str) -> None:
-        """Mark a text wherever it stands, "" for no marks."""
         for text in self.query(TextPane):
             text.find(needle)
 
     @property
     def in_front(self) -> str:
-        """The name of the tab or text with the focus: ``Diff``, ``Docstring``; "" where none has it."""
+        """The name of the focused tab or text: ``Diff``, ``Docstring``; "" if none has the focus."""
         if self.texts.has_class("-current"):
             return self.texts.current[0]
         return self.sample.tab if self.sample.has_class("-current") else ""
 
     def subject(self) -> PaneContent:
-        """Return the text with the focus, else the current tab of the sample."""
+        """Return the focused text, else the current tab."""
         if self.failing.has_class("-current"):
             return PaneContent("the failing tests", self.failing_text.document.text, ".txt")
         in_texts = self.texts.has_class("-current")
         name, text = self.texts.current if in_texts else (self.sample.tab, self.sample.text)
-        # While a tab is being read, what stands there is another one's.
+        # While a tab is loading, the pane shows another one.
         partly = text.document.cut or self.loader.asked != self.loader.shown
         whole, suffix = self.reading_all(name) if partly else None, _SUFFIXES.get(name, ".txt")
         return PaneContent(f"the {name.lower()}", text.document.text, suffix, whole=whole)

@@ -1,4 +1,4 @@
-"""All evaluators and doc variants side by side: pass@k of each group and run, and the cells of the groups not in front."""
+"""The results of all evaluators and doc variants: pass@k of each group and run, and the samples of the other groups."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 MOST_RUNS = 6
-"""Runs of the same source of which the docs are named, and of which samples are looked up."""
+"""Maximum number of runs of the same source that are named and whose samples are loaded."""
 MOST_VARIANTS = 3
-"""Doc variants of other runs whose samples stand beside those in front, the newest ones."""
+"""Maximum number of doc variants of other runs that are shown, the newest ones."""
 LONGEST_EVALUATOR, LONGEST_DOCS = 12, 20
-"""Cells that a name may have above a column of samples."""
+"""Maximum width of a name above a column of samples."""
 Cells = Mapping[str, "tuple[SampleState, ...]"]
-"""Samples by the task of the run that is shown."""
+"""Samples by task of the shown run."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherSamples:
-    """The samples of another evaluator or doc variant, by its short name."""
+    """The samples of another evaluator or doc variant, with its short name."""
 
     name: str
     samples: Cells
@@ -40,10 +40,11 @@ class OtherSamples:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorResults:
-    """pass@k (for the first k of the run) of each group, and the samples of each by task.
+    """pass@k (for the first k of the run) and the samples of each group.
 
-    ``runs`` has the docs of each run of the source and pass@k of the evaluator that is shown, where the docs tell runs apart;
-    ``variants`` for each group what was asked the same way of other runs of the source with other docs.
+    ``runs`` has the docs of each run of the source and pass@k of the shown evaluator, if the docs differ between
+    runs. ``variants`` has for each group the samples of other runs of the source with other docs and the same
+    arguments.
     """
 
     estimates: Mapping[Group, Estimate] = field(default_factory=dict)
@@ -53,7 +54,7 @@ class EvaluatorResults:
 
 
 def other_samples(view: RunView, standings: EvaluatorResults) -> tuple[str, tuple[OtherSamples, ...]]:
-    """Return the short name of the group in front, and the samples of the others; ("", ()) where there are none."""
+    """Return the short name of the shown group and the samples of the others; ("", ()) if there are none."""
     others = [group for group in view.groups if group != view.group and group in standings.samples]
     variants = standings.variants.get(view.group, ())
     if not others:
@@ -64,19 +65,18 @@ def other_samples(view: RunView, standings: EvaluatorResults) -> tuple[str, tupl
         OtherSamples(names.get(group) or one_line(group.evaluator, LONGEST_EVALUATOR), standings.samples[group])
         for group in others
     ]
-    # Among names of evaluators a bare "none" would not say what it is.
+    # "docs" distinguishes a variant called "none" from an evaluator.
     found += [OtherSamples(shortened(f"docs {one.name}", LONGEST_DOCS), one.samples) for one in variants]
     return names.get(view.group, ""), tuple(found)
 
 
 def _docs_title(words: str) -> str:
-    """Return docs as they fit above a column: ``llm:openai/gpt-5-mini`` is ``llm:gpt-5-mini``."""
+    """Return docs as a column title: ``llm:openai/gpt-5-mini`` becomes ``llm:gpt-5-mini``."""
     system, colon, model = words.partition(":")
     return shortened(one_line(f"{system}{colon}{model.rpartition('/')[2]}", 100), LONGEST_DOCS)
 
 
 def load_evaluator_results(reader: SessionReader, view: RunView) -> EvaluatorResults:
-    """Read how all groups of a run, and the runs beside it, stand."""
     several, alone = len(view.groups) > 1, len(view.order) < 2
     estimates = _estimates(reader, view.run.id, view.ks[0]) if several else {}
     return EvaluatorResults(
@@ -94,11 +94,11 @@ def _estimates(reader: SessionReader, run_id: str, k: int) -> dict[Group, Estima
 
 
 def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[OtherSamples, ...]]:
-    """Read the samples of other docs beside each group of a run, from the newest run of the same source that has them.
+    """Load the samples of other docs for each group of a run, from the newest run of the same source that has them.
 
-    They were asked of the same evaluator with the same prompt, context and settings, so that the docs are all that differs.
-    Tasks have other ids there: they are joined as two groups are compared (:func:`workbench.comparison.groups.join_tasks`). At most
-    :data:`MOST_RUNS` runs are read, and :data:`MOST_VARIANTS` variants stand beside a group, in the order of their runs.
+    They have the same evaluator, prompt, context and settings, so that only the docs differ. Tasks have other ids
+    there and are joined as in :func:`workbench.comparison.groups.join_tasks`. At most :data:`MOST_RUNS` runs are
+    read and :data:`MOST_VARIANTS` variants returned per group, in the order of their runs.
     """
     from workbench.comparison.groups import join_tasks
 
@@ -121,7 +121,7 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
 
 
 def _titled(named: Mapping[str, Cells]) -> tuple[OtherSamples, ...]:
-    """Return doc variants by their short names, by the whole ones where two would be called alike; oldest run first."""
+    """Return doc variants by their short names, or by the whole ones if two would be equal; oldest run first."""
     brief = [_docs_title(words) for words in named]
     return tuple(
         OtherSamples(title if brief.count(title) == 1 else shortened(one_line(words, 100), LONGEST_DOCS), cells)

@@ -1,4 +1,4 @@
-"""Ask for a regeneration run in one dialog, plan it in a thread, and show it as it goes."""
+"""The dialog that starts a regeneration run."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _FIRST_CASE = "word_counter"
 class RegenerationDialog(OrderForm["RegenerationPlan"]):
     """Source, docs and their scope, evaluator, samples and limit of a run.
 
-    ``cases`` complete what is typed; ``source`` and ``docs`` stand in their fields at first, "" for what was answered last;
-    ``busy`` says whether a run of the open session is under way or waits.
+    ``cases`` complete the source. ``source`` and ``docs`` are initial values, "" for the last answers. ``busy``
+    says that another run of the session is active.
     """
 
     DIALOG = "regenerate"
@@ -55,7 +55,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         plain = defaults(host.settings)
         answers = last_answers(self.DIALOG, plain)
         if source:
-            del plain["source"]  # it was not answered here
+            del plain["source"]  # not stored as an answer
         source = source or answers["source"] or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
         answers |= {"source": source, "docs": docs or answers["docs"]}
         fields = plan_fields(RegenerationPlan, answers, host.settings, source={"known": cases})
@@ -71,16 +71,16 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         return RegenerateOrder(place, plan)
 
     def estimate(self, order: RegenerateOrder) -> Estimate:
-        """Return what its candidates and what its docs ask before them take, without what the session has already."""
+        """Estimate candidates and documentation, without what the session has already."""
         plan, measured = order.plan, self.measured(order.session)
         told = estimate_ask(measured, plan.source, Ask(plan.evaluator, plan.samples, limit=plan.limit))
-        # Evaluator and samples are the same to a doc system: typing these must not have it counted again.
+        # Evaluator and samples do not affect the doc system: do not recount when they are edited.
         asked = replace(plan, evaluator="reference", samples=1), order.session
         try:
             if asked not in self._documentation:
                 self._documentation = {asked: RegenerateOrder(order.session, asked[0]).documentation(measured)}
         except (WorkbenchError, OSError):
-            return told  # what cannot be used is said by the order itself
+            return told  # the order reports the error when it starts
         return replace(told, documentation=self._documentation[asked])
 
     def summary(self, plan: RegenerationPlan, values: Values) -> str:
@@ -108,18 +108,18 @@ def _about_evaluator(values: Values) -> str:
 
 
 async def ask_and_start(host: WorkbenchApp, source: str = "", docs: str = "") -> None:
-    """Show the dialog and start what was chosen; call it from a worker."""
+    """Show the dialog and start the run; call from a worker."""
     from workbench.catalog import load_cases
 
     if may_start(host):
         cases, _ = await asyncio.to_thread(load_cases)
-        busy = await asyncio.to_thread(runs.something_runs, host.reader)
+        busy = await asyncio.to_thread(runs.has_active_run, host.reader)
         dialog = RegenerationDialog(host, [case.id for case in cases], source, docs, busy=busy)
         await host.push_screen_wait(dialog)
 
 
 def defaults(settings: Settings) -> dict[str, str]:
-    """Return what stands in the dialog where nothing was answered before: what the command line takes."""
+    """Return the default answers, as on the command line."""
     from workbench.orders.defaults import regeneration_plan
 
     return answers_of(regeneration_plan(settings))

@@ -25,7 +25,7 @@ from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
 
 LEAK, DISAGREES, FLAKY = "≈", "≠", "~"
-"""Marks before the name of a function: its docstring carries the code, re-checks disagree, unstable tests execute it."""
+"""Marks before a function's name: its docstring contains the code, re-checks disagree, unstable tests execute it."""
 NO_TAG = "(no tag)"
 _FORMER = "former-"
 _KIND_STYLES = {Kind.BADLY: "bad", Kind.UNTESTABLE: "dim"}
@@ -70,7 +70,7 @@ def _failing(line: TaskLine) -> Part:
 
 
 def route_of(line: TaskLine) -> str:
-    """Return the paths that gave the verdicts of a task, fastest first: ``hot``, or ``h+w`` where there were several."""
+    """Return the routes of a task's verdicts, fastest first: ``hot``, or ``h+w`` for several."""
     taken = line.routes
     return taken[0] if len(taken) == 1 else "+".join(route[0] for route in taken)
 
@@ -84,7 +84,7 @@ def _passed_of(samples: Sequence[SampleState]) -> Part:
 
 def _other(one: OtherSamples) -> TableColumn[TaskLine]:
     def cells(line: TaskLine) -> list[Part]:
-        # "–" where that evaluator was never asked, or that run has no such task.
+        # A dash: the evaluator was not asked, or the run lacks the task.
         return [cell_of(sample) for sample in one.samples.get(line.id, ())] or [(NOTHING, "dim")]
 
     return TableColumn(title=one.name, cell=cells, width=max(7, len(one.name)), widest=20, text=True,
@@ -105,7 +105,7 @@ def _pass_at(place: int, k: int) -> TableColumn[TaskLine]:
                   sort=value, figure=figure)  # fmt: skip
 
 
-# -- what a filter may ask
+# -- filters
 
 Rule = Callable[[TaskLine], bool]
 TaskFilter = Filter[TaskLine]
@@ -148,17 +148,17 @@ QUESTIONS: tuple[FilterFacet[TaskLine], ...] = (
         FilterOption("unknown", "not measured", "cover not measured", lambda line: line.coverage is None),
     )),
     FilterFacet("documented", "documented", (
-        FilterOption("well", "well: half of the samples or more passed", "documented well", _is(Kind.WELL)),
-        FilterOption("badly", "badly: fewer passed, though the tests can be passed", "documented badly", _is(Kind.BADLY)),
-        FilterOption("untestable", "untestable: its own body does not pass", "untestable", _is(Kind.UNTESTABLE)),
+        FilterOption("well", "well: at least half of the samples passed", "documented well", _is(Kind.WELL)),
+        FilterOption("badly", "badly: fewer passed, though the original does", "documented badly", _is(Kind.BADLY)),
+        FilterOption("untestable", "untestable: the original body does not pass", "untestable", _is(Kind.UNTESTABLE)),
     )),
     FilterFacet("leak", "docstring", (
-        FilterOption("leaking", "≈ carries the code", "≈ leaking", lambda line: line.leaking),
-        FilterOption("clean", "does not carry the code", "not leaking", lambda line: not line.leaking),
+        FilterOption("leaking", "≈ contains the code", "≈ leaking", lambda line: line.leaking),
+        FilterOption("clean", "does not contain the code", "not leaking", lambda line: not line.leaking),
     )),
     FilterFacet("flaky", "tests", (
-        FilterOption("flaky", "~ unstable ones execute it", "~ flaky", lambda line: line.unstable > 0),
-        FilterOption("stable", "stable ones only", "not flaky", lambda line: not line.unstable),
+        FilterOption("flaky", "~ some are unstable", "~ flaky", lambda line: line.unstable > 0),
+        FilterOption("stable", "all stable", "not flaky", lambda line: not line.unstable),
     )),
     FilterFacet("route", "route", (
         FilterOption("hot", "only hot", "hot only", lambda line: line.routes == ("hot",)),
@@ -174,7 +174,7 @@ EVERYTHING: TaskFilter = Filter(QUESTIONS, lambda line: f"{line.path}::{line.nam
 
 
 class TaskResultTable(VirtualTable[TaskLine]):
-    """The tasks of a run; ``revision`` counts up whenever rows change."""
+    """The tasks of a run; ``revision`` increases when rows change."""
 
     DEFAULT_CSS = """
     TaskResultTable {
@@ -198,18 +198,18 @@ class TaskResultTable(VirtualTable[TaskLine]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda line: line.id, groupings=GROUPINGS, id=id)
         self.filter = EVERYTHING
-        self.sample = 0  # of the selected task
+        self.sample = 0  # index in the selected task
         self.ks: tuple[int, ...] = ()
-        self.others: tuple[OtherSamples, ...] = ()  # where there is room for those of evaluators and docs not in front
-        self.only_path = ""  # the file of all tasks, where it needs no column
+        self.others: tuple[OtherSamples, ...] = ()  # samples of other evaluators and docs, on wide terminals
+        self.only_path = ""  # the file of all tasks, if there is only one
         self.revision = 0
         self._shown_name = ""
-        self._kept = True  # the task under the cursor stays though it passes the filter no more
+        self._kept = True  # keep the selected task though it no longer matches the filter
 
-    # -- what is in it
+    # -- content
 
     def put_tasks(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
-        """Show these tasks in place of all others; cursor, filter and arrangement stay."""
+        """Replace all tasks; cursor, filter and arrangement stay."""
         self.ks, self._next_order = ks, f"pass@{ks[0]}" if ks else ""
         self.revision += 1
         paths = {line.path for line in lines}
@@ -219,7 +219,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         self.move_sample(0)
 
     def _columns(self, rows: Sequence[TaskLine]) -> list[TableColumn[TaskLine]]:
-        """Return the columns that say something of some tasks; a new one is an entry here (docs/extending/column.md)."""
+        """Return the columns that apply to these tasks; a new column is an entry here (docs/extending/column.md)."""
         files = len({line.path for line in rows}) > 1
         several = len({name for line in rows for name in line.sandboxes}) > 1
         return [
@@ -248,7 +248,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         ]  # fmt: skip
 
     def _samples(self, line: TaskLine) -> list[Part]:
-        """A former verdict, whose sample is being tested again, has a style of its own; so has the selected sample."""
+        """Return a cell per sample; former verdicts and the selected sample have their own style."""
         picked = self.sample if self.selected is line else -1
         cells = []
         for at, sample in enumerate(line.samples):
@@ -261,13 +261,12 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return super().update_rows(fresh)
 
     def show_beside(self, shown: str, others: Sequence[OtherSamples]) -> None:
-        """Show the samples of other evaluators and doc variants beside those in front, called ``shown``; () shows none."""
+        """Show the samples of other evaluators and doc variants as columns beside those called ``shown``; () shows none."""
         if (shown, tuple(others)) != (self._shown_name, self.others):
             self._shown_name, self.others = shown, tuple(others)
             self.put_tasks(self.rows, self.ks)
 
     def set_filter(self, wanted: TaskFilter) -> None:
-        """Show only the tasks that a filter lets through."""
         self.filter, self._kept = wanted, False
         self.rearrange()
         self._kept = True
@@ -276,7 +275,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
     def filtered(self, rows: Sequence[TaskLine]) -> list[TaskLine]:
         passing = self.filter.passing(rows)
         here = self._places.get(self.selected.id) if self._kept and self.selected is not None else None
-        if here is not None and here not in passing:  # what a person reads must not jump away
+        if here is not None and here not in passing:  # the task that the user reads must not disappear
             insort(passing, here)
         return [rows[place] for place in passing]
 
@@ -294,13 +293,13 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return f"{one_line(group.name, 200)}  {shown}{plural(there, 'task')}"
 
     def move_sample(self, step: int) -> None:
-        """Select the next or previous sample of the task; at the ends it stays."""
+        """Select the next or previous sample of the task, stopping at the ends."""
         last = len(self.selected.samples) - 1 if self.selected is not None else 0
         self.sample = max(0, min(self.sample + step, last))
         self.refresh()
 
     def move_task(self, step: int) -> None:
-        """Go to the next or previous task, past the headings of groups; where none is shown, to the next heading."""
+        """Go to the next or previous task, skipping group headings; without one, to the next heading."""
         after = range(self.cursor + step, self.row_count() if step > 0 else 0, step)
         self.set_cursor(next((at for at in after if self._is_task(at)), self.cursor + step), step)
 
@@ -308,7 +307,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return self.selectable(index) and not isinstance(self._line(index), TableGroup)
 
     def go_to_task(self, task_id: str, sample: int | None = None) -> bool:
-        """Select a task, through the filter if need be; False if it is not in the table."""
+        """Select a task, clearing the filter if necessary; returns False if it is not in the table."""
         if not self.knows(task_id):
             return False
         if all(line.id != task_id for line in self.shown):
@@ -319,7 +318,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return True
 
     def titles(self, view: RunView) -> tuple[str, str]:
-        """Return what stands over the table, and below: how many tasks there are and are shown, and what became of the others."""
+        """Return the title and the subtitle: how many tasks there are and are shown, and what happened to the others."""
         shown, known = len(self.shown), max(view.tasks, len(self.rows))
         title, parts = f"Tasks {known:,}", []
         if self.filter.active:

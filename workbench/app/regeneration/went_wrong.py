@@ -1,4 +1,4 @@
-"""What went wrong in a run: groups of failures, tasks that nobody solves, tests that fail most, and pass@k by m and by file."""
+"""Failure analysis of a run: groups of failures, unsolved tasks, frequently failing tests, pass@k by m and by file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
-from workbench.app.regeneration.findings import COMING, FindingRow, FindingsScreen, Listing, TitledTexts, columns
+from workbench.app.regeneration.findings import LOADING, FindingRow, FindingsScreen, Listing, TitledTexts, columns
 from workbench.app.regeneration.sample_content import laid_out
 from workbench.app.regeneration.wording import short_name, test_name
 from workbench.app.toolkit.document import (
@@ -57,11 +57,11 @@ FAILURES, UNSOLVED, TESTS, CURVE, BY_FILE = TABS = (
 )  # fmt: skip
 """The tabs."""
 LEVELS: Final = {FAILURES: None, f"{FAILURES} by error": same_error, f"{FAILURES} by exception": same_exception}
-"""How alike failures of one group are: the same tests and error, the same error whatever test, the same exception."""
-_BAR = 16  # cells of a bar that is full
+"""How similar the failures of a group are: same tests and error, same error in any test, same exception."""
+_BAR = 16  # cells of a full bar
 _TRACEBACK = 40_000  # bytes
 _GONE = "This run is not in the open session: press {went-wrong.back}."
-NOT_KEPT = "The source of this test is neither in this session nor in the cache; the traceback has what is known of it."
+NO_SOURCE = "The source of this test is neither in the session nor in the cache; here is the traceback."
 _OF_FAILURES = columns(
     ("cand.", 6, True), ("tasks", 5, True), ("tests", 5, True), ("what", 19, False), ("message", 0, False), ("place", 30, False),
 )  # fmt: skip
@@ -77,7 +77,7 @@ _OF_TESTS = columns(("test", 0, False), ("candidates", 10, True), ("tasks", 5, T
 def load_findings(
     reader: SessionReader, run_id: str, group: Group | None, stopped: Callable[[], bool] = lambda: False
 ) -> dict[str, Listing]:
-    """Read why candidates of a run fail, of one group or (None) of all: the lists by their titles."""
+    """Load why candidates of a run failed, of one group or (None) of all, as lists by title."""
     from workbench.results.failures import diagnose
     from workbench.results.samples import results_by_group
 
@@ -105,7 +105,7 @@ def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
 
 
 def members_of(group: FailureGroup) -> Listing:
-    """Return the candidates of a group, the one with the smallest difference to the original first."""
+    """Return the candidates of a failure group, the smallest difference to the original first."""
 
     def entry(one: FailedCandidate) -> FindingRow:
         message = one.lead.message if one.lead is not None and one.lead.message else one.reason
@@ -120,7 +120,7 @@ def members_of(group: FailureGroup) -> Listing:
 def _entry(
     cells: tuple[str, ...], one: FailedCandidate | None, test: str = "", of: FailureGroup | None = None
 ) -> FindingRow:
-    """Return a row for a candidate, with the test that is shown beside it, "" for its leading one."""
+    """Return a row for a candidate, with the test to show beside it, "" for its leading one."""
     return FindingRow(cells, of or one, partial(load_texts, one=one, test=test) if one is not None else None)
 
 
@@ -142,8 +142,8 @@ def _unsolved(found: Diagnosis, names: dict[str, str]) -> Listing:
         where = _where(best) if best is not None else NOTHING
         name = one_line(names.get(task.task, task.task), 300)
         entries.append(_entry((name, f"{task.samples:,}", f"{task.evaluators:,}", fewest, where), best))
-    said = f"{len(found.unsolved):,} of {plural(len(names), 'task')}, whoever wrote the body"
-    return Listing(_OF_UNSOLVED, tuple(entries), said, "Every task with a sample is solved by some candidate.")
+    said = f"{len(found.unsolved):,} of {plural(len(names), 'task')}, by any evaluator"
+    return Listing(_OF_UNSOLVED, tuple(entries), said, "Every task with samples is solved by some candidate.")
 
 
 def _tests(found: Diagnosis) -> Listing:
@@ -163,7 +163,7 @@ def _tests(found: Diagnosis) -> Listing:
 
 
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> dict[str, Listing]:
-    """Compute pass@k of a group by the number of samples and by k, both with intervals, and by file."""
+    """Load pass@k of a group by the number of samples and by k, with intervals, and by file."""
     from workbench.regeneration.outcome import pass_by, pass_by_k, pass_by_samples
     from workbench.results.failures import verdict_sequences
     from workbench.results.samples import results_by_group
@@ -182,7 +182,7 @@ def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[i
 
 
 def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
-    """Return a row per file, the hardest first, with a bar of pass@k for each k; full is 1."""
+    """Return a row per file, the hardest first, with a bar of pass@k for each k."""
     declared = [("file", 0, False), ("tasks", 5, True)]
     for k in ks:
         declared += [(f"pass@{k}", 7, True), ("", _BAR, False)]
@@ -215,11 +215,11 @@ def _estimate(estimate: Estimate | None) -> tuple[str, str]:
     return share(estimate.value), f"[{estimate.low:.2f}, {estimate.high:.2f}]" if known else ""
 
 
-# -- the candidate under the cursor
+# -- the selected candidate
 
 
 def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> TitledTexts:
-    """Read how a candidate fails a test, without one its leading test, and what it wrote."""
+    """Load how a candidate fails a test (by default its leading one), and what it wrote."""
     task, candidate = reader.task(one.task), reader.candidate(one.id)
     if task is None or candidate is None:
         return ("", note("This candidate is no longer in the session.")), ("", EMPTY)
@@ -230,7 +230,7 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
     failing = {row.test_id: row for row in reader.failing_tests(one.id)}
     row = failing.get(test or (one.lead.test if one.lead is not None else ""))
     if row is None:
-        said = f"{VERDICTS.get(one.verdict, '?')} {one.verdict}: {one.reason or 'no test said why.'}"
+        said = f"{VERDICTS.get(one.verdict, '?')} {one.verdict}: {one.reason or 'no test failed.'}"
         return ("no failing test", note(prepared(said))), (title, body)
     trace = reader.shown(row.traceback_blob, "this traceback", _TRACEBACK) if row.traceback_blob else ""
     found = source_of_test(text_of_test_file(reader, task, row.test_id), row.test_id, trace)
@@ -239,12 +239,12 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
     else:
         said_lines = prepared(trace or row.message).split("\n")
         lines = [styled((part, "bad" if part[:1].strip() else ""), indent=4) for part in said_lines]
-        shown = of_lines([styled((NOT_KEPT, "dim"), indent=4), TextLine(""), *lines])
+        shown = of_lines([styled((NO_SOURCE, "dim"), indent=4), TextLine(""), *lines])
     return (one_line(row.test_id, 200), shown), (title, body)
 
 
 def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[TextLine]:
-    """Lay out a test with its line numbers; below the asserting line stands what it said."""
+    """Lay out a test with line numbers; the failure message follows the asserting line."""
 
     def told(below: str) -> Iterator[TextLine]:
         indent = " " * (len(below) - len(below.lstrip(" ")))
@@ -270,9 +270,9 @@ def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> I
 
 
 class WentWrongScreen(FindingsScreen):
-    """Findings; beside them the test that says most, and the difference of the candidate that stands for it.
+    """Findings, and for the selected one the failing test and the diff of its candidate.
 
-    ``opened`` is called with a candidate that is to be shown in the mode.
+    ``opened`` is called with a candidate to show in the mode.
     """
 
     mode_name = "What went wrong"
@@ -282,11 +282,11 @@ class WentWrongScreen(FindingsScreen):
     def __init__(self, view: RunView, opened: Callable[[FailedCandidate], None]) -> None:
         super().__init__()
         self._view, self._open_candidate = view, opened
-        self.group: Group | None = view.group  # whose candidates; None for all
+        self.group: Group | None = view.group  # None for all groups
         self.tab = FAILURES
-        self._level = FAILURES  # how alike failures of one group are, a key of LEVELS
-        self._opened: FailureGroup | None = None  # the group whose members are listed in place of all groups
-        self.listings: dict[str, Listing] = {}  # what is there, by title
+        self._level = FAILURES  # a key of LEVELS
+        self._opened: FailureGroup | None = None  # the group whose members are listed
+        self.listings: dict[str, Listing] = {}  # loaded lists by title
         kinds = {"candidate", "task"}
         self.live = LiveLoader(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing={})
         self.drawing = LiveLoader(self, "curves", self._read_curves, self._put)  # takes longer
@@ -300,13 +300,13 @@ class WentWrongScreen(FindingsScreen):
         yield Pane(CurvePlot(), short=CURVE, id="plot-pane", classes="pane -off")
 
     def on_mount(self) -> None:
-        self.set_status("reading why candidates fail…")
+        self.set_status("loading failures…")
 
     @property
     def idle(self) -> bool:
         return super().idle and self.drawing.settled
 
-    # -- what is shown
+    # -- content
 
     def _read(self, reader: SessionReader) -> Callable[[], dict[str, Listing]]:
         self.listings = {}
@@ -333,8 +333,8 @@ class WentWrongScreen(FindingsScreen):
         tabs.empty = frozenset(tab for tab in TABS if tab in self.listings and not self.listings[tab].entries)
         self.query_one("#plot-pane").set_class(self.tab != CURVE, "-off")
         self.query(".text").set_class(self.tab in {CURVE, BY_FILE}, "-off")
-        self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars have all the room
-        listing = members_of(self._opened) if self._opened is not None else self.listings.get(title, COMING)
+        self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars take the whole width
+        listing = members_of(self._opened) if self._opened is not None else self.listings.get(title, LOADING)
         self.query_one(CurvePlot).lines = listing.lines
         self.list.show(listing, 1 if self._opened is not None else self._cursors.get(title, 1))
         name = self._view.name_of(self.group) if self.group else ""
@@ -353,7 +353,7 @@ class WentWrongScreen(FindingsScreen):
     def on_tab_line_tab_activated(self, message: TabLine.TabActivated) -> None:
         self.show_tab(message.name)
 
-    # -- what one can do
+    # -- actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "evaluator":

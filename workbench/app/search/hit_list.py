@@ -1,4 +1,4 @@
-"""The hits: what a text is, where it stands, and its line in which the match stands."""
+"""The hits of a search: the kind of text, its location, and the matching line."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _NAMES = {"file": "file at"}
 
 
 class HitList(RowList):
-    """A row per hit; lines are put in as they have been read."""
+    """A row per hit; lines are added as they are loaded."""
 
     ALLOW_SELECT = False
-    narrows: ClassVar[bool] = False  # here / changes what is searched for
+    narrows: ClassVar[bool] = False  # here / edits the query
     BINDINGS = bindings("search/hits")
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -48,7 +48,7 @@ class HitList(RowList):
         room = min(48, max(12, (width - _KIND - 2) * 2 // 5))
         model = hit.item.model.rpartition("/")[2] or hit.item.model
         if model and len(self.found.counts.get("model", ())) > 1 and len(where) + len(model) + 3 <= room:
-            where = f"{where} · {model}"  # two models of one agent, or two evaluators of one task, would look the same
+            where = f"{where} · {model}"  # distinguishes models of an agent, or evaluators of a task
         parts: list[Part] = [
             (" " + fit(f"{_NAMES.get(hit.entry.kind, hit.entry.kind)}{number}", _KIND + 2) + " ", "group"),
             (fit(shortened(clean(where), room), room) + "  ", ""),
@@ -60,7 +60,7 @@ class HitList(RowList):
 
 
 def around(line: Line, width: int) -> list[Part]:
-    """Return so many cells of a line that the match is among them, cut with ``…`` where it is longer."""
+    """Return a part of a line, ``width`` cells wide, that contains the match."""
     text, start, end = line.text, line.start, line.end
     lead = 0
     if len(text) > width and end > width - 8:
@@ -80,7 +80,7 @@ _SHOWN = 12  # values of one facet
 
 
 class FacetList(RowList):
-    """A heading per facet that has more than one value or is asked for, and a row per value."""
+    """A heading per facet with several values or in the query, and a row per value."""
 
     ALLOW_SELECT = False
     BINDINGS = bindings("search.facet")
@@ -92,7 +92,7 @@ class FacetList(RowList):
         self._asked: frozenset[str] = frozenset()
 
     def put(self, counts: dict[str, list[tuple[str, int]]], asked: frozenset[str]) -> None:
-        """Show facets; those that are ``asked`` for stay, also with one value."""
+        """Show facets; those ``asked`` for in the query are shown even with one value."""
         self._counts, self._asked = counts, asked
         before = self._rows
         self._lay_out(all_values=bool(self.narrowed))

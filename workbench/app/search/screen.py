@@ -1,4 +1,4 @@
-"""Search everything: type what is looked for, walk through the hits, narrow them down, open the place of one."""
+"""Search everything: type a query, browse the hits, narrow them by facets, open one."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
-ASK_SECONDS = 0.1  # time from a key to the search for what was typed
-REFRESH_SECONDS = 1.0  # time between two fillings of the index while a session changes
+ASK_SECONDS = 0.1  # delay from a key press to the search
+REFRESH_SECONDS = 1.0  # interval for indexing a changing session
 _FIRST_LINES = 100
 _TIP = "\n".join(
     (
-        'Words, and "phrases" in quotation marks: all of them must stand in a text, a word at least with its beginning.',
+        'Words and "phrases": a text must contain all of them; words also match the beginnings of words.',
         'For example:  file:pyproject.toml agent:white score:<60 lost:"run command"',
         "",
         *(f"{name + ':':<9} {what}" for name, what in FIELDS.items()),
@@ -50,7 +50,7 @@ _TIP = "\n".join(
 
 @dataclass(slots=True)
 class SearchState:
-    """The text that was typed, whether all sessions were meant, and the hit at which the cursor stood."""
+    """The query, whether it covers all sessions, and the selected hit."""
 
     text: str = ""
     everywhere: bool = False
@@ -58,7 +58,7 @@ class SearchState:
 
 
 class SearchScreen(ModeScreen):
-    """A line to type in, the hits, and what they have in common; ``last`` is kept up to date."""
+    """A query line, the hits and their facets; ``last`` is updated."""
 
     mode_name = "Search"
     CSS_PATH = "../styles/search.tcss"
@@ -75,7 +75,7 @@ class SearchScreen(ModeScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         yield Container(
-            LineInput(self._last.text, placeholder="what to look for", id="search-text", compact=True), id="search-line"
+            LineInput(self._last.text, placeholder="search", id="search-text", compact=True), id="search-line"
         )
         inside = HitList(id="hits"), Static(_TIP, id="search-tip"), Static("", id="search-note")
         hits = Pane(*inside, id="hits-pane", classes="pane")
@@ -105,7 +105,7 @@ class SearchScreen(ModeScreen):
             self._fill()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        # A filling that is at work ends early for the next one.
+        # A running update stops early for the next one.
         self._filling.soon(self._fill, REFRESH_SECONDS, beside=True)
 
     def _sessions(self) -> list[Path]:
@@ -133,7 +133,7 @@ class SearchScreen(ModeScreen):
         self._say(note)
         self._ask()
 
-    # -- what is asked
+    # -- the query
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if event.value != self._last.text:
@@ -178,7 +178,7 @@ class SearchScreen(ModeScreen):
 
         self._asking.ask(lambda: _lines(reader, found.hits[known : known + 10 * _FIRST_LINES], query), done)
 
-    # -- what was found
+    # -- the hits
 
     def _show_found(self, found: Found, lines: list[Line], wrong: str = "") -> None:
         self.hits.everywhere = self._last.everywhere
@@ -212,7 +212,7 @@ class SearchScreen(ModeScreen):
         if message.row_list is self.hits:
             self._open(message.index)
         elif (facet := self.query_one("#facets", FacetList).selected) is not None:
-            # Exactly this value: what is counted beside it is what will be shown.
+            # An exact match shows as many hits as the facet counts.
             name, value = facet
             said = f'{name}:="{value}"' if " " in value else f"{name}:={value}"
             field = self.query_one("#search-text", Input)
@@ -252,7 +252,7 @@ class SearchScreen(ModeScreen):
 def _fill(
     index: SearchIndex, sessions: Sequence[Path], stopped: Callable[[], bool], progress: Callable[[str], None]
 ) -> str:
-    """Index what is new in sessions; return a sentence on those that cannot be read, "" where all can."""
+    """Index new texts of sessions; returns a message on unreadable sessions, "" if there are none."""
     from workbench.session.reader import SessionReader
 
     unread: list[str] = []
@@ -272,11 +272,11 @@ def _fill(
                 raise
             unread.append(path.name)
     more = f" and {len(unread) - 3:,} more" if len(unread) > 3 else ""
-    return f"not searched, as unreadable: {', '.join(unread[:3])}{more}" if unread else ""
+    return f"unreadable, so not searched: {', '.join(unread[:3])}{more}" if unread else ""
 
 
 def _lines(reader: SessionReader | None, hits: Sequence[Hit], query: Query) -> list[Line]:
-    """Return the lines of hits; those of another session than the open one are read from their own files."""
+    """Return the lines of hits; those in other sessions are read from their own files."""
     from workbench.session.reader import SessionReader as Reader
 
     readers = {} if reader is None else {reader.path.resolve(): reader}
@@ -291,7 +291,7 @@ _SEARCHED_THERE = frozenset({"step", "file", "message", "readme", "metadata", "d
 
 
 def location_of(reader: SessionReader | None, hit: Hit, query: Query) -> Location:
-    """Return where a hit is; with the reader of its session also which text is to be marked there."""
+    """Return the location of a hit and, given a reader of its session, the text to highlight there."""
     item, number, needle = hit.item, hit.entry.number, ""
     if hit.entry.kind in _SEARCHED_THERE and reader is not None:
         line = line_of(reader, hit, query)

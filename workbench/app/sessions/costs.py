@@ -1,4 +1,4 @@
-"""What each model cost and took over all sessions, by kind of run."""
+"""The cost of each model over all sessions, by kind of run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.app.toolkit.texts import Static
 from workbench.base.text import duration, money, one_line, shortened
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
 
-_NOTHING = "No model was asked yet in any session."
+_NOTHING = "No session has model requests yet."
 
 
 def _figure(
@@ -59,14 +59,14 @@ GROUPINGS: tuple[Grouping[ModelCost], ...] = (
 
 
 class CostsTable(VirtualTable[ModelCost]):
-    """A row for each model and kind of run."""
+    """A row per model and kind of run."""
 
     def __init__(self) -> None:
         super().__init__(COLUMNS, key=lambda row: (row.model, row.kind), groupings=GROUPINGS, id="costs-table")
 
 
 class CostsScreen(ModeScreen):
-    """One table, and a line with the sum."""
+    """A table, and a line with the totals."""
 
     mode_name = "Costs"
     CSS = "CostsScreen #costs-line { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }"
@@ -84,7 +84,7 @@ class CostsScreen(ModeScreen):
 
     async def after_first_paint(self) -> None:
         self.table.focus()
-        self.query_one("#costs-line", Static).update("All sessions are being read…")
+        self.query_one("#costs-line", Static).update("Reading all sessions…")
         self._loading.ask(lambda: costs_of(own_sessions(self.workbench.session_path)), self._show)
 
     def _show(self, found: tuple[Sequence[ModelCost], dict[Path, str]]) -> None:

@@ -1,4 +1,4 @@
-"""What the Sessions mode lists: session files with their contents and state, read without ever failing as a whole."""
+"""The session files with their contents and state; a broken file does not affect the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from workbench.session.placing import Deleted, deleted_sessions
 
 @dataclass(frozen=True, slots=True)
 class SessionEntry:
-    """A session file as listed. ``facts`` are None while it is read and where there is a ``problem``; ``identity`` is another once it was written."""
+    """A listed session file.
+
+    ``facts`` are None while loading and if there is a ``problem``; ``identity`` changes when the file is written.
+    """
 
     path: Path
     example: bool
@@ -37,7 +40,7 @@ class SessionEntry:
 
 
 def found_sessions(also: Path | None = None) -> list[SessionEntry]:
-    """Return the session files of the user's folder, the open one, then the bundled examples; newest first."""
+    """Return the session files of the user's folder, the open one and the bundled examples, newest first."""
     own = _in_folder(paths.sessions_dir(), example=False)
     examples = _in_folder(paths.bundled("sessions"), example=True)
     if also is not None and also.resolve() not in {entry.path.resolve() for entry in (*own, *examples)}:
@@ -62,7 +65,7 @@ def _entry(path: Path, *, example: bool) -> SessionEntry | None:
     newest = status.st_mtime
     identity: tuple[int, ...] = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
     with contextlib.suppress(OSError):
-        # What was written last may still be in the file beside it; an empty one only says that somebody reads.
+        # The last writes may still be in the WAL; an empty one only shows that there is a reader.
         log = Path(f"{path}-wal").stat()
         if log.st_size:
             newest, identity = max(newest, log.st_mtime), (*identity, log.st_mtime_ns, log.st_size)
@@ -75,7 +78,7 @@ def deleted_entries() -> list[SessionEntry]:
 
 
 def with_facts(entry: SessionEntry) -> SessionEntry:
-    """Return the entry with what is in the file, or with the sentence of what is wrong with it."""
+    """Return the entry with its contents, or with the error message."""
     try:
         with SessionReader(entry.path) as reader:
             facts = gather(reader)
@@ -91,13 +94,13 @@ def with_facts(entry: SessionEntry) -> SessionEntry:
     except WorkbenchError as error:
         problem = str(error)
     except Exception as error:
-        # One file that nobody foresaw must not keep the others from the list.
-        problem = f"{entry.path.name} cannot be looked into ({type(error).__name__}: {error})."
+        # No file may break the list.
+        problem = f"{entry.path.name} cannot be read ({type(error).__name__}: {error})."
     return replace(entry, facts=None, problem=problem)
 
 
 def latest_session() -> Path | None:
-    """Return the session that was changed last and can be opened, else a bundled example, else None."""
+    """Return the most recently changed session that can be opened, else a bundled example, else None."""
     for entry in found_sessions():
         try:
             SessionReader(entry.path, surveyed=False).close()
@@ -113,30 +116,30 @@ def size_text(size: int) -> str:
 
 _FORM = f"{__version__}/1"
 _LIVING = frozenset({"running", "queued", "interrupted"})
-"""States that depend on a process: they change without a write, so the file alone does not tell them."""
+"""States that depend on a process and change without a write, so that the file alone does not determine them."""
 
 
 class SessionCache:
-    """Entries by path; kept in the cache folder from one start to the next."""
+    """Contents of session files, cached between starts of the app."""
 
     def __init__(self) -> None:
         self._entries: dict[str, tuple[tuple[int, ...], dict[str, Any]]] | None = None
         self._dirty = False
 
-    def recall(self, entry: SessionEntry) -> SessionEntry | None:
+    def get(self, entry: SessionEntry) -> SessionEntry | None:
         known = self._all().get(str(entry.path))
         if known is None or known[0] != entry.identity:
             return None
         return _with_values(entry, known[1])
 
-    def note(self, entry: SessionEntry) -> None:
-        """Remember what was found, as far as the file alone decides it."""
+    def put(self, entry: SessionEntry) -> None:
+        """Store an entry, if the file alone determines it."""
         if entry.facts is not None and not any(entry.facts.count(state) for state in _LIVING):
             self._all()[str(entry.path)] = (entry.identity, _values(entry))
             self._dirty = True
 
     def save(self, there: Iterable[SessionEntry]) -> None:
-        """Write it down for the next start; what is not there any more is forgotten."""
+        """Write the cache, without files that are gone."""
         kept = {str(entry.path) for entry in there}
         entries = {path: values for path, values in self._all().items() if path in kept}
         if not self._dirty and len(entries) == len(self._all()):

@@ -1,4 +1,4 @@
-"""The table of sessions, one row a file, and what is said of them: their states, the words by which they are found, sentences about one."""
+"""The table of sessions, and their states and details in words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def state_of_entry(entry: SessionEntry) -> str:
 
 
 def words(entry: SessionEntry) -> str:
-    """Return the text in which a person's words are looked for: name, state, tags, remarks, what is in it."""
+    """Return the searchable text of a session: name, state, tags, remarks, contents."""
     parts = [entry.path.stem, state_of_entry(entry), *entry.labels, *entry.remarks, entry.problem]
     if entry.example:
         parts.append("example")
@@ -49,16 +49,16 @@ def sentence(entries: Sequence[SessionEntry]) -> str:
 
 
 _WHAT_TO_DO = {
-    "interrupted": "Its engine is gone: press {sessions.resume} to resume; what is finished is kept.",
-    "running": "An engine is at work; press {sessions.cancel} to cancel. It goes on when you leave.",
-    "unscored": "A judge failed, so tiers are unscored: {sessions.resume} asks it again; {sessions.open} shows why.",
-    "cancelled": "It was cancelled: {sessions.resume} takes up what is missing.",
+    "interrupted": "Its engine is gone: {sessions.resume} resumes it; finished results are kept.",
+    "running": "An engine is running it: {sessions.cancel} cancels it; it continues when you quit.",
+    "unscored": "The judge failed, so tiers are unscored: {sessions.resume} retries it; {sessions.open} shows why.",
+    "cancelled": "It was cancelled: {sessions.resume} continues it.",
 }
 
 
 def about(entry: SessionEntry | None, *, is_chosen: bool) -> str:
     if entry is None:
-        return f"There are no sessions yet. Press {key_of('app.cases')}, choose a case and press {key_of('cases.run')} twice: a session begins with the first run."
+        return f"There are no sessions yet. Press {key_of('app.cases')}, choose a case and press {key_of('cases.run')}: the first run creates a session."
     if entry.deleted is not None:
         return f"{entry.deleted.path}\nIt was deleted from {entry.deleted.was.parent}: {key_of('sessions.delete')} or {key_of('sessions.bring-back')} brings it back."
     if entry.problem:
@@ -69,22 +69,22 @@ def about(entry: SessionEntry | None, *, is_chosen: bool) -> str:
     todo = with_keys(_WHAT_TO_DO.get(facts.state, ""))
     if facts.state == "failed":
         todo = (
-            f"Something in it failed: press {key_of('sessions.open')} to see why, {key_of('sessions.resume')} to try that again."
+            f"Something failed: press {key_of('sessions.open')} to see why, {key_of('sessions.resume')} to retry it."
             if facts.mendable
-            else f"What was asked for cannot be done: press {key_of('sessions.open')} to see why, then {key_of('regeneration.new')} in Regeneration to ask for something else."
+            else f"The run cannot be done as planned: press {key_of('sessions.open')} to see why, then {key_of('regeneration.new')} in Regeneration to start another one."
         )
     elif facts.left:
         runs = "1 earlier run" if facts.left == 1 else f"{facts.left:,} earlier runs"
-        todo = f"{todo} {runs} failed or was cancelled: {key_of('app.runs')} lists the runs, {key_of('sessions.resume')} takes up what is missing.".strip()
+        todo = f"{todo} {runs} failed or was cancelled: {key_of('app.runs')} lists the runs, {key_of('sessions.resume')} continues them.".strip()
     alarm = (
         facts.alarm
         and f"✗ {facts.alarm} Press {key_of('sessions.open')}, then {key_of('app.regeneration')} and {key_of('regeneration.problem')}."
     )
-    chosen = f"→ The next run goes into it; {key_of('sessions.use')} takes that back." if is_chosen else ""
+    chosen = f"→ The next run goes into it; {key_of('sessions.use')} undoes that." if is_chosen else ""
     marks = in_words(entry.labels)
     remark = f"✎ {one_line(entry.remarks[-1], 300)}" if entry.remarks else ""
     models = " · ".join(filter(None, (", ".join(facts.models) or "no model yet", marks)))
-    example = "It came with the program and is only read; a run starts a new session." if entry.example else ""
+    example = "The bundled example is read-only; a run creates a new session." if entry.example else ""
     return "\n".join(filter(None, (alarm, str(entry.path), models, chosen, todo, remark, *entry.warnings, example)))
 
 
@@ -146,7 +146,7 @@ COLUMNS: tuple[TableColumn[SessionEntry], ...] = (
 
 
 class SessionTable(VirtualTable[SessionEntry]):
-    """The user's own sessions, then the examples that came with the program, then deleted ones; ``next_path`` gets the next run."""
+    """The user's own sessions, then bundled examples, then deleted ones; ``next_path`` is chosen for the next run."""
 
     LEAD = 3
     BINDINGS = bindings("sessions/list")

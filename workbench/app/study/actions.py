@@ -1,4 +1,4 @@
-"""What is asked of a study, and the ways from it to what is behind a cell or a pair: escape leads back from there."""
+"""The actions of the Study mode, and the ways to the trials, tasks and pairs behind a cell."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from workbench.studies.reading import CellWork
 
 _ROWS = ("csv", "parquet")
-"""Formats of cells and items, which the published tables do not have."""
+"""Formats of cells and items, which do not exist for the published tables."""
 
 
 class StudyActions:
-    """Hands what was asked to engines, processes and other modes."""
+    """Passes requests to engines, processes and other modes."""
 
     def __init__(self, screen: StudyScreen) -> None:
         self._host = screen.workbench
@@ -40,7 +40,7 @@ class StudyActions:
         self._pairing = LatestWorker(screen, "pair")
 
     def resume(self, session: Path, study: str) -> None:
-        """Execute what a study lacks; of an example in a copy."""
+        """Execute the missing parts of a study; an example is copied first."""
         host = self._host
 
         def work() -> tuple[Path, int]:
@@ -48,38 +48,41 @@ class StudyActions:
 
             return runs.resume_study(session, study)
 
-        def done(taken_up: tuple[Path, int]) -> None:
-            own, lacking = taken_up
-            if not lacking:
-                host.notify("Nothing is missing in it that can be had now.", title=study)
+        def done(resumed: tuple[Path, int]) -> None:
+            own, incomplete = resumed
+            if not incomplete:
+                host.notify("Nothing to resume right now.", title=study)
                 return
-            host.notify(f"Going on: {plural(lacking, 'run')} lack something.", title=study)
+            host.notify(f"Resuming {plural(incomplete, 'incomplete run')}.", title=study)
             if own != host.session_path:
                 host.go_to(Location(own, "study", study))
 
         self._jobs.ask(work, done)
 
     def cancel(self, session: Path, outcome: StudyOutcome) -> None:
-        """Cancel the run under way, with which the study ends; what is done stays."""
-        for run in going(outcome):
+        """Cancel the active run, and so the study; finished results are kept."""
+        for run in active_runs(outcome):
             self._host.cancel_session(session, run)
 
-    async def begin(self, way: str) -> None:
-        """Begin a study in the way that was chosen; call it from a worker."""
+    async def start(self, template: str) -> None:
+        """Start a study from a template; call from a worker."""
         from workbench.app.toolkit.form import AskText
 
-        if way == PAPER:
+        if template == PAPER:
             await self.ask_for_report(None, PAPER)
-        elif way == FILE:
-            note = "The dialog opens with what the file declares."
-            question = AskText("Study of a file", note, placeholder="study.toml", paths=True)
+        elif template == FILE:
+            note = "The dialog starts with the study in the file."
+            question = AskText("Study from a file", note, placeholder="study.toml", paths=True)
             if answer := await self._host.push_screen_wait(question):
                 await self._host.ask_for_study(like=answer)
         else:
-            await self._host.ask_for_study(like="" if way == NEW else way)
+            await self._host.ask_for_study(like="" if template == NEW else template)
 
     async def ask_for_report(self, session: Path | None, study: str) -> None:
-        """Ask for a file and have the report on a study written there, without a session on the published tables; call it from a worker."""
+        """Ask for a file and write the report on a study there; without a session on the published tables.
+
+        Call from a worker.
+        """
         from workbench.app.toolkit.report_dialog import ReportDialog, deliver_file, destination, suggested_path
         from workbench.pages import STUDY_FORMATS
 
@@ -102,12 +105,12 @@ class StudyActions:
         host.notify(f"Writing the report on {study}…", timeout=2)
         self._reports.ask(work, lambda out: deliver_file(host, out, "report"))
 
-    # -- to what is behind it
+    # -- to trials, tasks and pairs
 
     def go_to(self, study: str, cell: Cell, items: Sequence[TrialTally | TaskTally], at: int = 0) -> None:
-        """Show one of some trials or tasks of a cell, in the order in which they are listed, or without any its run."""
+        """Show one of the items of a cell, and follow them in their order; without items the cell's run."""
         work, host, own = cell.work, self._host, self._host.session_path
-        # Another session is opened for what others did; going back opens this one again.
+        # Results of others are in another session; the way back opens this one again.
         session = Path(work.session) if work.session else own
         locations = [
             Location(session, "trajectory", item.trial)
@@ -127,10 +130,10 @@ class StudyActions:
 
 
 def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> MarkedPair:
-    """Return what is to be shown side by side: two trials, or of two tasks a sample each; called in a thread.
+    """Return the two items to show side by side: trials, or a sample of each task; called in a thread.
 
-    Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other; a
-    WorkbenchError where one has none yet.
+    For tasks that differ, the samples show the difference: one that passed on the better side, one that failed on
+    the other. Raises WorkbenchError if a task has no tested sample.
     """
     found, gap = [], pair.difference
     for column, item, is_better in (
@@ -164,11 +167,11 @@ def _sample(reader: SessionReader, session: Path, task: str, work: CellWork, tit
     return next((row.id for row in done if passed is None or (row.verdict == "passed") is passed), done[0].id)
 
 
-def going(outcome: StudyOutcome) -> tuple[str, ...]:
+def active_runs(outcome: StudyOutcome) -> tuple[str, ...]:
     cells = outcome.cells.values()
     return tuple(dict.fromkeys(one.run for one in cells if one.state == "running" and one.run and not one.work.session))
 
 
-def can_go_on(outcome: StudyOutcome) -> bool:
-    """Return whether something of a study is missing and no engine works on it."""
-    return bool(outcome.study.columns) and not outcome.finished and not going(outcome)
+def is_resumable(outcome: StudyOutcome) -> bool:
+    """Return whether a study is incomplete and no engine works on it."""
+    return bool(outcome.study.columns) and not outcome.finished and not active_runs(outcome)

@@ -1,4 +1,7 @@
-"""What stands beside the matrix: the cell's items, a comparison, rankings, the leaderboard, the studies of the session; one at a time."""
+"""The right side of the Study mode: the items of a cell, a comparison, rankings, leaderboard or the list of studies.
+
+and the empty state.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ COLUMNS: tuple[TableColumn[StudyLine], ...] = (
 
 
 class StudyList(VirtualTable[StudyLine]):
-    """Studies, the newest first."""
+    """The studies of the session, newest first."""
 
     BINDINGS = bindings("study.open-study")
 
@@ -107,7 +110,7 @@ def _trial_columns(measure: str, scale: tuple[str, str]) -> tuple[TableColumn[An
 
 
 class CellItems(VirtualTable[Item]):
-    """The trials or tasks of the cell under the matrix's cursor."""
+    """The trials or tasks of the selected cell."""
 
     BINDINGS = bindings("study.open-item")
     LEAD = 1
@@ -119,13 +122,13 @@ class CellItems(VirtualTable[Item]):
         self._scale = ("", "")
 
     def show(self, outcome: StudyOutcome | None, cell: Cell | None, measure: str) -> None:
-        """Show the items of a cell; the cursor stays on its row while it is the same cell."""
+        """Show the items of a cell; the cursor stays while the cell is the same."""
         before, how = self.cell, (self._measure, self._scale)
         self.cell, self._measure = cell, measure
         self._scale = outcome.scale if outcome is not None else ("", "")
         if before is not None and before is cell and how == (self._measure, self._scale):
-            return  # the study goes on elsewhere
-        self.empty = "Nothing is behind this cell yet." if cell is not None else "No cell is chosen."
+            return  # another cell changed
+        self.empty = "This cell has no results yet." if cell is not None else "No cell is selected."
         self.columns = ColumnLayout(
             _task_columns(measure) if cell is not None and cell.work.tasks else _trial_columns(measure, self._scale)
         )
@@ -162,36 +165,39 @@ def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[TableColumn[LeaderLine
 
 
 class LeaderList(VirtualTable[LeaderLine]):
-    """The agents, the best first, then what places rest on and how the judges agree."""
+    """The agents, the best first, then what the places are based on and how the judges agree."""
 
     LEAD = 1
     BINDINGS = bindings("study.open-leader")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda line: line.summary.column.name, id=id)
-        self.empty = "Only studies of agents have one: see Rankings."
+        self.empty = "Only studies of agents have a leaderboard; see Rankings."
 
     def show(self, lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> None:
         self.columns = ColumnLayout(_leader_columns(lines))
-        self.notes = (*_rests_on(lines), *_judges(lines, agreements))
+        self.notes = (*_notes_on_places(lines), *_judges(lines, agreements))
         self.put(lines)
 
 
 def _of_cases(lines: Sequence[LeaderLine], line: LeaderLine) -> str:
-    """Return `` of 1``: over how many cases a place is, "" where all agents have all of these."""
+    """Return `` of 1``: the number of cases of a place; "" if all agents have all cases."""
     uneven = any(one.place is not None and one.mean.rows != one.of for one in lines)
     return f" of {line.of}" if uneven and line.place is not None else ""
 
 
-def _rests_on(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
-    """Return lines of text on what places rest on where not all agents have the same, and what is in no figure, and why."""
+def _notes_on_places(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
+    """Return notes on the places.
+
+    which cases they count if not all agents have all, and what is missing from a figure and why.
+    """
     said = []
     if any(_of_cases(lines, one) for one in lines):
-        cases = f"{plural(lines[0].of, 'case')} that all have"
+        cases = f"{plural(lines[0].of, 'case')} that all agents have"
         means = "; ".join(
             f"{one.summary.title} {figure(one.over_common, SCORE)}" for one in lines if one.place is not None
         )
-        said.append(f"Places are of {cases}" + (f": {means}" if lines[0].of else ""))
+        said.append(f"Places count {cases}" + (f": {means}" if lines[0].of else ""))
     for one in lines:
         said += [f"{one.summary.title}: {missing.words}" for missing in one.missing]
         said += [f"{one.summary.title}: {number:,} {what}" for what, number in one.summary.doubts.items()]
@@ -226,7 +232,7 @@ def _judges(lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -
 
 
 class StudyDetail(Container):
-    """A line of tabs over the list that is chosen."""
+    """A line of tabs over the active list."""
 
     def compose(self) -> ComposeResult:
         yield TabLine(TABS, id="study-tabs")
@@ -252,11 +258,11 @@ class StudyDetail(Container):
         return self._lists()[self.current]
 
     def turn(self, step: int) -> str:
-        """Go to the next (1) or previous (-1) tab; returns which."""
+        """Activate the next (1) or previous (-1) tab; returns its name."""
         return self.choose(self.query_one(TabLine).beside(step))
 
     def choose(self, name: str) -> str:
-        """Show a tab; the focus moves along where it is in here."""
+        """Activate a tab and move the focus along."""
         inside = isinstance(self.screen.focused, Widget) and self in self.screen.focused.ancestors
         self.query_one(TabLine).current = name
         for known, one in self._lists().items():
@@ -277,22 +283,22 @@ class StudyDetail(Container):
             self.leaders.show(*view.leaders)
 
 
-# -- in place of the matrix
+# -- the empty state
 
 
 NEW, FILE = "new study", "study.toml"
-"""What is chosen where it is no study that comes with the program."""
+"""Templates that are not bundled studies."""
 
 
 def templates() -> tuple[PickOption, ...]:
     from workbench.studies.study_files import packaged_studies, study_named
 
     packaged = [study_named(name) for name in packaged_studies()]
-    told = {PAPER: "The paper's published tables, read-only: its report"}
+    special = {PAPER: "The paper's published tables, read-only: its report"}
     return (
         PickOption(NEW, "Choose cases and agents, or sources and doc systems"),
-        *(PickOption(one.name, told.get(one.kind, one.title.partition(":")[0])) for one in packaged),
-        PickOption(FILE, "One that a file declares"),
+        *(PickOption(one.name, special.get(one.kind, one.title.partition(":")[0])) for one in packaged),
+        PickOption(FILE, "A study declared in a file"),
     )
 
 
@@ -303,22 +309,22 @@ _COLUMNS: tuple[TableColumn[PickOption], ...] = (
 
 
 class TemplateList(VirtualTable[PickOption]):
-    """A row for each way to begin."""
+    """A row per study template."""
 
     LEAD = 1
     BINDINGS = bindings("study.begin")
 
 
 OPENING = "Opening…"
-NO_SESSION = "No session is open: press {app.sessions} and choose one."
+NO_SESSION = "No session is open: press {app.sessions} to choose one."
 NO_STUDY = (
     "This session has no study: a matrix of agents on cases, or of doc systems on repositories.\n"
-    "Enter begins one here; in a terminal `workbench study agents` does."
+    "Enter creates one here; in a terminal, `workbench study agents` does."
 )
 
 
 class EmptyState(Container):
-    """A sentence, over the list of ways to begin where there is no study."""
+    """A message, and the list of templates if there is no study."""
 
     def compose(self) -> ComposeResult:
         yield Static("", id="study-state", classes="state")
@@ -327,14 +333,14 @@ class EmptyState(Container):
         yield begin
 
     @property
-    def begins(self) -> bool:
+    def offers_templates(self) -> bool:
         return self.display and not self.query_one(TemplateList).has_class("-off")
 
     def on_mount(self) -> None:
         self.call_after_refresh(lambda: self.query_one(TemplateList).put(templates()))
 
     def say(self, sentence: str, *, failed: bool = False) -> None:
-        """Show a sentence, "" to give the place to the matrix."""
+        """Show a message, or the matrix for ""."""
         begins = sentence in (NO_STUDY, NO_SESSION)
         state = self.query_one("#study-state", Static)
         state.update(sentence)
@@ -351,8 +357,8 @@ def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:
     """Return ``pass@1 · 3 of 30 repositories · grouped by domain · sorted by name``."""
     order, grouping = matrix.arrangement.order, matrix.arrangement.grouping
     titles = {one.column.name: one.title for one in outcome.by_column}
-    by = {"": "", SPREAD: "by how far columns are apart"}.get(order, f"by {titles.get(order, 'name')}")
-    by += ", the other way round" if matrix.arrangement.reverse and by else ""
+    by = {"": "", SPREAD: "by spread"}.get(order, f"by {titles.get(order, 'name')}")
+    by += ", reversed" if matrix.arrangement.reverse and by else ""
     rows = len(outcome.rows)
     shown = matrix.narrow_counts()[0] if matrix.narrowed and not grouping else rows
     counted = f"{shown:,} of {rows:,}" if shown != rows else f"{rows:,}"

@@ -1,4 +1,4 @@
-"""What is asked of a study, line by line: two columns against one another, and rankings of its systems."""
+"""Lists of free-form lines: the comparison of two columns, and the rankings of doc systems."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workbench.studies.wording import chance_words, difference_words, figure, le
 
 @dataclass(frozen=True, slots=True)
 class ListLine:
-    """What is painted in a width; one with a ``key`` takes the cursor and leads to what it is ``of``."""
+    """A line that is painted for a width; with a ``key`` it takes the cursor and leads to the object it is ``of``."""
 
     parts: Callable[[int], Sequence[Part]]
     words: str = ""
@@ -39,7 +39,7 @@ def _text(text: str, style: str = "") -> ListLine:
 
 
 class LineList(RowList):
-    """Lines of any kind."""
+    """A list of lines of any kind."""
 
     ALLOW_SELECT = False
 
@@ -48,7 +48,7 @@ class LineList(RowList):
         self.lines: Sequence[ListLine] = ()
 
     def lay_out(self, lines: Iterable[ListLine], to: object = None) -> None:
-        """Show other lines; the cursor goes to the one with the key ``to``, if there is one, else to the first."""
+        """Show other lines; the cursor goes to the line with the key ``to``, else to the first."""
         self.lines = tuple(lines)
         at = (place for place, line in enumerate(self.lines) if to is not None and line.key == to)
         self.rows_changed(cursor=next(at, 0))
@@ -77,13 +77,13 @@ class LineList(RowList):
 # -- two columns
 
 
-_LEAST = 11
-"""Cells that a plot needs."""
+_MIN_PLOT = 11
+"""Minimum width of a plot."""
 _STYLES = {"●": "marked", "│": "rule", " ": "rule"}
 
 
 def forest_row(one: Difference, scale: Axis, width: int) -> list[Part]:
-    """Return the plot of one difference in ``width`` cells over the line at zero; without bounds the dot stands alone."""
+    """Return the plot of a difference in ``width`` cells, with a line at zero; without bounds only the dot."""
     value = one.value or 0.0
     ends = (value if end is None else end for end in (one.interval.low, value, one.interval.high))
     signs = interval_bar([scale.share(end) for end in ends], width)
@@ -93,12 +93,12 @@ def forest_row(one: Difference, scale: Axis, width: int) -> list[Part]:
 
 
 _FIGURES = 25
-"""Cells of the three figures of an item."""
-_HINT = "Mark a column with {study.mark}, go to another one and press {study.compare}: both are compared here."
+"""Width of the three figures of an item."""
+_HINT = "Mark a column with {study.mark}, then press {study.compare} on another one to compare them here."
 
 
 class ComparisonList(LineList):
-    """Sentences, a line for each row of the study, of which it is, and one for each pair of items."""
+    """Sentences on the comparison, a line per row of the study, and one per pair of items."""
 
     BINDINGS = bindings("study.open-pair")
 
@@ -118,7 +118,7 @@ class ComparisonList(LineList):
         self._lay_out(keep=sides[0] == sides[1] and comparison is not None)
 
     def put_test(self, test: Mapping[str, Any] | None, compared: int, problem: str = "") -> None:
-        """Show the test of this comparison, adjusted for ``compared`` ones; None while it is being drawn."""
+        """Show the test of this comparison, adjusted for ``compared`` comparisons; None while it is computed."""
         self._test, self._compared, self._problem = test, compared, problem
         self._lay_out(keep=True)
 
@@ -137,7 +137,7 @@ class ComparisonList(LineList):
 
     def _all_rows(self, found: Comparison, width: int) -> Iterable[ListLine]:
         if not found.comparable:
-            differing = f"Not comparable, made under other conditions (A and B): {'; '.join(found.differing)}."
+            differing = f"Not comparable, because the conditions differ (A and B): {'; '.join(found.differing)}."
             yield from _wrapped(differing, width, "strong")
             return
         item, row = self._nouns
@@ -152,7 +152,7 @@ class ComparisonList(LineList):
         yield from _wrapped(difference.interval.words, width, "dim")
         if found.judged is not None:
             (a, of_a), (b, of_b) = found.judged
-            yield from _wrapped(f"A {a:,} of {of_a:,}, B {b:,} of {of_b:,} that were judged", width)
+            yield from _wrapped(f"A {a:,} of {of_a:,}, B {b:,} of {of_b:,} were judged", width)
         if said := left_out_words(found, "A", "B", row):
             yield from _wrapped(f"Left out: {said}.", width, "dim")
         if found.by_row:
@@ -189,7 +189,7 @@ def _forest(found: Comparison) -> Iterable[ListLine]:
     def divided(width: int) -> tuple[int, int]:
         names = min(longest + 3, max(10, width // 3))
         plot = width - names - 10
-        return (names, plot) if plot >= _LEAST else (width - 10, 0)
+        return (names, plot) if plot >= _MIN_PLOT else (width - 10, 0)
 
     def plotted(name: str, one: Difference, width: int) -> Sequence[Part]:
         names, plot = divided(width)
@@ -215,7 +215,7 @@ def _item(pair: ItemPair, measure: str, width: int) -> Sequence[Part]:
     names, gap = max(8, width - _FIGURES), pair.difference
     left, right = (figure(one.value if one is not None else None, measure) for one in (pair.left, pair.right))
     return [
-        (fit(f"  {_called(pair, names - 3)}", names), ""),
+        (fit(f"  {_pair_title(pair, names - 3)}", names), ""),
         (f"{left:>8}{right:>8}", ""),
         (f"{signed(gap, measure):>8} ", "" if not gap else "good" if gap > 0 else "poor"),
     ]
@@ -225,8 +225,8 @@ def _tally(one: Tally) -> str:
     return f"B wins {one.wins:,}  ties {one.ties:,}  loses {one.losses:,}"
 
 
-def _called(pair: ItemPair, width: int) -> str:
-    """Return a pair's row and name in so many cells: without its file, then both shortened, so that either can be told."""
+def _pair_title(pair: ItemPair, width: int) -> str:
+    """Return row and name of a pair in ``width`` cells: first without the file, then both shortened."""
     row, name = one_line(pair.row, 300), one_line(pair.name, 300)
     if len(row) + len(name) + 3 > width:
         name = name.rpartition("::")[2]
@@ -242,11 +242,11 @@ Resampled = Mapping[tuple[str, str, str, str], float]
 """Share of resamples that keep an order, by model, measure, better and worse system."""
 Taus = Mapping[tuple[Setting, Setting], float | None]
 _APART, _KEPT, _RESAMPLED = 8, 9, 11
-"""Cells of the figures of a pair; the second needs at least its heading."""
+"""Widths of the figures of a pair; the second is at least as wide as its heading."""
 
 
 class RankingList(LineList):
-    """Two lines for each setting; below the one that is open its pairs. Tau is to the setting that is open."""
+    """Two lines per setting and, under the open one, its pairs. Tau is relative to the open setting."""
 
     BINDINGS = bindings("study.open-ranking")
 
@@ -268,8 +268,8 @@ class RankingList(LineList):
         taus: Taus,
         refused: Sequence[tuple[Column, Column, Sequence[str]]],
     ) -> None:
-        """Show rankings, and which pairs are not comparable and why."""
-        self._below = [] if rankings else ["No model has two systems that could be ranked."]
+        """Show rankings, and the pairs that are not comparable with the reasons."""
+        self._below = [] if rankings else ["No model has two systems to rank."]
         self._below += [
             f"Not comparable: {left.name} and {right.name}: {'; '.join(why)}" for left, right, why in refused
         ]
@@ -280,12 +280,12 @@ class RankingList(LineList):
         self._arrange()
 
     def put_resampled(self, resampled: Resampled | None, problem: str = "") -> None:
-        """Show what was drawn, None while it is being drawn."""
+        """Show the resampling results, None while they are computed."""
         self._resampled, self._problem = resampled, problem
         self.refresh()
 
     def weigh(self) -> None:
-        """Show the settings of the next weighting only, after the last those of all."""
+        """Show only the settings of the next weighting; after the last one all."""
         ways = ["", *dict.fromkeys(known.setting.weighting for known in self._all)]
         self.weighting = ways[(ways.index(self.weighting) + 1) % len(ways)] if self.weighting in ways else ""
         self._arrange()
@@ -319,7 +319,7 @@ class RankingList(LineList):
         setting, opened = ranking.setting, ranking.setting == self._open
         sign = "▾" if opened else "▸" if ranking.orders else " "
         names = max(10, width - 14)
-        # The name of a model gives way: what it is measured by tells the settings apart.
+        # Shorten the model: the measure distinguishes the settings.
         after = setting.words.removeprefix(setting.model) if setting.model else f" · {setting.words}"
         model = shortened(one_line(setting.model, 300), max(4, names - len(after) - 3))
         return [
@@ -360,5 +360,5 @@ class RankingList(LineList):
 
 
 def _order(ranking: Ranking, width: int) -> Sequence[Part]:
-    said = ranking.words if ranking.items else "no item that all of them have"
+    said = ranking.words if ranking.items else "no item common to all"
     return [("   ", ""), (fit(one_line(said, 600), width - 3).rstrip(), "" if ranking.items else "dim")]

@@ -1,4 +1,4 @@
-"""What the Study mode shows of a session, read and computed in a thread: its studies, the one that is shown, and what is looked at of it."""
+"""The data of the Study mode: the studies of the session, the selected one, and the figures on display."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudyLine:
-    """A study of the session; ``study`` is None where its declaration is damaged, ``problem`` says so or why it stopped."""
+    """A study of the session; ``study`` is None if its declaration is damaged. ``problem`` says so, or why it stopped."""
 
     name: str
     study: Study | None
@@ -31,12 +31,13 @@ class StudyLine:
 
 @dataclass(frozen=True, slots=True)
 class StudySelection:
-    """What is looked at: of all else no figure is computed.
+    """What is displayed; nothing else is computed.
 
     Attributes:
-        name: The study, "" for the newest of the session.
-        by: What rows are grouped by; ``step`` 1 asks for the next thing that makes more than one group, after the last for none.
-        pair: The names of the columns that are compared.
+      name: The study, "" for the newest.
+      by: What rows are grouped by; ``step`` 1 requests the next grouping with more than one group, after the last
+    none.
+      pair: The names of the compared columns.
     """
 
     name: str = ""
@@ -49,9 +50,9 @@ class StudySelection:
 
 @dataclass(frozen=True, slots=True)
 class StudyView:
-    """The studies of a session, oldest first, and what is looked at of one; ``problem`` says why it has no outcome.
+    """The studies of a session, oldest first, and the displayed data of one; ``problem`` says why there is no outcome.
 
-    ``wanted`` is what there was of what was ``asked`` for; ``alike`` says that rows cannot be grouped by anything.
+    ``wanted`` is the part of ``asked`` that exists; ``alike`` says that rows cannot be grouped.
     """
 
     session: Path
@@ -71,7 +72,7 @@ NO_VIEW = StudyView(Path(), StudySelection(), StudySelection(), ())
 
 
 class StudyLoader:
-    """Reads one study again and again, and computes what is looked at once for each of its states; one thread at a time may call it."""
+    """Reads a study repeatedly, and computes each displayed figure once per state of it; not thread-safe."""
 
     def __init__(self) -> None:
         self._of: tuple[SessionReader | None, str] = None, ""
@@ -79,8 +80,8 @@ class StudyLoader:
         self._outcome: StudyOutcome | None = None
         self._known: dict[Any, Any] = {}
 
-    def look(self, reader: SessionReader, asked: StudySelection) -> StudyView:
-        """Return a study as it is now; raises a ``SessionError`` where the session cannot be read."""
+    def load(self, reader: SessionReader, asked: StudySelection) -> StudyView:
+        """Return the current state of a study; raises SessionError if the session cannot be read."""
         lines = tuple(_line(row.name, row.declaration, row.problem or "") for row in reader.studies())
         names = [line.name for line in lines]
         wanted = replace(asked, name=asked.name if asked.name in names else names[-1] if names else "", step=0)
@@ -96,9 +97,9 @@ class StudyLoader:
             return replace(view, problem=str(problem))
         if outcome is not self._outcome:
             self._outcome, self._known = outcome, {}
-        return self._looked_at(reader, outcome, view)
+        return self._with_figures(reader, outcome, view)
 
-    def _looked_at(self, reader: SessionReader, outcome: StudyOutcome, view: StudyView) -> StudyView:
+    def _with_figures(self, reader: SessionReader, outcome: StudyOutcome, view: StudyView) -> StudyView:
         asked, measures = view.wanted, outcome.study.measures
         columns = {column.name: column for column in outcome.columns}
         measure = asked.measure if asked.measure in measures else measures[0]
@@ -108,24 +109,23 @@ class StudyLoader:
         if by or view.asked.step:
             from workbench.studies import grouping
 
-            facts: Facts = self._once("facts", lambda: grouping.facts_of(reader, outcome))
-            ways = ("", *self._once("ways", lambda: grouping.groupings(outcome, facts)))
+            facts: Facts = self._cached("facts", lambda: grouping.facts_of(reader, outcome))
+            ways = ("", *self._cached("ways", lambda: grouping.groupings(outcome, facts)))
             by = ways[(ways.index(by) + view.asked.step) % len(ways)] if by in ways else ""
-            groups = self._once(("groups", by), lambda: grouping.grouped(outcome, by, facts)) if by else ()
+            groups = self._cached(("groups", by), lambda: grouping.grouped(outcome, by, facts)) if by else ()
             view = replace(view, groups=groups, alike=len(ways) == 1)
         if pair is not None:
             left, right = (columns[one] for one in pair)
-            compared = self._once((pair, measure), lambda: compare(outcome, left, right, measure))
+            compared = self._cached((pair, measure), lambda: compare(outcome, left, right, measure))
             view = replace(view, comparison=compared)
         if asked.tab == RANKINGS:
-            view = replace(view, ranked=self._once(RANKINGS, lambda: _ranked(outcome)))
+            view = replace(view, ranked=self._cached(RANKINGS, lambda: _ranked(outcome)))
         elif asked.tab == LEADERBOARD and outcome.study.kind == AGENTS:
-            leaders = self._once(LEADERBOARD, lambda: (leaderboard(outcome), judge_agreement(outcome)))
+            leaders = self._cached(LEADERBOARD, lambda: (leaderboard(outcome), judge_agreement(outcome)))
             view = replace(view, leaders=leaders)
         return replace(view, wanted=replace(asked, measure=measure, by=by, pair=pair))
 
-    def _once(self, what: object, compute: Callable[[], Any]) -> Any:
-        """Return a figure of the present state of the study."""
+    def _cached(self, what: object, compute: Callable[[], Any]) -> Any:
         if what not in self._known:
             self._known[what] = compute()
         return self._known[what]

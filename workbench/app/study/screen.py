@@ -1,4 +1,4 @@
-"""The Study mode: a matrix of rows and columns while it is executed, and what it says: comparison, rankings, leaderboard."""
+"""The Study mode: a matrix, live while it is executed, with its comparison, rankings and leaderboard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.widget import Widget
 from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location
-from workbench.app.study.actions import StudyActions, can_go_on, going
+from workbench.app.study.actions import StudyActions, active_runs, is_resumable
 from workbench.app.study.detail import (
     NO_SESSION,
     NO_STUDY,
@@ -50,17 +50,17 @@ if TYPE_CHECKING:
     from workbench.studies.outcome import StudyOutcome
 
 _SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
-"""Kinds of changes that a study shows."""
+"""Kinds of changes that affect a study."""
 REST_SECONDS = 1.0
-"""For so long nothing must change before anything is drawn: of a live study such figures would be stale when they come."""
+"""Delay after a change before resampling: figures of a live study would be outdated at once."""
 LEFT_SECONDS = 10.0
-"""Time between two looks at how long a study will still take."""
-_NO_GROUPS = "There is nothing to group these rows by: they are alike in all that is known of them."
-_HOW_TO_COMPARE = "Mark a column with {study.mark}, then go to another one and press {study.compare}."
+"""Interval for estimating the remaining time."""
+_NO_GROUPS = "These rows cannot be grouped: they have no property in which they differ."
+_HOW_TO_COMPARE = "Mark a column with {study.mark}, then press {study.compare} on another one."
 
 
 class StudyScreen(ModeScreen):
-    """A matrix beside what is asked of it; ``wanted_study`` is the one that is or is to be shown, "" for the newest."""
+    """A matrix beside its details."""
 
     mode_name = "Study"
     first_pane = "study-matrix-pane"
@@ -75,7 +75,7 @@ class StudyScreen(ModeScreen):
         self.live = LiveLoader(
             self,
             "study",
-            lambda reader: partial(loader.look, reader, self.wanted),
+            lambda reader: partial(loader.load, reader, self.wanted),
             self.show_view,
             self._show_failure,
             kinds=_SHOWN,
@@ -84,10 +84,10 @@ class StudyScreen(ModeScreen):
         self._actions = StudyActions(self)
         self.view = NO_VIEW
         self.session: Path | None = None
-        self.pairs: list[tuple[str, str]] = []  # that were compared: their tests are adjusted for their number
-        self._orders = False  # whether rankings were looked at
+        self.pairs: list[tuple[str, str]] = []  # compared pairs: their tests are adjusted for their number
+        self._orders = False  # whether rankings were shown
         self._resting: Timer | None = None
-        self._left: float | None = None  # seconds that the study will still take
+        self._left: float | None = None  # estimated remaining seconds
         self._estimated = -LEFT_SECONDS
 
     def compose_body(self) -> Iterable[Widget]:
@@ -96,7 +96,7 @@ class StudyScreen(ModeScreen):
             Static("", id="study-problems"), PinnedLines(matrix.systems, id="study-systems"), matrix,
             PinnedLines(matrix.summaries, id="study-means"), Static("", id="study-line"),
         )  # fmt: skip
-        # Hidden from the start until there is something to show: a class that comes later restyles all that is inside.
+        # Hidden until there is content: adding the class later would restyle all children.
         pane = Container(*inside, id="study-matrix-pane", classes="pane -off")
         set_title(pane, "Matrix")
         detail = StudyDetail(id="study-detail", classes="pane -off")
@@ -110,7 +110,7 @@ class StudyScreen(ModeScreen):
 
     async def after_first_paint(self) -> None:
         nothing = self.query_one(EmptyState)
-        (nothing.query_one(TemplateList) if nothing.begins else self.matrix).focus()
+        (nothing.query_one(TemplateList) if nothing.offers_templates else self.matrix).focus()
 
     matrix = getters.query_one("#study-matrix", StudyMatrix)
     detail = getters.query_one("#study-detail", StudyDetail)
@@ -127,16 +127,16 @@ class StudyScreen(ModeScreen):
     def _names(self) -> list[str]:
         return [line.name for line in self.view.lines]
 
-    # -- what is shown
+    # -- content
 
     def show_study(self, name: str) -> None:
-        """Show another study of the open session, the newest where ``name`` is none of it."""
+        """Show another study of the session, the newest if ``name`` does not exist."""
         if name != self.wanted.name:
             self.wanted = StudySelection(name, self.measure, self.wanted.tab)
         self.live.refresh()
 
-    def _look_at(self, **what: Any) -> None:
-        """Have something else of the study computed and shown."""
+    def _select(self, **what: Any) -> None:
+        """Change the selection and load it."""
         self.wanted = replace(self.wanted, **what)
         self.live.refresh()
 
@@ -156,12 +156,12 @@ class StudyScreen(ModeScreen):
         self._say(sentence, failed=failed)
 
     def _show_failure(self, sentence: str) -> None:
-        self.wanted = StudySelection(self.wanted.name)  # what is looked at may be why
+        self.wanted = StudySelection(self.wanted.name)  # the selection may be the cause
         self._show_nothing(sentence, failed=True)
 
     def show_view(self, view: StudyView) -> None:
         if view.session != self.session:
-            return  # of a session that was closed meanwhile, or is just being opened: then it is read again
+            return  # another session was opened meanwhile, which loads again
         if view.asked is self.wanted:
             self.wanted = view.wanted
             if view.asked.step and view.alike:
@@ -175,7 +175,7 @@ class StudyScreen(ModeScreen):
             if before.wanted.name != view.wanted.name:
                 self.matrix.marked, self.pairs, self._orders = [], [], view.wanted.tab == RANKINGS
             if before.outcome is not view.outcome or before.wanted.measure != view.wanted.measure:
-                self._drawing.asked = ()  # what was drawn is of no use
+                self._drawing.asked = ()  # the resampling is outdated
                 self._show_drawn()
                 if self._resting is not None:
                     self._resting.stop()
@@ -185,14 +185,14 @@ class StudyScreen(ModeScreen):
         self.refresh_bindings()
 
     def _say(self, sentence: str, *, failed: bool = False) -> None:
-        """Show a sentence in place of the matrix, "" for the matrix."""
+        """Show a message instead of the matrix, or the matrix for ""."""
         nothing = self.query_one(EmptyState)
-        before = nothing.begins
+        before = nothing.offers_templates
         nothing.say(sentence, failed=failed)
-        if nothing.begins != before:
+        if nothing.offers_templates != before:
             self.call_after_refresh(self.after_first_paint)
         self.query_one("#study-matrix-pane").set_class(bool(sentence), "-off")
-        # Of a session with several studies one that cannot be shown must not hide the others.
+        # A broken study must not hide the others.
         several = len(self._names) > 1
         self.detail.set_class(bool(sentence) and not several, "-off")
         if sentence and several:
@@ -231,7 +231,7 @@ class StudyScreen(ModeScreen):
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.cell
         text = cell_sentence(outcome, cell, self.measure, self.matrix.part) if outcome and cell else ""
-        # Its height is fixed: the cursor moves without a layout of the screen.
+        # The height is fixed, so that moving the cursor needs no layout.
         self.query_one("#study-line", Static).update(text, layout=False)
         self.detail.cell_items.show(outcome, cell, self.measure)
         self._title_detail()
@@ -256,7 +256,9 @@ class StudyScreen(ModeScreen):
         if action == "fold":
             return bool(self.matrix.groupings)
         if action in {"resume_study", "cancel_study"}:
-            return outcome is not None and (can_go_on(outcome) if action == "resume_study" else bool(going(outcome)))
+            return outcome is not None and (
+                is_resumable(outcome) if action == "resume_study" else bool(active_runs(outcome))
+            )
         if action == "measure":
             return outcome is not None and len(outcome.study.measures) > 1
         if action == "weighting":
@@ -284,9 +286,9 @@ class StudyScreen(ModeScreen):
     def action_measure(self) -> None:
         if self.outcome is not None:
             measures = self.outcome.study.measures
-            self._look_at(measure=measures[(measures.index(self.measure) + 1) % len(measures)])
+            self._select(measure=measures[(measures.index(self.measure) + 1) % len(measures)])
 
-    # Also where another pane has the focus.
+    # These work whatever pane has the focus.
 
     def action_sort_next(self) -> None:
         self.matrix.action_sort_next()
@@ -298,7 +300,7 @@ class StudyScreen(ModeScreen):
         self.matrix.action_fold()
 
     def action_group(self) -> None:
-        self._look_at(step=1)
+        self._select(step=1)
 
     def action_tab(self, step: int) -> None:
         self._choose(self.detail.turn(step))
@@ -309,7 +311,7 @@ class StudyScreen(ModeScreen):
     def _choose(self, tab: str) -> None:
         self.detail.choose(tab)
         self._orders = self._orders or tab == RANKINGS
-        self._look_at(tab=tab)
+        self._select(tab=tab)
         self._title_detail()
         self._draw()
         self.refresh_bindings()
@@ -341,8 +343,8 @@ class StudyScreen(ModeScreen):
         await self.workbench.ask_for_study()
 
     @work
-    async def _begin(self, way: str) -> None:
-        await self._actions.begin(way)
+    async def _begin(self, template: str) -> None:
+        await self._actions.start(template)
 
     def action_leave(self) -> None:
         if self.current_pane is self.detail and self.outcome is not None:
@@ -402,13 +404,13 @@ class StudyScreen(ModeScreen):
         elif cell.run or cell.work.trials:
             self._actions.go_to(self.wanted.name, cell, cell.work.trials)
         else:
-            self.notify(cell.problem or "Nothing is behind this cell yet.", timeout=6)
+            self.notify(cell.problem or "This cell has no results yet.", timeout=6)
 
-    # -- what takes its time
+    # -- slow figures
 
     def _estimate(self, outcome: StudyOutcome) -> None:
         now, session, settings = time.monotonic(), self.session, self.workbench.settings
-        if session is None or not going(outcome):
+        if session is None or not active_runs(outcome):
             self._left, self._estimated = None, -LEFT_SECONDS
         elif now - self._estimated >= LEFT_SECONDS:
             self._estimated = now
@@ -425,7 +427,7 @@ class StudyScreen(ModeScreen):
         self._show_status()
 
     def _draw(self) -> None:
-        """Have drawn what rests on chance, in a process of its own; called once the study is at rest, or is asked for something else."""
+        """Resample in a separate process; called once the study is at rest, or when another figure is requested."""
         outcome, session = self.outcome, self.session
         if outcome is None or session is None or not (self.pairs or self._orders):
             return
@@ -444,7 +446,7 @@ class StudyScreen(ModeScreen):
         self.detail.comparison.put_test(test, max(1, len(self.pairs)), problem)
         self.detail.rankings.put_resampled(drawn["orders"] if drawn is not None and self._orders else None, problem)
 
-    # -- where a person is
+    # -- navigation
 
     def location(self) -> Location | None:
         return Location(self.workbench.session_path, "study", self.wanted.name)

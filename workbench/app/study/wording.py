@@ -1,4 +1,4 @@
-"""How the figures of a study are written: no figure is computed here, and no widget is in sight."""
+"""Formats the figures of a study; nothing is computed here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.studies.outcome import StudyOutcome
 
 UNKNOWN = "…"
-"""Stands for a figure that is being drawn."""
+"""Placeholder for a figure that is being computed."""
 SCORE = "score"
 STYLES = {
     "done": "passed",
@@ -34,7 +34,7 @@ CELL, COMPARISON, RANKINGS, LEADERBOARD, STUDIES = TABS = ("Cell", "Comparison",
 
 
 def tight_bounds(interval: Interval, measure: str) -> str:
-    """Return ``[.41, .73]`` for a cell: whole points, shares without their zero; "" where there are none."""
+    """Return ``[.41, .73]`` for a cell: whole points, shares without the leading zero; "" without bounds."""
     if interval.low is None or interval.high is None:
         return ""
     low, high = (f"{one:.0f}" if in_points(measure) else f"{one:.2f}" for one in (interval.low, interval.high))
@@ -47,19 +47,19 @@ def _tight(text: str) -> str:
 
 
 def progress(done: int, planned: int | None) -> str:
-    """Return ``38/55``, or how many there are where it is not known of how many."""
+    """Return ``38/55``, or only the count if the total is unknown."""
     return f"{done:,}/{planned:,}" if planned is not None else f"{done:,}"
 
 
 def fitting(width: int, *texts: str) -> str:
-    """Return the first of some texts that has room, the last where none has."""
+    """Return the first text that fits, else the last."""
     return next((text for text in texts if len(text) <= width), texts[-1])
 
 
 def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
-    """Return what stands in a cell of so many cells of the screen, and its style.
+    """Return the text of a cell for its width, and its style.
 
-    A cell that is not done has the sign of its state; how far it is, and the mean so far, as there is room.
+    An unfinished cell shows the sign of its state and, as space allows, its progress and the mean so far.
     """
     mean, sign, far = cell.means[measure], STATES.get(cell.state, "?"), progress(cell.done, cell.planned)
     value = figure(mean.value, measure)
@@ -71,13 +71,13 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
         marks, whole = _marks(cell, measure), f"{value} {tight_bounds(mean.interval, measure)}".rstrip()
         if not marks:
             return fitting(width, whole, value), ""
-        # What does not fit is said of the cell under the cursor; the star says that there is something.
+        # The star says that something did not fit; the line below the matrix has it in full.
         texts = [" ".join([one, *marks]) for one in (whole, value)]
         return fitting(width, *texts, f"{value} {marks[0]}{'*' if len(marks) > 1 else ''}", f"{value}*"), ""
     if cell.state == "failed" and not cell.done:
         texts = [f"{sign} failed", sign]
     elif mean.value is not None:
-        # What fits of the mean so far and of the progress; a failed cell goes no further.
+        # The mean so far and the progress, as space allows; failed cells have no progress.
         ended = cell.state in ("failed", "unscored")
         texts = [f"{value} {sign} {far}", f"{sign} {value if ended else far}", f"{sign} {value}"]
     else:
@@ -86,14 +86,14 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
 
 
 def _own_first(mean: Mean, value: str, width: int) -> str:
-    """Return ``11.5/42 (69.4)``: the models' own points, then all, where there is room."""
+    """Return ``11.5/42 (69.4)``: the model's own points, then all if they fit."""
     assert mean.own is not None
     own = f"{mean.own[0]:.1f}/{mean.own[1]:.0f}"
     return fitting(width, f"{own} ({value})", own)
 
 
 def _marks(cell: Cell, measure: str) -> list[str]:
-    """Return what of a cell that is done is to be known: doubtful passes, cut answers, of how much a share is, what has no value."""
+    """Return the remarks on a finished cell: doubtful passes, cut answers, the judged share, missing values."""
     mean, doubts = cell.means[measure], cell.doubts
     parts = [f"{DOUBTFUL}{count:,}" if name == "doubtful" else f"{count:,} {name}" for name, count in doubts.items()]
     if mean.judged is not None and mean.items:
@@ -104,9 +104,9 @@ def _marks(cell: Cell, measure: str) -> list[str]:
 
 
 def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> str:
-    """Return a column's mean with what fits of its interval, or what it is of where that is not all: rows, trials or tasks.
+    """Return the mean of a column with its interval, or with its basis if that is incomplete: rows, trials or tasks.
 
-    ``rows`` has the column with most; a mean of fewer than ``of`` items says so.
+    ``rows`` is the maximum over the columns; a mean of fewer than ``of`` items is marked.
     """
     if mean.value is None:
         return fitting(width, brief(mean.missing) or NOTHING, NOTHING)
@@ -127,18 +127,21 @@ def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> s
 
 
 def shape(study: Study, columns: int) -> str:
-    """Return ``3 repositories × 5 doc systems``; columns of several models are called columns."""
+    """Return ``3 repositories × 5 doc systems``; columns with several models are called columns."""
     one_model = len({one.model for one in study.columns}) <= 1
     noun = "column" if not one_model else "agent" if study.kind == AGENTS else "doc system"
     return f"{plural(len(study.rows), study.row_noun)} × {plural(columns, noun)}"
 
 
 _PRESSING = ("interrupted", "queued", "failed", "unscored", "cancelled", "missing")
-"""States, what matters most first."""
+"""States, the most important first."""
 
 
 def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
-    """Return how a study stands, with the sign of what matters most; ``left`` is how many seconds it will still take."""
+    """Return the state of a study with the sign of the most important cell state.
+
+    ``left`` is the remaining time in seconds.
+    """
     states = Counter(cell.state for cell in outcome.cells.values() if not cell.column.source)
     total = sum(states.values())
     if states["running"]:
@@ -148,16 +151,16 @@ def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
     of, key = f"{states[first]:,} of {plural(total, 'cell')}", key_of("study.resume")
     said = {
         "interrupted": f"interrupted: {key} resumes",
-        "queued": f"{of} wait: {key} goes on",
+        "queued": f"{of} queued: {key} resumes",
         "failed": f"{of} failed" + (f", {states['unscored']:,} unscored" if states["unscored"] else ""),
-        "missing": f"{of} not begun",
+        "missing": f"{of} not started",
         "": f"{STATES['done']} done" if total else "results of others",
     }
     return f"{STATES.get(first, '')} {said.get(first, f'{of} {first}')}".strip()
 
 
 def header(outcome: StudyOutcome, measure: str, place: str, left: float | None = None) -> Header:
-    """Return the first line of the mode; ``left`` is how many seconds the study will still take."""
+    """Return the header; ``left`` is the remaining time in seconds."""
     cost = f"${outcome.cost_usd:.2f}" if outcome.cost_usd is not None else ""
     return (
         HeaderPart("study", rank=3),
@@ -171,9 +174,9 @@ def header(outcome: StudyOutcome, measure: str, place: str, left: float | None =
 
 
 def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "") -> str:
-    """Return all that is to be said of a cell on a line: why it stopped first, then its figures and what they rest on.
+    """Return everything about a cell on one line: its problem first, then its figures and their basis.
 
-    ``part`` is what of it is meant, where rows are in groups: a file, a stratum.
+    ``part`` is the part of the row if rows are grouped: a file, a stratum.
     """
     title = next(one.title for one in outcome.by_column if one.column.name == cell.column.name)
     mean = cell.means[measure]

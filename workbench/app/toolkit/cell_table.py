@@ -1,4 +1,4 @@
-"""A table of cells: names of rows at the left, then columns of one width, with a cursor that goes over rows and columns."""
+"""A table of cells: row names, then columns of equal width, and a cursor over rows and columns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ _MORE = 4  # cells for what says how many columns are left out at the right
 
 
 class Grid(ColumnLayout[Row]):
-    """Names, columns of one width of which as many are in sight as fit, and columns that rows are only sorted by.
+    """The columns of a :class:`CellTable`: row names, value columns of equal width, and hidden columns that only sort.
 
-    ``current`` is the column under the cursor, from 0, ``first`` the first one in sight. A column has ``each`` cells now, at least ``least``,
-    as many as the longest heading (``heads``) where there is room; in its ``usual`` cells it shows what it has to say, in ``whole`` all.
-    ``least_name`` are the cells to which names may be cut for one more column, ``named`` those of the longest name of a group.
+    As many value columns are visible as fit. ``current`` is the column under the cursor, ``first`` the first
+    visible one. A value column is ``least`` to ``usual`` cells wide; where all fit, ``whole`` or as wide as the
+    longest heading (``heads``). Row names are cut down to ``least_name`` cells to fit one more column; ``named``
+    is the length of the longest group name.
     """
 
     def __init__(
@@ -73,7 +74,10 @@ class Grid(ColumnLayout[Row]):
 
 
 class CellTable(VirtualTable[Row], Generic[Row]):
-    """A subclass says what stands above a column, and makes the :class:`Grid` whenever columns come or go."""
+    """A table with a cell cursor.
+
+    a subclass returns the column headings and replaces the :class:`Grid` when columns change.
+    """
 
     columns: Grid[Row]
 
@@ -83,12 +87,12 @@ class CellTable(VirtualTable[Row], Generic[Row]):
         self.columns = columns
 
     def head_of(self, at: int, width: int) -> Part:
-        """Return what stands above a column in so many cells, above the names for -1."""
+        """Return the heading of a value column, or for -1 of the row names, in ``width`` cells."""
         raise NotImplementedError
 
     @property
     def at(self) -> int:
-        """The column under the cursor, from 0."""
+        """The index of the column under the cursor."""
         return self.columns.current
 
     def show_columns(self, columns: Grid[Row]) -> None:
@@ -113,7 +117,7 @@ class CellTable(VirtualTable[Row], Generic[Row]):
         columns.layout(width)
         if columns.first != first:
             self.refresh()
-        else:  # a key then costs two lines, not all that are in sight
+        else:  # a key then repaints two lines, not all that are visible
             self.refresh_line(self.scroll_offset.y)
             self.refresh_line(self.line_of(self.cursor))
         self.post_message(self.RowHighlighted(self, self.cursor))
@@ -134,7 +138,7 @@ class CellTable(VirtualTable[Row], Generic[Row]):
         return [*parts, (f" +{left_out}" if left_out else "", "dim")]
 
     def line_parts(self, width: int, title: Part, text: Callable[[int, int], Part]) -> list[Part]:
-        """Return a line in the columns of the table, for one above or below it; ``text`` is told a column and its cells."""
+        """Lay out a line above or below the table in its columns; ``text(column, width)`` returns one cell."""
         (_, names, _), *layout = self.columns.layout(width - self.LEAD)
         parts: list[Part] = [(fit(title[0], names + self.LEAD), title[1])]
         for at, (_, size, gap) in enumerate(layout, self.columns.first):
@@ -143,7 +147,7 @@ class CellTable(VirtualTable[Row], Generic[Row]):
         return parts
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        return super().row_parts(y, width)[0], ""  # a cell has the cursor, not the row
+        return super().row_parts(y, width)[0], ""  # the cursor highlights a cell, not the row
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         parts = list(super().parts_of(index, width))
@@ -161,7 +165,7 @@ class CellTable(VirtualTable[Row], Generic[Row]):
 
 
 class PinnedLines(VirtualView, can_focus=False):
-    """Lines in the columns of a table of cells (``lines`` for a width) that stay in sight above or below it, however many rows it has."""
+    """Lines above or below a cell table, laid out in its columns; they stay visible while the table scrolls."""
 
     ALLOW_SELECT: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = []

@@ -1,6 +1,7 @@
-"""Texts made ready for the screen: styled lines that wrap, know where they come from, and say where they were cut; code in colours.
+"""Documents: styled lines that wrap, map back to source lines and say where they were cut; code is highlighted.
 
-Nothing here touches a terminal or a session, so documents are built in worker threads and tested without an app.
+Documents are plain data. They are built in worker threads and tested without an app. Example:
+``joined([heading("Prompt"), plain(text)])``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 from workbench.base.text import clean
 from workbench.pages import page
 
-Span = tuple[int, int, str]  # half-open character range of a line and the name of a style, as of a :data:`Part`
+Span = tuple[int, int, str]  # half-open character range of a line, and a style name
 
 TAB = "    "
 
@@ -27,8 +28,9 @@ TAB = "    "
 class TextLine:
     """One logical line.
 
-    ``source`` and ``source_end`` are the half-open range of lines (from 0) of the text that it shows, -1 if none; ``number`` goes to the gutter;
-    ``indent`` is the hanging indent in cells of what wraps (-1: the line is cut, not wrapped); ``fill`` styles the whole row.
+    ``source`` to ``source_end`` is the half-open range of source lines (from 0) that it shows, -1 for none.
+    ``number`` is shown in the gutter. ``indent`` is the hanging indent of wrapped rows in cells; -1 cuts the line
+    instead of wrapping it. ``fill`` styles the whole row. ``step`` links to a step of the trial.
     """
 
     text: str
@@ -43,7 +45,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class TextRange:
-    """Characters ``start`` to ``end`` of a line: a row of the screen, a hit, or what is marked."""
+    """Characters ``start`` to ``end`` of a line: a screen row, a search hit or a highlight."""
 
     line: int
     start: int
@@ -52,7 +54,7 @@ class TextRange:
 
 @dataclass(frozen=True, slots=True)
 class TextDocument:
-    """Lines, and the text that they show as it is, for copying; ``cut`` says what is missing and how to see it, None if nothing is."""
+    """Lines, and the plain ``text`` behind them for copying; ``cut`` says what is missing and how to see it."""
 
     lines: tuple[TextLine, ...]
     text: str
@@ -80,7 +82,7 @@ class TextDocument:
         return wrapped
 
     def line_at(self, source: int) -> int:
-        """Return the first line that shows source line ``source`` or what follows it."""
+        """Return the first line that shows source line ``source`` or a later one."""
         starts = [line.source if line.source >= 0 else 0 for line in self.lines]
         for index, line in enumerate(self.lines):
             if line.source <= source < line.source_end:
@@ -92,18 +94,18 @@ EMPTY = TextDocument((), "")
 
 
 def prepared(text: str) -> str:
-    """Return text that can be measured and shown: no control sequences, tabs as four spaces, surrogates replaced."""
+    """Return text that is safe to measure and show: no control sequences, tabs expanded, lone surrogates replaced."""
     return clean(text).replace("\t", TAB).encode("utf-8", "replace").decode("utf-8")
 
 
 def position(text: str, offset: int) -> tuple[int, int]:
-    """Return (line, column), both from 0, that character ``offset`` of ``text`` has after :func:`prepared`."""
+    """Return the (line, column), from 0, that character ``offset`` has after :func:`prepared`."""
     before = prepared(text[: max(0, offset)])
     return before.count("\n"), len(before) - (before.rfind("\n") + 1)
 
 
-def places_of(needle: str, text: str) -> Iterator[int]:
-    """Yield where a text that is looked for begins; in lower case it matches any case."""
+def find_all(needle: str, text: str) -> Iterator[int]:
+    """Yield the offsets of a search text; a lower-case one ignores case."""
     found = re.finditer(re.escape(needle), text.lower() if needle == needle.lower() else text)
     return (one.start() for one in found)
 
@@ -116,7 +118,7 @@ def plain(
     numbered: bool = False,
     spans: Sequence[Sequence[Span]] | None = None,
 ) -> TextDocument:
-    """Return a text as it is, a line for a line; with ``spans`` of lines these are its colours, and what wraps is indented."""
+    """Return a document with one line per line of text; ``spans`` colour the lines and indent what wraps."""
     lines = []
     for index, part in enumerate(prepared(text).split("\n")):
         own = spans[index] if spans and index < len(spans) else ((0, len(part), style),) if style and part else ()
@@ -157,7 +159,7 @@ def closed(lines: tuple[TextLine, ...], cut: str | None) -> tuple[TextLine, ...]
 
 
 def difference(diff: Sequence[str], *, places: bool = True) -> TextDocument:
-    """Return the lines of :func:`workbench.comparison.texts.line_diff`, with ``places`` where they stand; copied, they are as they were."""
+    """Return a line diff with colours; ``places`` shows the hunk headers. The copied text has the diff's own signs."""
     styles = {"@": "hunk", "-": "removed", "+": "added"}
     shown = [line for line in diff if places or line[0] != "@"]
     lines = (styled((line[:2] + prepared(line[2:]), styles.get(line[0], "")), indent=2) for line in shown)
@@ -185,13 +187,13 @@ def _wrap(line: TextLine, width: int) -> list[tuple[int, int]]:
     return pieces
 
 
-# -- parts of pages
+# -- pages
 
 _NOTES = {"problem": "warn", "advice": "notice", "remark": "notice", "said": ""}
 
 
 def of_page(parts: Iterable[page.Part]) -> TextDocument:
-    """Return parts of a page as they are read in a pane; figures are left out, for the tables beside them say the same."""
+    """Render parts of a page for a pane; figures are left out, since the tables next to them show the same."""
     lines: list[TextLine] = []
     before: page.Part | None = None
     for part in parts:
@@ -221,12 +223,12 @@ def of_page(parts: Iterable[page.Part]) -> TextDocument:
     return of_lines(lines)
 
 
-# -- source code, coloured by the lexer that the file's name asks for
+# -- source code, highlighted by the lexer for the file's name
 
 
 COLOURED_AT_FIRST = 3_000
-"""Characters that are coloured before a text is first shown: what a screen holds; a lexer needs seconds a megabyte."""
-COLOURED_AT_MOST = 96_000  # characters that are ever coloured; what follows is shown without colours
+"""Characters that are highlighted before the first paint, about a screenful; a lexer takes seconds per megabyte."""
+COLOURED_AT_MOST = 96_000  # characters that are highlighted at most; the rest stays plain
 
 _STYLES = (
     ("Token.Comment", "comment"),
@@ -259,7 +261,7 @@ def spans_by_line(text: str, *, path: str = "", language: str = "") -> list[list
     if lexer is None:
         return None
     lines, column = list[list[Span]]([[]]), 0
-    # get_tokens() would strip and add newlines, and then the columns would be wrong.
+    # get_tokens() strips and adds newlines, which would shift the columns.
     for _, kind, value in lexer.get_tokens_unprocessed(text):
         style = _style(str(kind))
         parts = value.split("\n")
@@ -290,14 +292,16 @@ def _lexer(path: str, language: str) -> Any | None:
         return None
 
 
-# -- what has the focus
+# -- the content of the focused pane
 
 
 @dataclass(frozen=True, slots=True)
 class PaneContent:
-    """The content of the pane with the focus: the ``text`` that is shown, and ``whole``, which reads all of it where that is only a part.
+    """The content of the focused pane.
 
-    ``name`` is what a notice calls it, ``suffix`` that of a file which holds it.
+    the visible ``text``, and ``whole``, which reads the full text if ``text`` is only part of it.
+
+    ``name`` is used in notices, ``suffix`` is the file name suffix for an editor.
     """
 
     name: str

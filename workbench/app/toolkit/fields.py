@@ -1,4 +1,4 @@
-"""The lines of a form: a text that is completed while it is typed, one of a few, or several of a list."""
+"""The fields of a form: a text with completion, one of a few options, or several of a list."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from workbench.app.toolkit.typed_line import LineInput
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import clean, one_line, shortened
 
-Values = Mapping[str, Any]  # what stands in a form, by the names of its fields: a text, or of a list its names
-Words = str | Callable[[Values], str]
+Values = Mapping[str, Any]  # field values by name: a text, or the chosen names of a list
+Help = str | Callable[[Values], str]
 
 
 class FieldChanged(Message):
-    """Something else stands in a field now."""
+    """The value of a field changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PickOption:
-    """A name that a list offers, and what it is."""
+    """A name in a pick list with its description."""
 
     name: str
     about: str = ""
@@ -47,17 +47,26 @@ class PickOption:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A line of a form, typed unless it has ``options`` (value, title, meaning), of which one is chosen, or ``offered``, of which any number are.
+    """A field of a form.
 
-    ``name`` stands before it and is the id of its widget; ``help`` is said of it while it has the focus. ``known`` completes it, with
-    ``paths`` also what is on the disk. ``most`` is the largest number that may stand in it, 0 where it is a text; with a ``placeholder``
-    it may be empty. ``others`` is what may be typed beside what is offered, ``needed`` what is said where it must not be empty;
-    ``check`` raises a WorkbenchError for what cannot stand in it.
+    a text input, a choice of ``options`` (value, title, description), or a pick list of ``offered`` names.
+
+    Example: ``Field("model", "local", "Any LiteLLM name.", known=models, needed="Name a model.")``.
+
+    Attributes:
+      name: The label, and the id of the widget.
+      help: Shown while the field has the focus.
+      known: Completions; with ``paths`` files complete too.
+      most: The largest number that may be entered; 0 for a text. With a ``placeholder`` the field may be empty.
+      others: What may be typed in addition to the ``offered`` names.
+      needed: The error message for an empty field.
+      check: Raises WorkbenchError for an invalid value.
+      shown: Whether the field is visible, by the values of the form.
     """
 
     name: str
     value: str | tuple[str, ...] = ""
-    help: Words = ""
+    help: Help = ""
     known: Sequence[str] = ()
     paths: bool = False
     most: int = 0
@@ -89,10 +98,10 @@ class Field:
 
 
 class Completion(Suggester):
-    """Completes a text with one of ``known`` names, or with ``paths`` also with what is on the disk."""
+    """Completes an input from ``known`` names and, with ``paths``, from the file system."""
 
     def __init__(self, known: Sequence[str] = (), *, paths: bool = False) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)  # what is on the disk changes meanwhile
+        super().__init__(use_cache=False, case_sensitive=True)  # files change meanwhile
         self._known, self._paths = tuple(known), paths
 
     async def get_suggestion(self, value: str) -> str | None:
@@ -100,14 +109,14 @@ class Completion(Suggester):
         return await asyncio.to_thread(completed_path, value) if known is None and self._paths else known
 
 
-_MOST_ENTRIES = 2_000  # entries of a folder that are looked at: completing must not take time
+_MOST_ENTRIES = 2_000  # folder entries that are considered, so that completion stays fast
 _PREFIXES = ("folder:", "source:", "samples:", "replay:")
 
 
 def completed_path(text: str) -> str | None:
-    """Return a text that names the beginning of a path with the first entry that goes on so, None where nothing does.
+    """Return ``text`` completed with the first matching path, None if nothing matches.
 
-    Folders end in ``/``; hidden entries are named only where the dot was typed. A text without a slash or tilde is no path.
+    Folders end in ``/``. Hidden entries match only after a typed dot. A text without slash or tilde is not a path.
     """
     lead = next((prefix for prefix in _PREFIXES if text.startswith(prefix)), "")
     path = text[len(lead) :]
@@ -136,7 +145,7 @@ def _entries(folder: Path, begun: str) -> list[str]:
 
 
 class CycleField(Widget, can_focus=True):
-    """Shows ``‹ title ›  description`` on one line; left and right change it."""
+    """Shows ``‹ title ›  description`` on one line; left and right cycle through the options."""
 
     DEFAULT_CSS = """
     CycleField { height: 1; width: 1fr; background: $panel; }
@@ -174,7 +183,7 @@ class CycleField(Widget, can_focus=True):
 
 
 class MultiPick(Widget, can_focus=True):
-    """Shows ``white, planner-2 and 2 more``, the names that are chosen in their order; enter opens the list."""
+    """Shows the chosen names as ``white, planner-2 and 2 more``; enter opens the list."""
 
     DEFAULT_CSS = """
     MultiPick { height: 1; width: 1fr; background: $panel; }
@@ -205,11 +214,11 @@ class MultiPick(Widget, can_focus=True):
         return Content(named(self.value, max(1, self.size.width)))
 
 
-_LONGEST = 40  # characters of one of them
+_LONGEST = 40  # characters of a name
 
 
 def named(names: Sequence[str], width: int) -> str:
-    """Return as many of some names as have room in so many cells, with how many more there are: ``a, b and 3 more``."""
+    """Return as many names as fit in ``width`` cells, then the number of the others: ``a, b and 3 more``."""
     from workbench.studies.declaration import row_titles
 
     titles = [one_line(title, _LONGEST) for title in row_titles(names)]
@@ -221,11 +230,11 @@ def named(names: Sequence[str], width: int) -> str:
     return ""
 
 
-_NAMES = 44  # cells of the names at most, where there is something to say beside them
+_NAMES = 44  # cells of the name column, if there are descriptions
 
 
 class PickRows(RowList):
-    """A row for each name, marked or not; what is marked and not offered stands below what is."""
+    """A row for each name, with a mark; chosen names that are not offered come last."""
 
     ALLOW_SELECT = False
     BINDINGS = bindings("pick/rows")
@@ -280,7 +289,7 @@ class PickRows(RowList):
 
 
 class PickList(Dialog[tuple[str, ...] | None]):
-    """Ends with what is marked, or with None; a line below takes what the list does not offer."""
+    """Dismisses with the marked names, or None if cancelled; an input below the list adds other names."""
 
     AUTO_FOCUS = "PickRows"
     BINDINGS = bindings("pick")
@@ -316,7 +325,7 @@ class PickList(Dialog[tuple[str, ...] | None]):
         self.on_row_list_row_highlighted()
 
     def on_row_list_row_highlighted(self) -> None:
-        # A list has no height of its own: it is as high as its rows, or as there is room.
+        # A virtual list has no content height: make it as high as its rows, up to the CSS maximum.
         self.rows.styles.height = max(1, self.rows.row_count())
         marked, of = len(self.rows.chosen), self.rows.row_count()
         set_title(self.query_one("#frame"), f"{self._field.name}: {marked:,} of {of:,}")

@@ -1,4 +1,4 @@
-"""Which lines a table shows, and the dialog that asks for it."""
+"""Filters of a table, and the dialog that edits them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANY = ""
 
 @dataclass(frozen=True, slots=True)
 class FilterOption(Generic[LineT]):
-    """An answer: ``title`` stands in the chooser, ``said`` above the table."""
+    """A value of a facet: ``title`` in the dialog, ``said`` above the table, ``rule`` decides which rows match."""
 
     key: str
     title: str
@@ -35,21 +35,21 @@ class FilterOption(Generic[LineT]):
 
 @dataclass(frozen=True, slots=True)
 class FilterFacet(Generic[LineT]):
-    """What a filter may ask of a line."""
+    """A property to filter by, with its options."""
 
     key: str
     title: str
     options: tuple[FilterOption[LineT], ...]
 
     def offered(self, lines: Sequence[LineT], chosen: str) -> list[tuple[FilterOption[LineT], int]]:
-        """Return the options that let a line through, and the chosen one, each with how many lines."""
+        """Return the options that match a row, and the chosen one, each with its number of rows."""
         counted = ((option, sum(map(option.rule, lines))) for option in self.options)
         return [(option, count) for option, count in counted if count or option.key == chosen]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter(Generic[LineT]):
-    """The chosen option of each question that has one, and a text that the line's name contains, whatever its case."""
+    """The chosen option of each facet, and a text that the row's name must contain, ignoring case."""
 
     questions: tuple[FilterFacet[LineT], ...]
     name_of: Callable[[LineT], str]
@@ -76,7 +76,7 @@ class Filter(Generic[LineT]):
         ]
 
     def sentence(self) -> str:
-        """Return what is shown: ``✗ not passed · cover < 50 % · named “report/”``."""
+        """Return the active filter in words: ``✗ not passed · cover < 50 % · named “report/”``."""
         parts = [option.said for option in self._answers()]
         return " · ".join([*parts, *([f"named “{one_line(self.name, 30)}”"] if self.name else [])])
 
@@ -86,9 +86,9 @@ class Filter(Generic[LineT]):
 
 
 class FilterDialog(Dialog[None], Generic[LineT]):
-    """A line for each question; ``preview`` shows every filter that is tried and returns how many lines it lets through.
+    """One line per facet; ``preview`` applies each filter that is tried and returns the number of matching rows.
 
-    ``what`` is a line ("task"), ``names`` what the text is looked for in.
+    ``what`` is the noun for a row ("task"), ``names`` describes the text that the name field searches.
     """
 
     BINDINGS = bindings("filter")
@@ -130,7 +130,7 @@ class FilterDialog(Dialog[None], Generic[LineT]):
                 yield Label("name")
                 yield LineInput(self._before.name, id="name", placeholder=f"part of {self._names}", compact=True)
             yield Static(
-                f"← → choose · {key_of('filter.keep')} keeps · {key_of('filter.cancel')} as before · {key_of('filter.clear')} clears",
+                f"← → choose · {key_of('filter.keep')} applies · {key_of('filter.cancel')} cancels · {key_of('filter.clear')} clears",
                 id="note",
             )
 

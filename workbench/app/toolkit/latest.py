@@ -1,7 +1,7 @@
-"""Work in a thread whose result comes back to the app's loop: the one way in which the app does anything that may take long.
+"""Work in threads whose results return to the app's event loop.
 
-By default only the newest request counts, which keeps a held-down key from queueing up work; actions that must all be done
-are done in their order.
+All slow work of the app goes through a :class:`LatestWorker`. By default only the newest request counts, so that a
+held-down key does not queue up work. Example: ``self.loader.ask(lambda: read(path), self.show)``.
 """
 
 from __future__ import annotations
@@ -27,28 +27,31 @@ ReadT = TypeVar("ReadT")
 Work = Callable[[], Any]
 Done = Callable[[Any], object]
 Failed = Callable[[str], object] | None
-_BUSY_SECONDS = 0.05  # time until it is looked again whether a job has ended
+_BUSY_SECONDS = 0.05  # interval at which a busy worker is polled
 
 
 def sentence_of(error: Exception) -> str:
-    """Return what a person should read of an error: its own sentence, or that something is damaged or unexpected."""
+    """Return the message of an error for the user; unexpected errors are named as such."""
     if isinstance(error, (WorkbenchError, OSError)):
         return one_line(str(error), 1000)
     return one_line(f"This cannot be shown ({type(error).__name__}: {error}).", 400)
 
 
 class LatestWorker:
-    """At most one job at a time for a ``node``; of those asked for meanwhile only the newest is done afterwards, or ``every`` one in order."""
+    """Runs one job at a time for a ``node``.
+
+    while one runs, only the newest request is queued or, with ``every``, all in order.
+    """
 
     def __init__(self, node: Widget | App[Any], group: str, *, every: bool = False) -> None:
         self._node, self._group, self._every = node, group, every
         self._busy = False
         self._waiting: list[tuple[Work, Done, Failed]] = []
-        self._reports = deque[tuple[Done, Any]](maxlen=1)  # a later one says more than one that nobody has seen yet
-        self.due = False  # something is to be called soon
-        self.took = self.ended = 0.0  # seconds of the last job, and when it ended (perf_counter)
-        self.asked: tuple[object, ...] = ()  # the last key for which was asked
-        self.shown: tuple[object, ...] = ()  # the last one of which the result was taken
+        self._reports = deque[tuple[Done, Any]](maxlen=1)  # a newer report replaces one that was not shown yet
+        self.due = False  # a delayed call is pending
+        self.took = self.ended = 0.0  # duration of the last job, and its end (perf_counter)
+        self.asked: tuple[object, ...] = ()  # the key of the last request
+        self.shown: tuple[object, ...] = ()  # the key of the result that is shown
 
     @property
     def idle(self) -> bool:
@@ -56,13 +59,13 @@ class LatestWorker:
 
     @property
     def outdated(self) -> bool:
-        """Whether something newer waits, so that a long job may end early; threads may ask."""
+        """Whether a newer request waits, so that a long job may stop early; safe to read from threads."""
         return bool(self._waiting) and not self._every
 
     def ask(self, work: Work, done: Done, failed: Failed = None) -> None:
-        """Run ``work`` in a thread as soon as the present job ends, then ``done`` with its value on the app's loop.
+        """Run ``work`` in a thread after the current job, then call ``done`` with its result on the event loop.
 
-        Where either raises, ``failed`` gets a sentence to show in the place of what stands there; without it a notice says so.
+        If either raises, ``failed`` is called with an error message; without ``failed`` a notice shows it.
         """
         if self._busy:
             self._waiting = [*self._waiting * self._every, (work, done, failed)]
@@ -82,7 +85,7 @@ class LatestWorker:
         self._node.run_worker(run, thread=True, group=self._group, exit_on_error=False)
 
     def ask_for(self, key: tuple[object, ...], work: Work, done: Done, failed: Failed = None) -> None:
-        """Ask for what belongs to a key, unless that was asked for last; what belongs to another one is not taken any more."""
+        """Run ``work`` for a key unless that key was requested last; results for another key are discarded."""
         if key == self.asked:
             return
         self.asked = key
@@ -100,7 +103,7 @@ class LatestWorker:
         self.ask(work, taken, missed if failed is not None else None)
 
     def report(self, show: Done, value: Any) -> None:
-        """Have ``show`` called with a value on the app's loop; for a job that has something to show before it ends."""
+        """Call ``show`` with a preliminary result on the event loop; for a job that is still running."""
         self._reports.append((show, value))
         self._node.call_later(self._show_report)
 
@@ -133,9 +136,9 @@ class LatestWorker:
             self._node.notify(sentence_of(error), title=title, severity="error", timeout=10)
 
     def soon(self, what: Work, seconds: float, *, beside: bool = False) -> None:
-        """Call ``what`` after some seconds, unless something is due already.
+        """Call ``what`` after some seconds, unless a delayed call is pending already.
 
-        Where a job is at work by then it is called later, unless it may be called ``beside`` that.
+        If a job is running by then the call is delayed further, unless it may run ``beside`` the job.
         """
 
         def now() -> None:
@@ -154,11 +157,12 @@ class LatestWorker:
 
 
 class LiveLoader(LatestWorker, Generic[ReadT]):
-    """What a screen shows of the open session: read in a thread, and again soon after it changed.
+    """Loads what a screen shows of the open session, and reloads it soon after a change.
 
-    ``read`` is called on the app's loop with the open session and returns what reads it in a thread, or None. ``show`` gets what was
-    read, unless another session is open by then, or ``nothing`` where none is; ``failed`` a sentence where it cannot be read. It is
-    read again after changes of ``kinds``, at most every some ``seconds``, with at most this ``share`` of the time spent on reading.
+    ``read`` is called on the event loop with the open session and returns the work for a thread, or None. ``show``
+    gets the result unless another session was opened meanwhile, or ``nothing`` where no session is open;
+    ``failed`` gets an error message. Changes of ``kinds`` trigger a reload, at most every ``seconds`` and using at
+    most ``share`` of the time.
     """
 
     def __init__(
@@ -177,7 +181,7 @@ class LiveLoader(LatestWorker, Generic[ReadT]):
         super().__init__(screen, group)
         self._read, self._show, self._failed = read, show, failed
         self._kinds, self._seconds, self._nothing = kinds, seconds, nothing
-        self._rests = 1 / share - 1  # times as long as the last reading took
+        self._rests = 1 / share - 1  # pause in multiples of the last load
 
     @property
     def settled(self) -> bool:
@@ -188,7 +192,7 @@ class LiveLoader(LatestWorker, Generic[ReadT]):
             self.refresh_soon()
 
     def refresh_soon(self, *, at_once: bool = False) -> None:
-        """Read again, at once where the last reading is long over; ``at_once`` also where it is not."""
+        """Reload soon, at once if the last load is long over; ``at_once`` skips the pause."""
 
         def now() -> None:
             if at_once or self._rest() <= 0:

@@ -1,4 +1,7 @@
-"""The form of work that an engine does: it says what that takes, asks where it is much, and stays until the work has begun."""
+"""A form that starts an order.
+
+it shows the estimate, asks for confirmation if that is high, and stays open until the order starts.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from workbench.app import runs
 from workbench.app.key_table import with_keys
-from workbench.app.toolkit.fields import Field, Values, Words
+from workbench.app.toolkit.fields import Field, Help, Values
 from workbench.app.toolkit.form import Confirm, Form
 from workbench.app.toolkit.latest import sentence_of
 from workbench.app.toolkit.lifecycle import is_gone
@@ -37,9 +40,10 @@ PlanT = TypeVar("PlanT")
 
 
 class OrderForm(Form[PlanT], Generic[PlanT]):
-    """Ends with the plan of what was begun, or with None.
+    """Starts an order and dismisses with its plan, or None if cancelled.
 
-    ``plain`` stands in the fields where nothing was answered before; the answers to these are remembered under the name ``DIALOG``.
+    A subclass makes the order of a plan and shows it. ``plain`` are the default values of the fields; answers that
+    differ are stored under the name ``DIALOG``. Example: :class:`workbench.app.cases.run_dialog.RunDialog`.
     """
 
     LIVE = True
@@ -53,20 +57,20 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
         plain: Mapping[str, Any],
         first: str = "",
         *,
-        note: Words = "",
+        note: Help = "",
     ) -> None:
         super().__init__(title, fields, first, note=note)
         self.host, self._plain = host, plain
         self._measured: dict[Path | None, Measured] = {}
-        self._is_beginning = False
+        self._is_starting = False
 
-    # -- what a form says of its own; all but `show` is called in threads
+    # -- hooks for subclasses; all but `show` run in threads
 
     def order(self, plan: PlanT, values: Values) -> WorkOrder:
         raise NotImplementedError
 
     def show(self, order: Any) -> None:
-        """Show what was begun."""
+        """Show the started order."""
         raise NotImplementedError
 
     def estimate(self, order: Any) -> Estimate:
@@ -76,23 +80,23 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
     def in_plain_process(self, plan: PlanT) -> PlanT:
         return replace(plan, sandbox="process")  # type: ignore[type-var]
 
-    # -- what all of them do
+    # -- shared behaviour
 
     def measured(self, into: Path | None = None) -> Measured:
-        """Return what former work took, and what the session has into which a run goes; read once."""
+        """Return the measurements for estimates: earlier work, and what the target session has already; read once."""
         from workbench.orders.measured import measure
 
         if into not in self._measured:
             self._measured[into] = measure(self.host.opened, into)
         return self._measured[into]
 
-    def keep(self, values: Values) -> None:
+    def save_values(self, values: Values) -> None:
         save_answers(self.DIALOG, {name: values[name] for name in self._plain}, self._plain)
 
     def finish(self, answer: PlanT) -> None:
-        if not self._is_beginning:
-            self._is_beginning = True
-            # What was begun is shown also where the form is closed meanwhile.
+        if not self._is_starting:
+            self._is_starting = True
+            # The order is shown even if the form is closed meanwhile.
             self.host.run_worker(self._begin(answer, self.values))
 
     async def _begin(self, plan: PlanT, values: Values) -> None:
@@ -116,44 +120,47 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
             if is_gone(self):
                 host.notify(sentence_of(error), severity="error", timeout=12)
             else:
-                self._reckoned = {}  # it starts no more: say again what comes of it
+                self._summarized = {}  # nothing is starting any more: show the summary again
                 self.refuse(error)
         else:
-            self.keep(values)
+            self.save_values(values)
             self.dismiss(plan)
             self.show(order)
         finally:
-            self._is_beginning = False
+            self._is_starting = False
 
 
 def plan_fields(
     kind: type[Any], answers: Mapping[str, Any], settings: Settings, **changes: Mapping[str, Any]
 ) -> list[Field]:
-    """Return the fields of a dialog that a kind of plan declares, with these answers; ``changes`` are by the fields of the plan."""
+    """Return the fields that a kind of plan declares, filled with ``answers``.
+
+    ``changes`` override them by plan attribute.
+    """
     found = []
     for name, one in arguments_of(kind).items():
         if (line := one.line) is not None:
             own = picked(line, "name", "help", "paths", "most", "placeholder", "needed", "check")
             if line.role:
-                own["check"] = partial(_check_asked, line.role, settings)
+                own["check"] = partial(_check_evaluator, line.role, settings)
             values = own | {"value": answers.get(line.name, ""), "known": tuple(line.completes())}
             found.append(Field(**values | dict(changes.get(name, {}))))
     return found
 
 
-def _check_asked(role: str, settings: Settings, model: str) -> None:
+def _check_evaluator(role: str, settings: Settings, model: str) -> None:
     if model not in CONTROLS and not model.startswith("samples:"):
         check_named_model(model, role, settings)
 
 
 def answers_of(plan: object) -> dict[str, str]:
-    """Return what stands in the fields of a dialog for a plan."""
+    """Return the field values for a plan."""
     lines = {name: one.line.name for name, one in arguments_of(plan).items() if one.line is not None}
     return {line: str(getattr(plan, name) or "") for name, line in lines.items()}
 
 
 def plan_values(kind: type[Any], values: Values) -> dict[str, Any]:
-    """Return the fields of a plan by what stands in a dialog; where nothing does, the default."""
+    """Return the plan attributes for field values; empty fields are left at their defaults."""
     found = {}
     for name, one in arguments_of(kind).items():
         if one.line is not None and (text := values.get(one.line.name, "")):
@@ -168,7 +175,7 @@ def may_start(host: WorkbenchApp) -> bool:
 
 
 def run_fields(session: str, *, busy: bool) -> tuple[Field, ...]:
-    """Return the fields of every run: the session that it goes into and, where another one is under way, when it begins."""
+    """Return the fields of every run: its session and, if another run is active, when to start."""
     where = Field(
         "session", session, about_session, runs.known_sessions(), placeholder="a new one", check=check_session
     )
@@ -177,11 +184,11 @@ def run_fields(session: str, *, busy: bool) -> tuple[Field, ...]:
 
 def _check_when(text: str) -> None:
     if text not in {"now", "queue"}:
-        raise UsageError("A run begins now, or goes into the queue.")
+        raise UsageError("Choose now or queue.")
 
 
 _ABOUT_WHEN = (
-    "A run of this session is under way: now begins beside it, queue begins after it ({app.runs} shows the queue)."
+    "Another run of this session is active: now starts in parallel, queue starts after it ({app.runs} shows the queue)."
 )
 _WHEN = Field("when", "now", lambda values: with_keys(_ABOUT_WHEN), ("now", "queue"), check=_check_when)
 
@@ -191,24 +198,27 @@ def check_session(text: str) -> None:
 
 
 def about_session(values: Values) -> str:
-    """Return where a run goes by what stands in the field ``session``."""
+    """Return the help of the field ``session``: where the run is stored."""
     text = values["session"]
     if not text:
-        return "Empty: a new session begins with this run."
+        return "Empty: the run creates a new session."
     try:
         path = runs.session_named(text, "")
     except UsageError as error:
         return str(error)
     if not path.exists():
-        return f"{one_line(path.stem, 100)} is made; its file is {one_line(str(path), 300)}."
+        return f"Creates {one_line(path.stem, 100)} in {one_line(str(path), 300)}."
     if not runs.is_writable(path):
-        return f"{one_line(path.stem, 100)} is only read, so a new session begins."
+        return f"{one_line(path.stem, 100)} is read-only, so a new session is created."
     chosen = with_keys(" It was chosen in Sessions ({app.sessions}).") if path == runs.chosen_session() else ""
     return f"The run goes into {one_line(path.stem, 100)}.{chosen}"
 
 
 def check_named_model(model: str, role: str, settings: Settings) -> None:
-    """Refuse a model (a LiteLLM name, ``local``, ``replay:SESSION``) that cannot be asked as ``role``; costs some milliseconds."""
+    """Raise UsageError if a model (a LiteLLM name, ``local``, ``replay:SESSION``) cannot be used as ``role``.
+
+    takes milliseconds.
+    """
     from workbench.models.names import check_model
     from workbench.orders.session_names import resolve_session
 
@@ -218,11 +228,14 @@ def check_named_model(model: str, role: str, settings: Settings) -> None:
         check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
 
 
-# -- questions before work begins
+# -- confirmations
 
 
 async def confirm_cost(host: WorkbenchApp, estimate: Estimate) -> bool:
-    """Return whether to start work that will take this much: it is not asked about, or the answer was yes. Call it from a worker."""
+    """Return whether to start: True if the estimate is below the limits in the settings or the user confirms.
+
+    Call from a worker.
+    """
     why = estimate.beyond(host.settings.ask_above_dollars, host.settings.ask_above_minutes)
     if not why:
         return True
@@ -233,14 +246,14 @@ async def confirm_cost(host: WorkbenchApp, estimate: Estimate) -> bool:
 def unsandboxed_question(error: Any) -> Confirm:
     promises = "\n".join(f"· {line}" for line in error.promises)
     return Confirm(
-        "No sandbox isolates here",
-        "Run the code that a model writes in a plain process instead? `workbench doctor` says why no sandbox can be used. "
+        "No sandbox available",
+        "Run model-written code in a plain process instead? `workbench doctor` explains why no sandbox works here. "
         f"A plain process guarantees on this machine:\n{promises}",
         "Run",
     )
 
 
-# -- what was answered last
+# -- stored answers
 
 
 _LONGEST = 2_000
@@ -251,7 +264,7 @@ def _file() -> Path:
 
 
 def last_answers(dialog: str, plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the last answers of a dialog by field, ``plain`` where there is none or where another default stood there then."""
+    """Return the stored answers of a dialog; ``plain`` where there is none, or where the default has changed since."""
     kept, found = _read().get(dialog), dict(plain)
     for field, pair in kept.items() if isinstance(kept, dict) else ():
         if field in found and isinstance(pair, list) and len(pair) == 2 and _stored(found[field]) == pair[1]:

@@ -1,4 +1,4 @@
-"""The frame around a widget, with its tabs, and the lines around all frames."""
+"""Panes with a titled frame, tabs inside them, and the lines around all panes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Loaded = TypeVar("Loaded")
 
 
 class Pane(Vertical, SafeWidget):
-    """A frame; ``short`` is its name where panes are tabs."""
+    """A frame with a title; ``short`` is its name in the tab line of small terminals."""
 
     short = ""
 
@@ -40,11 +40,11 @@ class Pane(Vertical, SafeWidget):
         set_title(self, title, subtitle)
 
 
-_LEAST = 6  # cells of a name that is shortened
+_LEAST = 6  # cells to which a name is shortened at most
 
 
 class PaneTabs(Widget):
-    """One line with the names of the panes, shown where only one pane has room; a click goes there."""
+    """The names of the panes on one line, shown where only one pane fits; a click activates one."""
 
     ALLOW_SELECT = auto_links = False
     DEFAULT_CSS = """
@@ -53,14 +53,14 @@ class PaneTabs(Widget):
 
     @dataclass
     class PaneActivated(Message):
-        """The name of a pane was clicked; ``index`` is its place."""
+        """The name of a pane was clicked."""
 
         index: int
 
     tabs: reactive[tuple[tuple[str, bool], ...]] = reactive(())
 
     def render(self) -> RenderResult:
-        # Names are as long as there is room, the longest shortened first.
+        # Shorten the longest name first.
         sizes = [cell_len(name) for name, _ in self.tabs]
         while sum(sizes) > self.size.width - 3 * len(sizes) and max(sizes) > _LEAST:
             sizes[sizes.index(max(sizes))] -= 1
@@ -77,7 +77,7 @@ class PaneTabs(Widget):
 
 
 class TooSmall(Widget):
-    """One sentence in place of everything where nothing has room."""
+    """Replaces everything where the terminal is too small."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -92,7 +92,7 @@ class TooSmall(Widget):
 
 
 class TourPanel(Widget):
-    """Shows a step of the tour, nothing while there is none; a click goes on."""
+    """Shows a step of the tour; a click continues."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -129,7 +129,7 @@ class TourPanel(Widget):
 
 
 class TabLine(Widget):
-    """Names of tabs; a click chooses one. A remark at the right begins with a key, which a click on it presses."""
+    """The tabs of a pane. A remark on the right starts with a key; a click presses it."""
 
     ALLOW_SELECT = auto_links = False
     DEFAULT_CSS = """
@@ -138,7 +138,7 @@ class TabLine(Widget):
 
     @dataclass
     class TabActivated(Message):
-        """A tab was chosen with the mouse."""
+        """A tab was clicked."""
 
         name: str
 
@@ -165,7 +165,7 @@ class TabLine(Widget):
         def size(written: tuple[str, ...]) -> int:
             return sum(map(cell_len, written)) + 2 * len(written)
 
-        # Where names do not fit, the first word of each that is not chosen is written, then of all, then of those around the chosen one.
+        # If the names do not fit, shorten inactive ones to their first word, then all, then show only those around the active one.
         tabs = next((written for written in (names, mixed, short) if size(written) <= width), short)
         first, last = 0, len(tabs)
         while last - first > 1 and (first > 0) + (last < len(tabs)) + size(tabs[first:last]) > width:
@@ -191,14 +191,16 @@ class TabLine(Widget):
         self.post_message(self.TabActivated(self.names[place]))
 
 
-COPIED_AT_MOST = 16_000_000  # bytes of a text that are copied, or opened elsewhere
+COPIED_AT_MOST = 16_000_000  # bytes of a text that are copied or opened in an editor
 
 
 @dataclass(frozen=True, slots=True)
 class ScrollTarget:
-    """What of a text is brought into sight: a hit from 0, a source line from 1, the first of ``texts`` that is there, or characters of a source.
+    """What to scroll to in a text.
 
-    ``reach`` is how many characters must be shown for it.
+    hit number ``hit``, source line ``line`` (from 1), the first of ``texts`` found, or a character ``span``.
+
+    ``reach`` is the number of characters that must be loaded for it.
     """
 
     hit: int | None = None
@@ -209,7 +211,10 @@ class ScrollTarget:
 
 
 class TabbedText(Pane):
-    """Turns its tabs and shows more of the text than ``at_first`` bytes; a subclass composes a tab line and a text, and loads what a tab has."""
+    """A pane with tabs over one text; ``more`` loads beyond the first ``at_first`` bytes.
+
+    A subclass composes a :class:`TabLine` and a :class:`TextPane`, and loads the document of a tab.
+    """
 
     at_first: ClassVar[int]
     wanted: str | None = None
@@ -220,19 +225,19 @@ class TabbedText(Pane):
         self._limit = self.at_first
         self._target: ScrollTarget | None = None
 
-    # -- what subclasses say
+    # -- hooks for subclasses
 
     _ask: Callable[[], None]
 
     def reading_all(self) -> Callable[[], TextDocument] | None:
-        """Return what reads in a thread the text of the tab up to :data:`COPIED_AT_MOST` bytes, None where nothing is shown."""
+        """Return work that reads the whole text, up to :data:`COPIED_AT_MOST` bytes; None if none is shown."""
         raise NotImplementedError
 
     @property
     def is_cut(self) -> bool:
         return bool(self.text.document.cut)
 
-    # -- what all of them do
+    # -- shared behaviour
 
     text = getters.query_one(TextPane)
 
@@ -240,9 +245,9 @@ class TabbedText(Pane):
         self.go(tab)
 
     def go(self, tab: str, target: ScrollTarget | None = None) -> None:
-        """Show a tab, also of what is shown next, and bring something in it into sight."""
+        """Activate a tab and scroll to a target in it; both also apply to the next item that is shown."""
         self.wanted, self._target = tab, target
-        # What is cut is counted in bytes: four are enough for any character.
+        # Limits count bytes; a character has at most four.
         if target is not None and target.reach * 4 > self._limit:
             self._limit = target.reach * 4 + 2000
         self._ask()
@@ -288,7 +293,7 @@ class TabbedText(Pane):
             self._limit *= GROWTH
             self._ask()
         else:
-            self.notify("All of it is shown.")
+            self.notify("The whole text is shown.")
 
     def on_tab_line_tab_activated(self, message: TabLine.TabActivated) -> None:
         message.stop()

@@ -1,4 +1,4 @@
-"""Asks for the file and the format of a report, as ``workbench report`` takes them, and has that of a session written."""
+"""The export dialog: file, format and part of a report, as ``workbench report`` takes them."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 
 def suggested_path(host: WorkbenchApp, name: str) -> str:
-    """Return what stands in a dialog's field for a file: in a browser its name alone, as folders of this machine are not theirs."""
+    """Return the initial value of a file field; in a browser only the name, since the user's folders are elsewhere."""
     return name if host.in_browser else str(Path.cwd() / name)
 
 
 def destination(host: WorkbenchApp, wanted: str) -> Path:
-    """Return where to write a file that a person wants, a name or a path (UsageError); of one in a browser only the name counts."""
+    """Return the path for a file that the user named (UsageError if invalid); in a browser only its name counts."""
     if not host.in_browser:
         return expanded(wanted)
     return Path(_outbox().name) / (Path(wanted).name or "report.html")
 
 
 def deliver_file(host: WorkbenchApp, written: Path, what: str) -> None:
-    """Tell where a file is that was written where :func:`destination` said (a ``report``), or have the browser download it."""
+    """Notify where a file was written, or let the browser download it; ``what`` is the noun for it."""
     if not host.in_browser:
         host.notify(f"The {what} is in {written}.", title="Export", timeout=10)
         return
     host.download(written)
-    # It is open, and is read from there on.
+    # The download has the file open already.
     written.unlink(missing_ok=True)
     host.notify(f"Your browser downloads the {what} {written.name}.", timeout=8)
 
@@ -51,9 +51,10 @@ def _outbox() -> tempfile.TemporaryDirectory[str]:
 
 
 class ReportDialog(Form[tuple[str, str, str]]):
-    """Ends with the file, as it was typed, the format, a name or a dotted path, and what of ``parts`` is exported ("" for all).
+    """Dismisses with the file as typed, the format (a name or a dotted path) and the part to export ("" for all).
 
-    ``foreign`` names formats that plug-ins add, None where only ``formats`` will do; ``on_disk`` says whether paths of this machine complete.
+    ``foreign`` names the formats of plug-ins, None if only ``formats`` are allowed; ``on_disk`` enables path
+    completion.
     """
 
     LIVE = True
@@ -82,15 +83,17 @@ class ReportDialog(Form[tuple[str, str, str]]):
 
     def _check_format(self, format: str) -> None:
         if format not in self._known and not (self._takes_foreign and is_dotted(format)):
-            raise UsageError(f"There is no report format {format!r} of this.")
+            raise UsageError(f"Format {format!r} is not available here.")
 
     def read(self, values: Values) -> tuple[str, str, str]:
         place, of = values["file"], values.get("of", "")
         format = values["format"] or format_by_name(place, self._formats)
         if not format:
-            raise BadField("format", f"{Path(place).suffix or 'No ending'} says no format; name one here.")
+            raise BadField(
+                "format", f"{Path(place).suffix or 'A name without an ending'} does not imply a format; choose one."
+            )
         if of and format not in PAGE_FORMATS:
-            raise BadField("format", f"{format} writes whole sessions; choose from {', '.join(PAGE_FORMATS)}.")
+            raise BadField("format", f"{format} exports whole sessions only; choose from {', '.join(PAGE_FORMATS)}.")
         return place, format, of
 
     def summary(self, answer: tuple[str, str, str], values: Values) -> str:
@@ -98,7 +101,7 @@ class ReportDialog(Form[tuple[str, str, str]]):
 
 
 async def ask_and_export(host: WorkbenchApp, session: Path, parts: Mapping[str, str | Callable[[], Page]]) -> None:
-    """Ask what to write of a session and where: all of it, or one of ``parts``, the id of an item or what makes a page."""
+    """Ask what to export and where: the whole session or one of ``parts``, an item id or a page maker."""
     from workbench.pages.composing import foreign_names
 
     suggested, on_disk = suggested_path(host, f"{session.stem}.html"), not host.in_browser

@@ -1,4 +1,4 @@
-"""Textual's widgets that hold a text, without markup; see :mod:`workbench.app.toolkit.literal`."""
+"""Textual's text widgets without markup; see :mod:`workbench.app.toolkit.literal`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Static(widgets.Static):
-    """A text, literally; or content that was styled already."""
+    """A literal text, or styled content."""
 
     def __init__(self, content: VisualType = "", *, id: str | None = None, classes: str | None = None) -> None:
         self._now = _shown(content)
@@ -25,7 +25,7 @@ class Static(widgets.Static):
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
         before, self._now = self._now, _shown(content)
-        # The same once more would lay out, and paint, the whole screen.
+        # An update with the same text would lay out and repaint the whole screen.
         if not (isinstance(before, Content) and isinstance(self._now, Content) and before.is_same(self._now)):
             super().update(self._now, layout=layout)
 
@@ -40,13 +40,13 @@ class Static(widgets.Static):
 
 
 class Label(Static):
-    """A text as wide as it is, beside what it names."""
+    """A text beside what it names, as wide as itself."""
 
     DEFAULT_CSS = "Label { width: auto; height: auto; min-height: 1; }"
 
 
 class Button(widgets.Button):
-    """A button on one line."""
+    """A button of one line."""
 
     def __init__(self, label: str, *, id: str, variant: ButtonVariant = "default") -> None:
         super().__init__(literal(label), variant, id=id, compact=True)

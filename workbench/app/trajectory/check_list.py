@@ -1,4 +1,4 @@
-"""The lines of a README with what a check said of them: signs in the margin, alarms below their lines, more with enter."""
+"""The lines of a README with check results: signs in the margin, alarms below their lines, details on enter."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SIGNS: dict[str, tuple[str, str]] = {
     "true": ("✓", "dim"),
     "cannot be said": ("?", "dim"),
 }
-"""Sign and style of each word, those that a reader must see first before the others."""
+"""Sign and style of each result, by urgency."""
 _ORDER = list(SIGNS)
 _MOST_OUTPUT = 12
 MOST_CHARACTERS = 2_000_000
@@ -49,10 +49,10 @@ MOST_CHARACTERS = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """A row: a line of the README (``number`` from 1), or what is said below one (``number`` 0) in a ``style``.
+    """A line of the README (``number`` from 1), or a remark below one (``number`` 0) in a ``style``.
 
-    ``word`` is a key of :data:`SIGNS` or "", ``block`` the place of the block that the line is in (-1 for none), which may have
-    begun above (``inside``).
+    ``word`` is a key of :data:`SIGNS` or "". ``block`` is the index of the line's block, -1 for none; ``inside``
+    says that the block started above.
     """
 
     number: int
@@ -64,7 +64,7 @@ class CheckLine:
 
 
 def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> list[CheckLine]:
-    """Return the rows of a README; below the lines ``opened`` stands everything that a check said of them."""
+    """Return the rows of a README; below the lines in ``opened``, all results are listed."""
     checked = checked or Checked((), ())
     words: defaultdict[int, list[str]] = defaultdict(list)
     alarms: defaultdict[int, list[str]] = defaultdict(list)
@@ -111,9 +111,9 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
             style = {"+": "passed", "-": "failed"}.get(line[:1], "dim")
             yield row(f"{'    ' if block.parts else ''}{clean(line)}", style)
 
-    # The part of which it is says it as well.
-    told = not block.reason or any(part.reason == block.reason for part in block.parts)
-    reason = "" if told else f": {block.reason}"
+    # Do not repeat the reason of a part.
+    repeated = not block.reason or any(part.reason == block.reason for part in block.parts)
+    reason = "" if repeated else f": {block.reason}"
     yield row(f"{block.kind} · {block.verdict}{reason}", SIGNS[str(block.verdict)][1])
     if not block.parts:
         yield from printed(block)
@@ -121,7 +121,7 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
         code = part.code.strip().splitlines() or [""]
         more = f"  … {len(code) - 1} more lines" if len(code) > 1 else ""
         took = f"  {part.seconds:.1f} s" if part.seconds else ""
-        if len(block.parts) > 1 or more:  # a single line of code stands right above
+        if len(block.parts) > 1 or more:  # a single line of code is right above
             yield row(f"line {part.line:,}: {one_line(code[0], 120)}{more}", "")
         why = f": {part.reason}" if part.reason else ""
         yield row(f"  {part.verdict}{why}{took}", SIGNS[str(part.verdict)][1])
@@ -130,9 +130,9 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
 
 @dataclass(frozen=True, slots=True)
 class ShownCheck:
-    """The check of a trial's README: what came out, or is known so far, and a sentence on how it stands.
+    """The check of a README: its results so far, and a sentence on its state.
 
-    ``brief`` says the same where there is no room for it, "" where it has no shorter form.
+    ``brief`` is a shorter form for narrow panes, "" if there is none.
     """
 
     readme: str
@@ -142,14 +142,13 @@ class ShownCheck:
 
 
 def load_check(reader: SessionReader, state: TrialState) -> ShownCheck:
-    """Read the latest check of a trial's README."""
     trial = state.trial
     readme = reader.shown(trial.readme_blob, f"the README of trial {trial.id}", MOST_CHARACTERS)
     rows = reader.checks(trial.id)
     if not readme.strip():
         return ShownCheck("", None, "There is no README to check.")
     if not rows:
-        never = "Not checked. {trajectory.check} runs its blocks in a sandbox and looks up what it names."
+        never = "Not checked yet. {trajectory.check} runs its blocks in a sandbox and looks up its claims."
         return ShownCheck(readme, None, with_keys(never))
     row = (counting(rows) if rows[-1].state == "done" else None) or rows[-1]
     try:
@@ -163,15 +162,15 @@ def load_check(reader: SessionReader, state: TrialState) -> ShownCheck:
         return ShownCheck(readme, checked, f"Checking: {said}")
     if row.state == "failed":
         why = row.problem or "no reason was recorded"
-        return ShownCheck(readme, checked, f"It could not be checked: {why} {again} tries again.")
+        return ShownCheck(readme, checked, f"The check failed: {why} {again} retries it.")
     if row.state != "done" or checked is None:
         what = "cancelled" if row.state == "cancelled" else "interrupted"
-        return ShownCheck(readme, checked, f"The check was {what}. {again} does it again.")
+        return ShownCheck(readme, checked, f"The check was {what}. {again} restarts it.")
     return ShownCheck(readme, checked, works(checked).words(), works(checked).brief())
 
 
 class CheckList(HeadedList):
-    """A row for each line of the README, and below it what was said of it."""
+    """A row per line of the README, and its results below."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -182,7 +181,6 @@ class CheckList(HeadedList):
         self._width = 0
 
     def begin(self) -> None:
-        """Another trial is shown: nothing of its check is known or opened."""
         self._opened = set()
         self.cursor = -1
         self.show(None)
@@ -203,12 +201,12 @@ class CheckList(HeadedList):
 
     @property
     def alarms(self) -> list[int]:
-        """The rows of lines of which something is wrong."""
+        """The rows with an alarm."""
         wrong = ("fails", "differs", "untrue")
         return [at for at, line in enumerate(self._lines, 1) if line.number and line.word in wrong]
 
     def go_to_alarm(self, step: int) -> None:
-        """Put the cursor on the next (1) or previous (-1) line of which something is wrong, around the ends."""
+        """Go to the next (1) or previous (-1) alarm, wrapping around."""
         found = self.alarms
         if found:
             beyond = [at for at in found if (at > self.cursor if step > 0 else at < self.cursor)]
@@ -216,7 +214,7 @@ class CheckList(HeadedList):
             self._show_below()
 
     def _show_below(self) -> None:
-        """Bring what is said below the cursor's line into sight, as far as there is room."""
+        """Scroll the results of the selected line into view, as far as they fit."""
         last = self.cursor
         while last < len(self._lines) and not self._lines[last].number:
             last += 1
@@ -228,11 +226,11 @@ class CheckList(HeadedList):
         lines = lines_of(shown.readme, shown.checked, self._opened) if shown else []
         self._digits = len(str(max((line.number for line in lines), default=1)))
         self._width = self.text_width
-        # Before it is laid out nothing is cut; it is built again then.
+        # Without a size nothing is cut; on_resize builds the rows again.
         room = max(10, self._width - self._digits - 4) if self.size else 240
         self._lines = []
         for line in lines:
-            # What goes on is indented like its beginning, and more.
+            # Wrapped rows have a hanging indent.
             indent = " " * (len(line.text) - len(line.text.lstrip()) + 2)
             texts = [line.text] if line.number else wrap(line.text, room, subsequent_indent=indent) or [""]
             self._lines += [replace(line, text=text) for text in texts]
@@ -250,7 +248,7 @@ class CheckList(HeadedList):
         return 0 < index <= len(self._lines) and self._lines[index - 1].number > 0
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        sentence = self.shown.sentence if self.shown else "Looking for a check…"
+        sentence = self.shown.sentence if self.shown else "Loading the check…"
         wrong = len(self.alarms)
         keys = f"  {key_of('trajectory.next-hit')} {plural(wrong, 'alarm')}" if wrong else ""
         room = max(1, width - len(keys))

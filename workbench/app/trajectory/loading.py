@@ -1,4 +1,4 @@
-"""What the Trajectory mode reads from a session, in worker threads, and what it says of a trial."""
+"""The state of a trial: loaded in worker threads, searched, and described in words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import is_imported, trial_problem
 
 if TYPE_CHECKING:
-    from workbench.app.toolkit.run_screen import Needle
+    from workbench.app.toolkit.run_screen import SearchText
     from workbench.results.scores import ImportedScore
     from workbench.results.spread import Agreement
     from workbench.results.trials import TrialOrder
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow
 
 FIRST_STEPS = 120
-"""Steps that are read before the list is first shown; the rest follows in pages."""
+"""Steps that are loaded before the list is first shown."""
 PAGE_OF_STEPS = 2000
 FILES_LIMIT = 20_000
 NO_TRIALS = "This session has no trials yet: press {app.cases} and {cases.run} to start a run."
 GONE = "This trial is not in the open session: press {app.sessions} to choose another session."
 OUTCOME = 10**9
-"""Stands after every step: where the outcome is searched."""
+"""Sorts after every step: the position of hits in the outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialState:
-    """A trial as the file has it now.
+    """A trial as stored in the session now.
 
-    ``files`` are (path, bytes) that the agent could have seen; ``problem`` says why a judge gave no scores, ``told_apart``
-    marks the content where another trial of the same name has other content; ``agreement`` is that of the session's judges,
-    where several scored this trial, as of ``scored`` (number of scorecards, time of the last); ``works`` is how much of its
-    README holds, None where that was not checked; ``check_run`` is the run that checks it now, "" for none; ``imported_scores``
-    are those of the file from which it was imported.
+    ``files`` are the (path, bytes) that the agent could have seen. ``problem`` says why a judge gave no scores.
+    ``told_apart`` marks the content if another trial of the same name has other content. ``agreement`` is that of
+    several judges, as of ``scored`` (number of scorecards, time of the last). ``works`` is the check summary, None
+    without a check; ``check_run`` is the run that checks it now, "" for none. ``imported_scores`` come from the
+    imported file.
     """
 
     trial: TrialRow
@@ -72,8 +72,8 @@ class TrialState:
 
 
 def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None = None) -> TrialState | None:
-    """Read a trial; what cannot have changed since ``before`` is taken from there. None if it is not in the file."""
-    # Imported in the threads that read: the first paint does without.
+    """Load a trial, reusing what cannot have changed since ``before``; None if it is not in the session."""
+    # Imported here, in a thread: the first paint does not need them.
     from workbench.results.scores import agreement_on, cards_of, imported_scores, scores_version
     from workbench.results.trials import step_count, trial_order
 
@@ -125,7 +125,7 @@ def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Ma
 
 @dataclass(frozen=True, slots=True)
 class TrialSnapshot:
-    """What one look at a trial found: ``steps`` stand behind the first ``after`` ones that are known; no ``tree`` is the known one."""
+    """A loaded state of a trial; ``steps`` follow the first ``after`` known ones, and ``tree`` is None if unchanged."""
 
     state: TrialState
     steps: list[StepRow]
@@ -134,7 +134,7 @@ class TrialSnapshot:
 
 
 def first_snapshot(reader: SessionReader, trial: str | None) -> TrialSnapshot | None:
-    """Read a trial from its beginning, by default the session's most telling one; None if it is not there."""
+    """Load a trial from its beginning, by default the session's most informative one; None if it does not exist."""
     from workbench.results.trials import latest_trial
 
     key = trial or latest_trial(reader)
@@ -147,7 +147,11 @@ def first_snapshot(reader: SessionReader, trial: str | None) -> TrialSnapshot | 
 def next_snapshot(
     reader: SessionReader, before: TrialState, tail: tuple[int, int], tree_of: TrialState | None
 ) -> TrialSnapshot | None:
-    """Read a trial again; ``tail`` are how many steps are known and the number of the last of them, and where ``tree_of`` is given the tree if it has grown since."""
+    """Load a trial again.
+
+    ``tail`` is the number of known steps and the number of the last of them; ``tree_of`` is the state whose tree
+    is shown, None to skip it.
+    """
     state = load_trial(reader, before.trial.id, before)
     if state is None:
         return None
@@ -157,9 +161,9 @@ def next_snapshot(
 
 
 class StepHit(NamedTuple):
-    """A place in the tab of a step (``step`` its number) or, with step 0, of the outcome.
+    """A search hit in the tab of a step or, with step 0, of the outcome.
 
-    ``ordinal`` counts the hits of the same tab from 0; ``reach`` is how many characters must be shown to see it.
+    ``ordinal`` counts the hits of the tab from 0; ``reach`` is the number of characters to load for it.
     """
 
     step: int
@@ -168,8 +172,10 @@ class StepHit(NamedTuple):
     reach: int = 0
 
 
-def hits_of(reader: SessionReader, trial: TrialRow, needle: Needle, stopped: Callable[[], bool]) -> Iterator[StepHit]:
-    """Yield where a text stands in steps, thoughts, observations, the first messages, README and metadata."""
+def hits_of(
+    reader: SessionReader, trial: TrialRow, needle: SearchText, stopped: Callable[[], bool]
+) -> Iterator[StepHit]:
+    """Yield the hits in steps, thoughts, observations, the first messages, README and metadata."""
     after, page = 0, reader.steps(trial.id, 0, PAGE_OF_STEPS)
     while page:
         for step in page:
@@ -186,10 +192,10 @@ def hits_of(reader: SessionReader, trial: TrialRow, needle: Needle, stopped: Cal
     yield from _hits(0, "Metadata", needle.in_blob(trial.metadata_blob))
 
 
-def _hits_of_step(reader: SessionReader, step: StepRow, needle: Needle) -> Iterator[StepHit]:
+def _hits_of_step(reader: SessionReader, step: StepRow, needle: SearchText) -> Iterator[StepHit]:
     answer = split_answer(reader.kept(step.answer_blob, "a text of this trial") or "")
     thought, action = map(needle.in_text, answer)
-    # What is only in the row (a target without an answer) leads to the step without a tab of its own.
+    # A match only in the row of the step (a target without an answer) leads to its Action tab.
     if not thought and not action and needle.in_text(f"{step.action} {step.target} {step.problem or ''}"):
         yield StepHit(step.number, "Action")
     yield from _hits(step.number, "Thought", thought)
@@ -201,11 +207,11 @@ def _hits(step: int, tab: str, places: Sequence[int]) -> Iterator[StepHit]:
     return (StepHit(step, tab, ordinal, place) for ordinal, place in enumerate(places))
 
 
-# -- what is said about a trial
+# -- in words
 
 
 def state_of(state: TrialState) -> str:
-    """Return the state of the trial as a person should see it, ``interrupted`` and ``unscored`` included."""
+    """Return the displayed state of the trial, including ``interrupted`` and ``unscored``."""
     if state.problem:
         return "unscored"
     if state.trial.state in {"queued", "running"} and state.run_state not in {"queued", "running"}:
@@ -214,7 +220,7 @@ def state_of(state: TrialState) -> str:
 
 
 def _not_taken_up(state: TrialState) -> bool:
-    """Whether the trial's run waits and no engine is on its way to it."""
+    """Whether the trial's run is queued and no engine is starting."""
     return state.run is not None and state.run.state == "queued" and state.run_state == "interrupted"
 
 
@@ -223,10 +229,10 @@ def _reason(state: TrialState) -> str:
 
 
 def why_not(state: TrialState, before: str) -> tuple[str, ...]:
-    """Return why a trial ended before something, and what to do about it; () where it did not end early."""
+    """Return why a trial ended early, and what to do about it; () if it did not."""
     shown = state_of(state)
     if shown == "interrupted" and _not_taken_up(state):
-        return "No engine took the run up.", with_keys("Press {trajectory.resume} to start one.")
+        return "No engine started.", with_keys("Press {trajectory.resume} to start one.")
     said = {
         "interrupted": f"The engine stopped before {before}.",
         "cancelled": f"The trial was cancelled before {before}.",
@@ -237,35 +243,38 @@ def why_not(state: TrialState, before: str) -> tuple[str, ...]:
 
 
 def waiting_for(state: TrialState, waited: float = 0.0) -> str:
-    """Return what a trial without a step waits for, and for how many seconds; "" if it waits for nothing."""
+    """Return what a trial without steps waits for, and for how many seconds; "" if it does not."""
     shown = state_of(state)
     if state.step_count or shown not in {"queued", "running"}:
         return ""
     said = "waiting for the engine…"
     if shown == "running":
-        said = one_line(state.run.note, 80) if state.run and state.run.note else "the agent is at its first step…"
+        said = one_line(state.run.note, 80) if state.run and state.run.note else "waiting for the first step…"
     return f"{said} {waited:.0f} s" if waited >= 1 else said
 
 
 def marks_of_steps(state: TrialState) -> dict[int, str]:
-    """Return a sign for each step that a person marked: a star, else a remark, else a tag."""
+    """Return a sign per labelled step: a star, else a remark, else a tag."""
     marks = {int(part): "#" for part in state.labels if part.isdecimal()}
     marks |= {row.step: "✎" for row in state.annotations if row.step is not None}
     return marks | {int(part): STAR for part, labels in state.labels.items() if part.isdecimal() and STAR in labels}
 
 
 def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
-    """Return the header: agent, model, case, which trial, ``score``, spend and state; its first step was ``waited`` seconds for."""
+    """Return the header: agent, model, case, number, ``score``, cost and state.
+
+    ``waited`` is the time without a first step.
+    """
     trial, order = state.trial, state.place.order
     at = order.index(trial.id) + 1 if trial.id in order else 1
     shown, resume, waiting = state_of(state), key_of("trajectory.resume"), waiting_for(state, waited)
     words = {
         "running": f"live: {waiting}" if waiting else "live",
         "queued": waiting or shown,
-        "interrupted": f"no engine took it up — press {resume}"
+        "interrupted": f"no engine started — press {resume}"
         if _not_taken_up(state)
         else f"interrupted — press {resume} to resume",
-        "unscored": f"unscored — press {resume} to ask the judge again. {state.problem}",
+        "unscored": f"unscored — press {resume} to retry the judge. {state.problem}",
         "failed": f"failed: {_reason(state)}",
     }.get(shown, shown)
     model = trial.model.rpartition("/")[2] if trial.model.startswith("local/") else trial.model

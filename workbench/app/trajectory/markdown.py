@@ -1,7 +1,7 @@
-"""A README as a document: Markdown laid out in lines that remember which source lines they show.
+"""Renders a README as a document whose lines remember their source lines.
 
-Textual's own Markdown widget mounts a widget for every block and forgets offsets; evidence, search hits and step links
-need both speed and offsets, so the blocks are laid out here on top of markdown-it's tokens.
+Textual's Markdown widget mounts a widget per block and forgets offsets. Evidence, search hits and step links need both
+speed and offsets, so the blocks are laid out here from markdown-it's tokens.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 RENDER_LIMIT = 200_000
-"""Characters up to which a README is rendered; above that it is shown as source, at once."""
+"""Maximum characters of a README that is rendered; longer ones are shown as source."""
 
 _INLINE = {"code_inline": "code", "image": "em", "html_inline": "comment"}
 StepOf = Callable[[str], int | None]
-"""Says from which step a line of text comes, None if from none."""
+"""Returns the step that a line of text comes from, or None."""
 
 
 def _nowhere(text: str) -> int | None:
@@ -29,7 +29,6 @@ def _nowhere(text: str) -> int | None:
 
 
 def render(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> TextDocument:
-    """Return Markdown laid out for reading."""
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
@@ -40,7 +39,7 @@ def render(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> 
 
 
 def source(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> TextDocument:
-    """Return Markdown as it is written, headings and fences coloured, line numbers in front."""
+    """Return Markdown source with coloured headings and fences, and line numbers."""
     document = plain(text, numbered=True, cut=cut)
     lines: list[TextLine] = []
     fenced = False
@@ -63,8 +62,8 @@ class _Layout:
     def __init__(self, step_of: StepOf) -> None:
         self.lines: list[TextLine] = []
         self.step_of = step_of
-        self._prefix: list[str] = []  # what stands before every line: list indents, quote bars
-        self._bullet = ""  # shown once instead of the last prefix
+        self._prefix: list[str] = []  # list indents and quote bars before every line
+        self._bullet = ""  # replaces the last prefix once
         self._range = (0, 0)
 
     def blocks(self, parent: SyntaxTreeNode) -> None:
@@ -204,7 +203,7 @@ class _Layout:
 
 
 def _inline(block: SyntaxTreeNode) -> Sequence[Token]:
-    """Return the pieces of the text of a heading, paragraph or cell."""
+    """Return the inline tokens of a heading, paragraph or cell."""
     token = block.children[0].token if block.children else None
     return token.children or () if token is not None else ()
 

@@ -1,4 +1,7 @@
-"""What a trial brought: its README, metadata, difference from the trial before and exploration as documents, its items and check as lists."""
+"""The outcome of a trial.
+
+README, metadata, diff to the previous trial and exploration as documents, grounding and check as lists.
+"""
 
 from __future__ import annotations
 
@@ -50,9 +53,9 @@ _NAMES_LIMIT = 300
 
 @dataclass(frozen=True, slots=True)
 class OutcomeContent:
-    """The document of a tab; ``readme`` is the text that offsets of evidence count in, ``raw`` how it is shown.
+    """The document of a tab; ``readme`` is the text that evidence offsets refer to, ``raw`` whether it is shown as source.
 
-    ``places`` are those of items that are marked in it: line, from, to, number of the item; ``why`` says what these are.
+    ``places`` are the marked items in it (line, from, to, item number), and ``why`` their grounding.
     """
 
     document: TextDocument
@@ -72,7 +75,7 @@ def load_outcome(
     limit: int = SHOWN_AT_FIRST,
     why: Why | None = None,
 ) -> OutcomeContent:
-    """Read and lay out a tab of a trial; with ``why`` the items of its README are marked."""
+    """Load and lay out a tab of a trial; with ``why`` the items of its README are marked."""
     if tab == METADATA:
         return OutcomeContent(_metadata(reader, state, limit))
     if tab == DIFFERENCE:
@@ -80,9 +83,7 @@ def load_outcome(
     if tab == CHECK:
         return OutcomeContent(note(""), check=load_check(reader, state))
     if tab in {GROUNDING, EXPLORATION}:
-        return OutcomeContent(
-            wording.exploration(why) if why is not None else note("Looking where it comes from…"), why=why
-        )
+        return OutcomeContent(wording.exploration(why) if why is not None else note("Loading the grounding…"), why=why)
     readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
         return OutcomeContent(_no_readme(state), why=why)
@@ -96,7 +97,7 @@ def load_outcome(
 
 
 def _step_finder(state: TrialState) -> markdown.StepOf:
-    """Return what finds the step that read the file which a line names."""
+    """Return a function that finds the step that read the file named in a line."""
     steps: dict[str, int] = {}
     for (path, how), row in state.seen.items():
         if how == "read" and len(steps) < _NAMES_LIMIT:
@@ -115,21 +116,25 @@ def _step_finder(state: TrialState) -> markdown.StepOf:
 
 def _no_readme(state: TrialState) -> TextDocument:
     if state_of(state) in {"queued", "running"}:
-        return note("No README yet: it comes with the agent's last step.")
+        return note("No README yet: the agent writes it in its last step.")
     if said := why_not(state, "a README was written"):
         return note(*said)
     if state.trial.parsed == 0:
-        return note("The last answer could not be read, so it holds no README.", "The last step's Raw tab shows it.")
+        return note(
+            "The last answer could not be parsed, so there is no README.", "The Raw tab of the last step shows it."
+        )
     if state.trial.readme_blob is None:
-        return note("The file that this trial was imported from holds no README.")
-    return note("The agent answered with an empty README.")
+        return note("The imported file has no README for this trial.")
+    return note("The agent submitted an empty README.")
 
 
 def _metadata(reader: SessionReader, state: TrialState, limit: int) -> TextDocument:
     text = reader.shown(state.trial.metadata_blob, f"the metadata of trial {state.trial.id}", limit)
     if not text.strip():
         done = state_of(state) == "done"
-        return note("The agent gave no metadata." if done else "No metadata yet: it comes with the agent's last step.")
+        return note(
+            "The agent submitted no metadata." if done else "No metadata yet: the agent writes it in its last step."
+        )
     try:
         decoded = json.loads(text)
     except (ValueError, RecursionError):
@@ -138,7 +143,7 @@ def _metadata(reader: SessionReader, state: TrialState, limit: int) -> TextDocum
     if isinstance(decoded, dict) and decoded:
         return document
     kind = "an empty object" if decoded == {} else f"{_kind(decoded)}, not an object"
-    warning = styled((f"! The metadata is {kind}: schema.org needs keys and values.", "warn"), indent=2)
+    warning = styled((f"! The metadata is {kind}; schema.org requires keys and values.", "warn"), indent=2)
     return TextDocument((warning, TextLine(""), *document.lines), document.text)
 
 
@@ -148,10 +153,10 @@ def _kind(value: object) -> str:
 
 
 def locate(document: TextDocument, readme: str, start: int, end: int) -> list[tuple[int, int, int]]:
-    """Return where characters ``start`` to ``end`` of the README stand in its document, as (line, from, to).
+    """Return where characters ``start`` to ``end`` of the README are shown, as (line, from, to).
 
-    In the source view that is exact. In the rendered view a line whose text contains the characters is marked there,
-    any other line of the span as a whole.
+    In the source view this is exact. In the rendered view a line that contains the text is marked there, any other
+    line of the span as a whole.
     """
     first, first_column = position(readme, start)
     last, last_column = position(readme, max(start, end))
@@ -172,12 +177,12 @@ def locate(document: TextDocument, readme: str, start: int, end: int) -> list[tu
 
 
 def _difference(reader: SessionReader, state: TrialState) -> TextDocument:
-    """Lay out how the trial differs from the one before it, as ``workbench compare`` says it, and the lines of its README."""
+    """Lay out the comparison with the previous trial, as ``workbench compare`` does, and a diff of the READMEs."""
     from workbench.comparison.trials import read_trials
     from workbench.pages.comparison import comparison_page
 
     if state.place.previous is None:
-        again = with_keys("Press {trajectory.rerun} to run it again and compare.")
+        again = with_keys("Press {trajectory.rerun} to rerun it and compare.")
         return note("This is the first trial of its case in this session.", again)
     found = read_trials((reader, state.place.previous), (reader, state.trial.id))
     whole = comparison_page([found])
@@ -186,7 +191,7 @@ def _difference(reader: SessionReader, state: TrialState) -> TextDocument:
     readmes = (texts.left, texts.right) if isinstance(texts, Texts) else ()
     old, new = ((one.text or "").splitlines() for one in readmes)
     diff = line_diff(old, new, 2)
-    said = line_diff_words(diff) if diff or new else "neither trial wrote one"
+    said = line_diff_words(diff) if diff or new else "neither trial wrote a README"
     parts += [
         page.Heading("README", said),
         *(page.Note(f"Only the beginning of {one.title} is compared.") for one in readmes if one.cut),
@@ -195,7 +200,7 @@ def _difference(reader: SessionReader, state: TrialState) -> TextDocument:
 
 
 class OutcomePane(TabbedText):
-    """What the trial brought."""
+    """The outcome of the trial."""
 
     short = "README"
     at_first = SHOWN_AT_FIRST
@@ -204,7 +209,7 @@ class OutcomePane(TabbedText):
         super().__init__(id=id, classes=classes)
         self.raw = self.marking = False
         self.why: Why | None = None
-        self._why_of: tuple[object, ...] = ()  # what it rests on
+        self._why_of: tuple[object, ...] = ()  # the inputs of `why`
         self._now: tuple[SessionReader, TrialState] | None = None
         self._outcome = OutcomeContent(note(""))
         self._step = 0
@@ -244,7 +249,6 @@ class OutcomePane(TabbedText):
         return lambda: load_outcome(reader, state, tab, raw=True, limit=COPIED_AT_MOST).document
 
     def subject(self) -> PaneContent:
-        """Return the tab that is shown, as it is copied."""
         tab = self.tab
         if tab == CHECK:
             return PaneContent("the check", self.checks.plain_text(), ".txt")
@@ -252,12 +256,10 @@ class OutcomePane(TabbedText):
         return PaneContent(tab, self.text.document.text, suffix, self.whole)
 
     def toggle_raw(self) -> None:
-        """Show the README as it is written, or rendered again."""
         self.raw = not self.raw
         self.go(README)
 
     def toggle_marks(self) -> None:
-        """Mark in the README where its items come from, or mark nothing again."""
         self.marking = not self._marks
         self.go(README)
 
@@ -269,7 +271,7 @@ class OutcomePane(TabbedText):
         self.titled("Outcome" if shown is None else wording.sentence(shown, self.size.width - 4))
 
     def light(self, step: int) -> None:
-        """Mark what a step gave to the README."""
+        """Highlight what a step contributed to the README."""
         if step != self._step:
             self._step = step
             self.items.light(step)
@@ -296,14 +298,14 @@ class OutcomePane(TabbedText):
         says = trial.readme_blob, trial.metadata_blob, state_of(state), trial.error, len(state.cards), seen
         key = (trial.id, tab, raw, limit, *says, grounds and rests_on)
         if tab == CHECK:
-            self.loader.asked = ()  # what an engine writes of it meanwhile is not in the state
+            self.loader.asked = ()  # the state does not include the progress of a check
 
         def work() -> OutcomeContent:
             from workbench.grounding import read_trial
 
             why = before if grounds else None
             if grounds and is_new:
-                if before is None:  # it takes its time: the text is there meanwhile
+                if before is None:  # slow: show the text meanwhile
                     self.loader.report(show, load_outcome(reader, state, tab, raw=raw, limit=limit))
                 why = read_trial(reader, trial)
             return load_outcome(reader, state, tab, raw=raw, limit=limit, why=why)
@@ -330,7 +332,7 @@ class OutcomePane(TabbedText):
         self.load(key, work, show, lambda sentence: OutcomeContent(note(sentence)))
 
     def _show_instead(self, here: Widget) -> None:
-        """Show a text or a list instead of the others; what had the focus hands it on."""
+        """Show a text or list instead of the others, and move the focus to it."""
         others = [one for one in (self.items, self.checks, self.text) if one is not here]
         had = any(other.has_focus for other in others)
         here.display = True

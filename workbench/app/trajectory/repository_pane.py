@@ -1,4 +1,4 @@
-"""The repository as the agent met it: what it read, what it only saw in a list, what it never opened."""
+"""The repository as the agent saw it: files that it read, listed or never opened."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READ, LISTED, NEVER = "●", "○", "·"
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """One row: a directory or a file; ``step`` is where the agent read (else listed) it first."""
+    """A directory or file; ``step`` is the first one that read (else listed) it."""
 
     path: str
     name: str
@@ -37,11 +37,11 @@ class TreeEntry:
 def entries_of(
     files: tuple[tuple[str, int], ...], seen: Mapping[tuple[str, str], AccessedFileRow]
 ) -> tuple[list[TreeEntry], str]:
-    """Return the tree as rows, directories first in each directory, and a legend: what the signs mean and how much was read."""
+    """Return the tree as rows, directories first, and a legend with signs and the share that was read."""
     sizes = dict(files)
     read = {path.rstrip("/"): row for (path, how), row in seen.items() if how == "read"}
     listed = {path.rstrip("/"): row for (path, how), row in seen.items() if how == "listed"}
-    # Until the snapshot is known the tree grows out of what the agent saw.
+    # Until the snapshot is known the tree consists of what the agent saw.
     names = set(sizes) | set(read) | {p.rstrip("/") for (p, _) in seen if not p.endswith("/") and p != "."}
     tree: dict[str, set[str]] = {"": set()}
     for path in names - {"", "."}:
@@ -61,7 +61,7 @@ def entries_of(
     walk("", 0)
     lines = ["● read  ○ listed", "· never opened"]
     if sizes:
-        # Each file counts once, as far as it was shown.
+        # Each file counts once, up to what was shown of it.
         shown = sum(min(row.size, sizes.get(path, row.size)) for path, row in read.items())
         share = round(100 * shown / (sum(sizes.values()) or 1))
         percent = "<1" if shown and not share else str(min(share, 100))
@@ -70,14 +70,14 @@ def entries_of(
 
 
 class RepositoryPane(RowList):
-    """The tree with its marks; enter goes to the step that read or listed the file."""
+    """The tree with its marks; enter goes to the step that read or listed a file."""
 
     ALLOW_SELECT = False
     narrows = False
 
     @dataclass
     class Opened(Message):
-        """A file was chosen; ``step`` is where the agent met it."""
+        """A file was chosen; ``step`` is where the agent read or listed it."""
 
         path: str
         step: int | None
@@ -90,7 +90,7 @@ class RepositoryPane(RowList):
         self._places: dict[str, int] = {}
 
     def show(self, entries: list[TreeEntry], legend: str, empty: str) -> None:
-        """Show these rows, and below them a legend; ``empty`` stands there if there are none."""
+        """Show other rows and the legend below; ``empty`` is shown without rows."""
         below = self.query_ancestor(Pane).query_one("#legend", Static)
         below.update(legend, layout=below.size.height != legend.count("\n") + 1)
         if entries == self.entries and empty == self._empty:
@@ -115,7 +115,7 @@ class RepositoryPane(RowList):
         return "".join(f"{entry.mark} {entry.path}\n" for entry in self.entries)
 
     def point_at(self, path: str) -> None:
-        """Mark the file that the selected step is about and bring it into sight."""
+        """Highlight the file of the selected step and scroll to it."""
         path = path.rstrip("/").removeprefix("./")
         if path == self.current_path:
             return
@@ -127,7 +127,7 @@ class RepositoryPane(RowList):
         if at is not None:
             self.cursor = at
             top, height = self.scroll_offset.y, self.page_height()
-            if not top <= at < top + height:  # far enough that the next steps need no scrolling
+            if not top <= at < top + height:  # with room for the next steps
                 self.scroll_to(y=max(0, at - height // 3), animate=False, immediate=True)
 
     def row_count(self) -> int:
@@ -146,7 +146,7 @@ class RepositoryPane(RowList):
         if not fill and entry.path == self.current_path:
             fill = "cursor-blurred"
         style = {READ: "seen-read", LISTED: "seen-listed", NEVER: "seen-unopened"}[entry.mark]
-        # Its middle goes where there is no room: the beginning says what it is about, the end which kind of file it is.
+        # Cut in the middle: the start of a name says what it is about, the end the file type.
         name = shortened(entry.name, max(4, width - 3 - len(indent) - entry.directory)) + "/" * entry.directory
         return [(f" {indent}", ""), (mark, style), (" ", ""), (name, "" if entry.mark == READ else "dim")], fill
 

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 
 REFRESH_SECONDS = 0.1
-"""Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
+"""Interval for reloading a changing trial."""
 TREE_SECONDS = 0.5
-"""Time between two looks at the repository of a live trial: its tree may have thousands of files."""
+"""Interval for updating the repository tree of a live trial, which may have thousands of files."""
 
 
 class TrajectoryScreen(RunScreen):
-    """Steps of a trial, what the agent saw, what it wrote and how that was scored."""
+    """The steps of a trial, the files it saw, its outcome and scores."""
 
     BINDINGS = bindings("trajectory")
     mode_name = "Trajectory"
@@ -63,10 +63,10 @@ class TrajectoryScreen(RunScreen):
     def __init__(self) -> None:
         super().__init__()
         self.actions = TrialActions(self)
-        self.looking = LiveLoader(self, "look", self._look, self._looked, seconds=REFRESH_SECONDS)
-        self._tree: tuple[TrialState | None, float] = None, 0.0  # the state whose tree is shown, and since when
+        self.refreshing = LiveLoader(self, "refresh", self._load_next, self._apply_next, seconds=REFRESH_SECONDS)
+        self._tree: tuple[TrialState | None, float] = None, 0.0  # the state whose tree is shown, and when that was set
         self._state_shown = ""
-        self._waiting_since = monotonic()  # since when the trial's first step is waited for here
+        self._waiting_since = monotonic()  # start of the wait for the first step
 
     def compose_body(self) -> Iterable[Widget]:
         tree = RepositoryPane(id="tree"), Static("", id="legend")
@@ -93,7 +93,7 @@ class TrajectoryScreen(RunScreen):
 
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
-        # Reasons are read, not glanced at: the scores take more room while they have the focus.
+        # Scores get more space while focused, for their reasons.
         self.set_class(current is self.score, "-at-score")
 
     def focus_pane(self, pane: Widget) -> None:
@@ -103,7 +103,7 @@ class TrajectoryScreen(RunScreen):
             self.set_focus(inside)
 
     def uncover(self, pane: Widget) -> None:
-        """Bring a pane to the front where only one has room."""
+        """Bring a pane to the front if only one fits."""
         if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
             self.focus_pane(pane)
 
@@ -115,28 +115,28 @@ class TrajectoryScreen(RunScreen):
     def load_wanted(self, reader: SessionReader) -> None:
         wanted = self.workbench.selected_trial
 
-        def done(look: TrialSnapshot | None) -> None:
+        def done(snapshot: TrialSnapshot | None) -> None:
             if reader is not self.reader:
                 return
-            if look is None:
+            if snapshot is None:
                 self.show_reason(with_keys(loading.NO_TRIALS if wanted is None else loading.GONE))
             elif self.workbench.selected_trial == wanted:
-                self._begin(look)
+                self._begin(snapshot)
 
-        self.looking.drop_waiting()
+        self.refreshing.drop_waiting()
         self.run_loader.ask(lambda: loading.first_snapshot(reader, wanted), done, self.show_reason)
 
     def show_trial(self, trial_id: str, place: Anchor | None = None) -> None:
-        """Show another trial of the open session, and where ``place`` is given that place in it."""
+        """Show another trial of the session and an anchor in it."""
         self.workbench.selected_trial = trial_id
         self.load_at(place)
 
-    def _begin(self, look: TrialSnapshot) -> None:
-        self.workbench.selected_trial = look.state.trial.id
+    def _begin(self, snapshot: TrialSnapshot) -> None:
+        self.workbench.selected_trial = snapshot.state.trial.id
         self.finder.forget()
         self.show_nothing("")
-        self.step_list.begin(following=look.state.live)
-        self.apply(look)
+        self.step_list.begin(following=snapshot.state.live)
+        self.apply(snapshot)
         self.has_read()
 
     def can_go(self, place: Anchor) -> bool:
@@ -160,34 +160,34 @@ class TrajectoryScreen(RunScreen):
             return
         mine = {state.trial.id, state.trial.run_id, state.place.previous}
         if any(change.item in mine or change.kind == "trial" for change in changes):
-            self.looking.refresh_soon()
+            self.refreshing.refresh_soon()
 
-    def _look(self, reader: SessionReader) -> Callable[[], TrialSnapshot | None] | None:
+    def _load_next(self, reader: SessionReader) -> Callable[[], TrialSnapshot | None] | None:
         state, tail, (tree_of, at) = self.state, self.step_list.known_tail(), self._tree
         tree_of = tree_of if monotonic() - at > TREE_SECONDS else None
         return None if state is None else lambda: loading.next_snapshot(reader, state, tail, tree_of)
 
-    def _looked(self, look: TrialSnapshot | None) -> None:
-        if look is not None and self.state is not None and look.state.trial.id == self.state.trial.id:
-            self.apply(look)
+    def _apply_next(self, snapshot: TrialSnapshot | None) -> None:
+        if snapshot is not None and self.state is not None and snapshot.state.trial.id == self.state.trial.id:
+            self.apply(snapshot)
             shown = self._tree[0]
-            if shown is not None and shown.seen is not look.state.seen:
-                self.looking.refresh_soon()
+            if shown is not None and shown.seen is not snapshot.state.seen:
+                self.refreshing.refresh_soon()
 
-    def apply(self, look: TrialSnapshot) -> None:
-        """Show how the trial stands now."""
-        reader, state, step_list = self.reader, look.state, self.step_list
+    def apply(self, snapshot: TrialSnapshot) -> None:
+        """Show the state of the trial."""
+        reader, state, step_list = self.reader, snapshot.state, self.step_list
         if reader is None:
             return
         if self.state is None or self.state.trial.id != state.trial.id:
             self._waiting_since = monotonic()
         self.state = state
         known = len(step_list.steps)
-        step_list.show(state, look.steps, after=look.after)
-        if look.tree is not None:
+        step_list.show(state, snapshot.steps, after=snapshot.after)
+        if snapshot.tree is not None:
             self._tree = state, monotonic()
-            waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
-            self.repository.show(*look.tree, waiting)
+            waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing read yet"
+            self.repository.show(*snapshot.tree, waiting)
             self.query_one("#repository", Pane).titled(one_line(state.trial.case_name or "Repository", 20))
         self._show_step()
         self.steps.titled(*step_list.titles(state))
@@ -198,7 +198,7 @@ class TrajectoryScreen(RunScreen):
             self._state_shown = loading.state_of(state)
             self.refresh_bindings()
         if known < len(step_list.steps) < state.step_count:
-            self.looking.refresh_soon()
+            self.refreshing.refresh_soon()
         self.go_on_to_place()
 
     def _waited(self) -> float:
@@ -232,7 +232,7 @@ class TrajectoryScreen(RunScreen):
         self.outcome.light(step.number)
 
     def go_to_step(self, number: int, tab: str, target: ScrollTarget | None = None) -> None:
-        """Select a step and one of its tabs and bring something in it into sight."""
+        """Select a step and a tab, and scroll to a target in it."""
         self.step_list.select_number(number)
         self._show_step()
         self.content.go(tab, target)
@@ -264,10 +264,10 @@ class TrajectoryScreen(RunScreen):
         else:
             self.go_to_step(message.step, "Observation")
 
-    # -- what is looked for
+    # -- search
 
     def search_for(self, text: str, near: int | None = None) -> None:
-        """Search for a text and go to the first hit from step ``near`` on, by default from the selected one."""
+        """Search and go to the first hit from step ``near`` on, by default the selected one."""
         reader, state = self.reader, self.state
         if reader is None or state is None:
             return
@@ -290,7 +290,6 @@ class TrajectoryScreen(RunScreen):
             self.go_to_outcome(hit.tab, target)
 
     def action_evidence(self) -> None:
-        """Show the next piece of evidence of the criterion under the cursor."""
         said, proof = self.score_pane.next_evidence()
         if proof is None:
             self.notify(one_line(said, 300))
@@ -307,7 +306,7 @@ class TrajectoryScreen(RunScreen):
         else:
             self.notify(one_line(proof.text, 600), title=f"{proof.kind} {proof.path or ''}", timeout=8)
 
-    # -- what is selected
+    # -- selection
 
     def files(self) -> Iterable[str]:
         return [path for path, *_ in self.state.files] if self.state is not None else ()
@@ -323,7 +322,7 @@ class TrajectoryScreen(RunScreen):
 
     @property
     def _chosen(self) -> tuple[str, str] | None:
-        """The title of the criterion under the cursor and the part of the trial that it is, where the scores have the focus."""
+        """The title and the label part of the selected criterion, if the scores have the focus."""
         return self.score_pane.chosen_part if self.current_pane is self.score else None
 
     def location(self) -> Location | None:
@@ -351,7 +350,7 @@ class TrajectoryScreen(RunScreen):
         )
 
     def subject(self) -> PaneContent:
-        """Return what has the focus: the scores, the outcome, the files, else the selected step."""
+        """Return the content of the focused pane: scores, outcome, files, else the selected step."""
         current = self.current_pane
         if current is self.score:
             card = self.score_pane.card
@@ -417,7 +416,7 @@ class TrajectoryScreen(RunScreen):
         self.focus_pane(self.score)
 
     def on_click(self, event: events.Click) -> None:
-        if event.widget is self.score and event.y == 0:  # its title, where ``▾`` says that there are several
+        if event.widget is self.score and event.y == 0:  # its title: ``▾`` says that there are several
             self._next_card()
 
     def _next_card(self) -> None:
@@ -448,7 +447,7 @@ class TrajectoryScreen(RunScreen):
     def action_check_block(self) -> None:
         line = self.outcome.checks.current
         if line is None or line.block < 0:
-            self.notify("The cursor stands on no block of the README.")
+            self.notify("The cursor is not on a block of the README.")
         else:
             self.actions.check_readme(line.block)
 

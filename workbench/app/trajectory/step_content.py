@@ -1,4 +1,4 @@
-"""What one step says: thought, action, observation, what was sent for it and the raw call, each as a document."""
+"""The texts of a step: thought, action, observation, prompt and raw call, each as a document."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ if TYPE_CHECKING:
 
 
 REST_SECONDS = 0.25
-"""How long a step must have been selected before the rest of a long text is coloured."""
+"""Delay before the rest of a long text is highlighted."""
 TABS = ("Thought", "Action", "Observation", "Prompt", "Raw")
 SHOWN_AT_FIRST = 64_000
-"""Bytes of a content that are read and shown until the user asks for more."""
+"""Bytes of a text that are loaded until the user asks for more."""
 _ANSWER_LIMIT = 2_000_000
 _NAME, _TOKENS = 24, 9
 _MOST_ROWS = 200
-"""Parts that are listed; of a longer conversation those at its end."""
+"""Maximum number of listed prompt parts, the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepContent:
-    """The document of one tab of a step; ``empty`` names the tabs that have nothing to show."""
+    """The document of a tab; ``empty`` names the tabs without content."""
 
     tab: str
     document: TextDocument
@@ -72,9 +72,10 @@ def load_content(
     *,
     remarks: Sequence[str] = (),
 ) -> StepContent:
-    """Read and lay out the wanted tab of a step, or the one that says most if that is empty or none is wanted.
+    """Load and lay out the wanted tab of a step, or its most informative one if that is empty or None.
 
-    ``limit`` bytes of it are read, ``coloured`` characters of an observation get their colours now, ``remarks`` stand above it.
+    ``limit`` bytes are loaded, ``coloured`` characters of an observation highlighted, and ``remarks`` shown above
+    it.
     """
     answer = reader.shown(step.answer_blob, f"the answer of {_named(step)}", _ANSWER_LIMIT)
     thought, action = split_answer(answer)
@@ -119,7 +120,7 @@ def _action(step: StepRow, action: str) -> TextDocument:
         return note("No answer was received, so there is no action.", "Raw lists the attempts.")
     title = heading(step.action, step.target)
     if not action:
-        return joined([title, note("", "The answer holds no action; Raw shows it as it came.")])
+        return joined([title, note("", "The answer has no action; Raw shows it.")])
     try:
         decoded = json.loads(action, strict=False)
     except (ValueError, RecursionError):
@@ -135,7 +136,7 @@ def _action(step: StepRow, action: str) -> TextDocument:
 
 
 def _shortened(key: str, value: Any, long_texts: list[TextDocument]) -> Any:
-    """Move a text of several lines out of the JSON, where it would be one endless line."""
+    """Move a long text out of the JSON, where it would be one endless line."""
     if not isinstance(value, str) or len(value) < 200:
         return value
     long_texts += [note(""), heading(key, f"{len(value):,} characters"), plain(value)]
@@ -143,7 +144,7 @@ def _shortened(key: str, value: Any, long_texts: list[TextDocument]) -> Any:
 
 
 def cut_of(size: int, shown: int) -> str | None:
-    """Return how much of a text is not shown, and how to see it; None where all of it is."""
+    """Return how much of a text is not shown and how to see it, None if all is."""
     return _with_more(f"{size_of(size - shown)} of {size_of(size)} are not shown.") if size > shown else None
 
 
@@ -154,7 +155,7 @@ def _with_more(said: str) -> str:
 def _message(
     reader: SessionReader, role: str, detail: str, digest: str, size: int, room: int
 ) -> tuple[list[TextDocument], int]:
-    """Return a text of some bytes under who said it, and how many of them are shown."""
+    """Return a message under its role, and the number of bytes shown."""
     behind = "  ".join(filter(None, (size_of(size), detail)))
     title = of_lines([styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
     text = reader.shown(digest, "a message of a request", room)
@@ -166,7 +167,7 @@ def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> TextD
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
         return joined([note("The call of this step is not in the session; this is the answer.", ""), plain(answer)])
-    parts = [_facts(call), note("", "What was sent stands under Prompt.")]
+    parts = [_facts(call), note("", "See Prompt for the messages sent.")]
     if call.error:
         parts += [note(""), heading("error", call.error_kind or ""), plain(call.error, style="bad")]
     said = ("reasoning", "", call.reasoning_blob), ("answer", call.finish_reason or "", call.answer_blob)
@@ -223,14 +224,14 @@ def _prompt(reader: SessionReader, step: StepRow, limit: int) -> TextDocument:
             parts += [note(""), heading("as before")]
         role, most = one_line(part.role, 20), min(room, part.size + 400)
         more, shown = _message(reader, role, _name_of(part), part.digest, part.size, most)
-        parts += more[first:]  # the first one stands right below its heading
+        parts += more[first:]  # the first one directly follows its heading
         room -= shown
     document = joined(parts)
     return replace(document, cut="…") if room <= 0 else document
 
 
 def _table(sent: Sent) -> TextDocument:
-    """Return what was sent: the sums, and a row for each part."""
+    """Return the composition of a prompt: totals, and a row per part."""
     known = sent.tokens
     whole = f"{known:,} tokens sent" if known is not None else "the tokens of this request were not recorded"
     more = [f"{len(sent.parts):,} messages"]
@@ -238,9 +239,9 @@ def _table(sent: Sent) -> TextDocument:
         more.append(f"{known - sent.previous_tokens:+,} since step {sent.previous}".replace("-", "−"))
     if sent.call.cached_tokens:
         more.append(f"{sent.call.cached_tokens:,} cached")
-    said = ["The whole is counted by the provider; ≈ is a share by bytes of what a request grew by."]
+    said = ["The provider counts the total; ≈ estimates a part from its share of the bytes added."]
     if sent.shape:
-        said.append(f"The answer was held to a grammar of {size_of(sent.shape)}.")
+        said.append(f"The answer was constrained by a grammar of {size_of(sent.shape)}.")
     lines = [styled((whole, "heading"), *((f" · {one}", "") for one in more), indent=2)]
     lines += [styled((one, "dim"), indent=2) for one in said]
     lines += [TextLine(""), styled((f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim"), indent=-1)]
@@ -260,13 +261,12 @@ def _row(part: SentPart, sign: str, style: str, more: str = "") -> TextLine:
 
 
 def _name_of(part: SentPart) -> str:
-    """Return ``observation of step 3``."""
     named = part.kind in {"answer", "observation"} and part.step is not None
     return f"{part.kind} of step {part.step}" if named else part.kind
 
 
 class ContentPane(TabbedText):
-    """Thought, action, observation, prompt and raw call of one step."""
+    """Thought, action, observation, prompt and raw call of a step."""
 
     short = "Step"
     at_first = SHOWN_AT_FIRST
@@ -290,7 +290,6 @@ class ContentPane(TabbedText):
         self.text.show(note(*said))
 
     def show_step(self, reader: SessionReader, state: TrialState, step: StepRow) -> None:
-        """Show a step; what was cut of the one before is forgotten."""
         if self._now is None or self._now[2].number != step.number or self._now[1].trial.id != state.trial.id:
             self._limit = SHOWN_AT_FIRST
         self._now = (reader, state, step)
@@ -308,7 +307,6 @@ class ContentPane(TabbedText):
         return lambda: load_content(reader, step, tab, COPIED_AT_MOST).document
 
     def subject(self) -> PaneContent:
-        """Return the tab that is shown, as it is copied."""
         step, tab = self._now[2] if self._now is not None else None, self.tab
         named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
         of = f"the {tab.lower()} of step {step.number}" if step is not None else "the step"
@@ -334,7 +332,7 @@ class ContentPane(TabbedText):
             tabs.empty, tabs.current = loaded.empty, loaded.tab
             self.text.show(loaded.document, keep_place=key[:3] == self.loader.shown[:3])
             if not loaded.wholly_coloured:
-                # Who steps on quickly never pays for colours further down.
+                # Highlight the rest only if the step stays selected.
                 self.set_timer(REST_SECONDS, colour)
 
         def colour() -> None:

@@ -1,4 +1,4 @@
-"""The steps of a trial as a virtual list: only what is on the screen is ever formatted."""
+"""The steps of a trial as a virtual list."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from workbench.session.forks import SIGN
 if TYPE_CHECKING:
     from workbench.session.rows import StepRow
 
-_TAIL = 8  # steps at the end that are read again at each look: a retried trial replaces its error steps
+_TAIL = 8  # last steps that are reloaded each time: a retried trial replaces its error steps
 
 
 class StepList(HeadedList):
-    """Number, action, target, tokens, seconds and cost of each step; one step is selected.
+    """Number, action, target, tokens, seconds and cost of each step.
 
-    Attributes:
-        steps: Those that have been read.
-        following: Whether the newest step is selected as it comes; ends at once when a person selects another one.
+    ``steps`` are the loaded ones. While ``following``, the newest step is selected, until the user selects another
+    one.
     """
 
     ALLOW_SELECT = False
@@ -36,29 +35,28 @@ class StepList(HeadedList):
         self.following = False
         self._live = False
         self._marks: Mapping[int, str] = {}
-        self._inherited = 0  # so many of the first steps a fork took over from its parent
+        self._inherited = 0  # number of steps inherited from the parent
         self._is_working = False
         self._costs = False
-        self._most = 0.0, 0.0, 0.0  # tokens, seconds and dollars of the step that took most: a full bar
+        self._most = 0.0, 0.0, 0.0  # maximum tokens, seconds and dollars of a step: a full bar
 
     @property
     def selected(self) -> StepRow | None:
         return self.steps[self.cursor - 1] if 0 < self.cursor <= len(self.steps) else None
 
     def titles(self, state: TrialState) -> tuple[str, str]:
-        """Return what stands above: how many steps there are and, while live, whether the newest is followed."""
+        """Return the title and, while live, whether the newest step is followed."""
         behind, last = len(self.steps) - self.cursor, key_of("list.last")
         live = "▸ following" if self.following else f"{f'{behind:,} newer · ' if behind > 0 else ''}{last} follows"
         return f"Steps {state.step_count:,}", live if state.live else ""
 
     def begin(self, *, following: bool) -> None:
-        """Another trial comes."""
         self.steps, self.cursor, self.following = [], -1, following
         self._resized()
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def show(self, state: TrialState, fresh: list[StepRow], *, after: int) -> None:
-        """Show how a trial stands, all behind the first ``after`` steps anew; the newest is selected where that is followed."""
+        """Show a state, with ``fresh`` steps after the first ``after`` ones; selects the newest while following."""
         looks, changed = self._looks(), self.steps[after:] != fresh
         below = self.scroll_offset.y + self.page_height() <= min(after, len(self.steps)) + 1
         self._live, self._marks = state.live, marks_of_steps(state)
@@ -84,7 +82,7 @@ class StepList(HeadedList):
         return self.cursor, self._costs, self._most, self._number_width(), *beside
 
     def known_tail(self) -> tuple[int, int]:
-        """Return how many steps need no re-check and the number of the last of them."""
+        """Return how many steps need no reload, and the number of the last of them."""
         keep = max(0, len(self.steps) - _TAIL)
         return keep, self.steps[keep - 1].number if keep else 0
 
@@ -137,7 +135,7 @@ class StepList(HeadedList):
         return max(3, len(f"{len(self.steps):,}") + 1)
 
     def _columns(self, width: int, number: str, action: str | None, target: str, step: StepRow | None = None) -> str:
-        # A bar beside each number shows at a glance which step was long or dear.
+        # Bars beside the numbers show long and expensive steps at a glance.
         size = 0 if width < 42 else 1 if width < (76 if self._costs else 68) else 8
         took = _took(step) if step is not None else (0.0, 0.0, 0.0)
         bars = [bar(value, most, size) for value, most in zip(took, self._most, strict=True)]
@@ -156,7 +154,7 @@ class StepList(HeadedList):
         if action is None:
             return f"{first} {fit(target, room)}{tail}"
         named = min(14, max(6, room - 12))
-        # Of a path both ends tell; its end is the file.
+        # Cut paths in the middle: the end is the file name.
         shown = shortened(target, max(1, room - named - 1)) if "/" in target else target
         return f"{first} {fit(action, named)} {fit(shown, room - named - 1)}{tail}"
 

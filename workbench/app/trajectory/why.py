@@ -1,4 +1,4 @@
-"""Where the README of the shown trial comes from, as the panes show it: signs, marks in its text, how much was seen."""
+"""The grounding of the shown README: signs, highlights in its text, and how much the agent saw."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ STYLES = {SEEN: "ok", UNSEEN: "warn", NOWHERE: "bad", NOT_SEEN: "dim"}
 def marked(
     document: TextDocument, readme: str, grounding: Grounding
 ) -> tuple[TextDocument, tuple[tuple[int, int, int, int], ...]]:
-    """Return a README's document with its items marked: each in the colour of its status, its sign behind it.
+    """Return a README's document with its items coloured by status and followed by their sign, and their places.
 
-    With it comes where they stand: line, from, to, number of the item.
+    A place is (line, from, to, item number).
     """
     by_source: dict[int, list[tuple[int, str, int]]] = {}
     for number, item in enumerate(grounding.items):
@@ -81,25 +81,25 @@ def _with_signs(line: TextLine, found: Sequence[tuple[int, int, int]], items: Se
 
 
 def exploration(why: Why) -> TextDocument:
-    """Return how much of the repository the agent saw, and what was odd about its way."""
+    """Return how much of the repository the agent saw, and what was odd about its exploration."""
     found = why.exploration
     counts = found.files, found.bytes, found.functions
-    parts: list[page.Part] = [page.Note("What the repository holds is not known yet.")]
+    parts: list[page.Part] = [page.Note("The contents of the repository are not known yet.")]
     if sum(found.files.values()):
         rows = (
             (level, *("–" if one is None else _amount(one[level], sum(one.values())) for one in counts))
             for level in found.files
         )
-        said = "Bytes that were shown are read, those that were cut off partly read."
+        said = "Bytes shown to the agent are read, those cut off partly read."
         parts = [
             page.Table(("", "files", "bytes", "functions"), tuple(rows), frozenset({1, 2, 3})),
-            page.Note(f"{said} Functions are the public ones, without tests."),
+            page.Note(f"{said} Functions are public ones, without tests."),
         ]
     if not found.complete:
-        parts.append(page.Note("What else an imported agent read or left out, its file does not say."))
+        parts.append(page.Note("The imported file does not say what else the agent read or skipped."))
     parts += [page.Note(f"! {one_line(pattern, 300)}", "problem") for pattern in found.patterns]
     if found.complete and not found.patterns:
-        parts.append(page.Note("✓ nothing odd about its way through the repository", "said"))
+        parts.append(page.Note("✓ nothing odd about its exploration", "said"))
     return of_page([*parts, *([page.Note(why.note)] if why.note else [])])
 
 
@@ -111,13 +111,13 @@ def _amount(part: int, whole: int) -> str:
 
 
 def needles_of(item: Item) -> tuple[str, ...]:
-    """Return what to mark where an item comes from, the best first."""
+    """Return search texts for the origin of an item, the best first."""
     text = item.text.removeprefix("python -m ").strip("/")
     return tuple(dict.fromkeys([text, text.rsplit("/", 1)[-1], text.rsplit(".", 1)[-1]]))
 
 
 def sentence(why: Why, width: int) -> str:
-    """Return the counts for the pane's title, by signs where the words do not fit into ``width`` cells."""
+    """Return the counts for the pane's title, as signs if the words do not fit."""
     found = why.grounding
     if found is None:
         return "no README"
@@ -145,13 +145,13 @@ COLUMNS: tuple[TableColumn[Item], ...] = (
 
 
 class GroundingList(VirtualTable[Item]):
-    """A row an item; what the selected step gave is marked with ``›``."""
+    """A row per item; those that the selected step contributed are marked with ``›``."""
 
     LEAD = 1
 
     @dataclass
     class Followed(Message):
-        """The cursor stands on an item, or (``chosen``) enter was pressed on it."""
+        """The cursor moved to an item or (``chosen``) enter was pressed on it."""
 
         item: Item
         chosen: bool
@@ -166,7 +166,6 @@ class GroundingList(VirtualTable[Item]):
         self.put(grounding.items if grounding is not None else ())
 
     def light(self, step: int) -> None:
-        """Mark what a step gave."""
         if step != self.step:
             self.step = step
             self.refresh()

@@ -1,4 +1,4 @@
-"""What a filter may ask of the trials; agents, models and cases are those that the session has."""
+"""The filter facets of trials."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.session.labels import star_first
 
 TrialFilter = Filter[TrialLine]
 MOST_FILES = 20
-"""Files that are offered, those that most trials read; any other is found by its name."""
+"""Maximum number of files offered, the most read ones; the name field finds the others."""
 _BANDS = ((0, 20), (20, 40), (40, 60), (60, 80), (80, 101))
 
 
@@ -34,7 +34,7 @@ def _values(key: str, read: Callable[[TrialLine], str], lines: Sequence[TrialLin
 def _several(
     key: str, title: str, said: str, values: Iterable[str], read: Callable[[TrialLine], Collection[str]]
 ) -> tuple[FilterFacet[TrialLine], ...]:
-    """Return a question about one of several values that a line has, none where no line has any."""
+    """Return a facet for a multi-valued property, none if no row has a value."""
     options = tuple(_option(value, said, lambda line, value=value: value in read(line)) for value in values)  # type: ignore[misc]
     return (FilterFacet(key, title, options),) if options else ()
 
@@ -84,6 +84,6 @@ _GROUNDING: FilterFacet[TrialLine] = FilterFacet("grounding", "grounding", (
 ))  # fmt: skip
 _FORKS: FilterFacet[TrialLine] = FilterFacet("fork", "forks", (
     FilterOption("own", "without forks", "without forks", lambda line: not line.parent),
-    FilterOption("forks", "forks alone", "forks alone", lambda line: bool(line.parent)),
+    FilterOption("forks", "forks only", "forks only", lambda line: bool(line.parent)),
 ))  # fmt: skip
 EVERYTHING: TrialFilter = Filter((), named)

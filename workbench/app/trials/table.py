@@ -1,4 +1,4 @@
-"""The lists of the mode: trials, what they lost most by, the mean of each case and agent, scores by agent."""
+"""The lists of the trials screen: trials, losses by criterion, means by case and agent, scores by agent."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from workbench.results.spread import Spread, comparable
 from workbench.results.trials import Agent, Cell, Matrix, Scores, TrialLine, Trials, matrix_of, share_of, spread_among
 
 
-def spread_in_words(spread: Spread) -> str:
-    """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``: the worst and the best too, and which trials are not in it.
+def spread_text(spread: Spread) -> str:
+    """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``, with the excluded trials.
 
-    Where a format gave more than a tenth of the points, the model's own ones come first.
+    If a format gave more than a tenth of the points, the model's own points come first.
     """
     if spread.mean is None:
         return "unscored"
@@ -40,17 +40,17 @@ def spread_in_words(spread: Spread) -> str:
 
 
 def unit_of(spread: Spread) -> str:
-    """Return what stands behind a mean that is not out of 100 points: ``/40`` where tiers are unscored."""
+    """Return the unit of a mean that is not out of 100 points: ``/40`` if tiers are unscored."""
     return "" if spread.out_of == 100 else f"/{spread.out_of:g}"
 
 
 def own_cell(own: tuple[float, float] | None) -> str:
-    """Return ``11.5/42``: a model's own points where a format gave the others, "" where all are its own."""
+    """Return ``11.5/42``: the model's own points if a format gave others, else ""."""
     return "" if own is None else f"{own[0]:.1f}/{own[1]:.0f}"
 
 
 def without_forks(count: int) -> str:
-    """Return how many forks a mean leaves out, "" for none."""
+    """Return how many forks a mean excludes, "" for none."""
     return f" · {plural(count, 'fork')} not in it" if count else ""
 
 
@@ -58,7 +58,7 @@ _STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored
 
 
 def _score(line: TrialLine) -> Part:
-    """Return a total; where tiers are unscored, so that it is not out of 100, what it is out of too."""
+    """Return the total, with its maximum if tiers are unscored."""
     full = line.points is None or line.total.out_of == 100
     return fixed(line.points, 1) if full else f"{line.points:.0f}/{line.total.out_of:.0f}", "score"
 
@@ -70,7 +70,7 @@ def _mean(rows: Sequence[TrialLine]) -> str:
 
 def _tier(number: int) -> TableColumn[TrialLine]:
     def mean(rows: Sequence[TrialLine]) -> str:
-        """Return the mean of the trials whose scores are in the group's mean, where all of them have the tier."""
+        """Average the trials that are in the group's mean, if all of them have the tier."""
         scored = [row.tiers[number - 1] for row in rows if not row.parent and row.total.share is not None]
         values = [value for value in scored if value is not None]
         return fixed(sum(values) / len(values), 1) if values and len(values) == len(scored) else NOTHING
@@ -83,7 +83,7 @@ def _identity(line: TrialLine) -> tuple[str, ...]:
     return line.case.lower(), line.agent, line.model, f"{line.repeat:09}"
 
 
-# Words that rarely tell trials apart leave after the numbers, but before the score does.
+# By priority, numbers are dropped first, then words that rarely distinguish trials, and never the score.
 COLUMNS: tuple[TableColumn[TrialLine], ...] = (
     TableColumn(title="case", cell=lambda line: line.shown_case, width=14, widest=60, text=True, shorten=shortened, sort=_identity),
     TableColumn(title="agent", cell=lambda line: line.agent, width=11, widest=30, text=True, priority=1, shorten=shortened,
@@ -116,9 +116,9 @@ GROUPINGS: tuple[Grouping[TrialLine], ...] = (
 
 
 class TrialTable(VirtualTable[TrialLine]):
-    """Trials, in groups with their means; ``current`` is the one that is open behind the table."""
+    """The trials, with means of groups; ``current`` is the trial below the screen."""
 
-    KEPT = (*VirtualTable.KEPT, "trials", "filter", "session")
+    RESTORED = (*VirtualTable.RESTORED, "trials", "filter", "session")
     BINDINGS = bindings("trials/list")
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -165,7 +165,7 @@ class TrialTable(VirtualTable[TrialLine]):
     def title_of_group(self, group: TableGroup[TrialLine]) -> str:
         spread = self.spread_of_group(group)
         count = plural(spread.trials, "trial")
-        return f"{group.name}  {count}  {spread_in_words(spread)}{without_forks(len(group.rows) - spread.trials)}"
+        return f"{group.name}  {count}  {spread_text(spread)}{without_forks(len(group.rows) - spread.trials)}"
 
     def lead_of(self, row: TrialLine) -> str:
         return self.marks.letter(self.marked(row)) or ("›" if row.id == self.current else "")
@@ -180,13 +180,13 @@ class TrialTable(VirtualTable[TrialLine]):
         group = self.selected_group
         marked = self.marks.of("trials")
         if len(marked) == 2:
-            return with_keys("A and B are marked: {trials.compare} shows them side by side, by case and by criterion.")
+            return with_keys("A and B are marked: {trials.compare} compares them by case and by criterion.")
         if marked and group is not None and not self.marks.letter(self.marked_group(group)):
-            return f"A ({marked[0].title}) is marked: {key_of('trials.compare')} shows it beside this group."
+            return f"A ({marked[0].title}) is marked: {key_of('trials.compare')} compares it with this group."
         folded = group is not None and group.name in self.arrangement.folded
         way = "opens" if folded else "folds"
         return with_keys(
-            "{trials.open} " + way + " this group; {trials.mark} marks it, to be compared with another one."
+            "{trials.open} " + way + " this group; {trials.mark} marks it for comparison with another one."
         )
 
     def action_mark(self) -> None:
@@ -220,7 +220,7 @@ LOSS_COLUMNS: tuple[TableColumn[Loss], ...] = (
 
 
 class LossList(VirtualTable[Loss]):
-    """A row a criterion, the dearest first."""
+    """A row per criterion, the largest loss first."""
 
     LEAD = 1
     BINDINGS = bindings("trials.loss-open")
@@ -229,7 +229,7 @@ class LossList(VirtualTable[Loss]):
         super().__init__(LOSS_COLUMNS, key=lambda loss: loss.title, id=id)
 
     def put_trials(self, lines: Sequence[TrialLine]) -> None:
-        """Show what some trials lost; forks, those without a score and those that lack tiers of others count nowhere."""
+        """Show the losses of trials; forks, unscored trials and those that lack tiers of the others do not count."""
         own = [line for line in lines if not line.parent]
         counted = comparable([line.total for line in own])
         tiers = counted[0].tiers if counted else ()
@@ -240,11 +240,11 @@ class LossList(VirtualTable[Loss]):
 
 
 _CELL = 12
-"""Cells of the screen for one of the matrix: fewer, down to what they say, where all columns have room then."""
+"""Preferred width of a matrix cell; narrower, down to the content, if all columns fit then."""
 
 
 class CaseMatrix(CellTable[str]):
-    """A row per case under the agents and, where one has several, their models; left and right go from agent to agent."""
+    """A row per case under the agents, and under their models if an agent has several."""
 
     BINDINGS = bindings("trials/matrix")
 
@@ -268,7 +268,7 @@ class CaseMatrix(CellTable[str]):
 
     @property
     def chosen(self) -> tuple[str, tuple[str, str]] | None:
-        """Case, and agent with model, of the cell under the cursor."""
+        """Case, and (agent, model), of the selected cell."""
         return (self.selected, self.matrix.columns[self.at]) if self.selected and self.matrix.columns else None
 
     def head_of(self, at: int, width: int) -> Part:
@@ -276,7 +276,7 @@ class CaseMatrix(CellTable[str]):
         return shortened(model if self.matrix.several_models else agent, width), "dim"
 
     def agents(self, width: int) -> list[list[Part]]:
-        """Return the line with the agents, where the heading has their models."""
+        """Return the line with the agents, if the heading has their models."""
         if not self.matrix.several_models:
             return []
         return [self.line_parts(width, ("", ""), lambda at, size: (shortened(self.matrix.columns[at][0], size), "dim"))]
@@ -296,7 +296,7 @@ def _cell(cell: Cell | None) -> Part:
     if cell.spread.mean is None:
         state = max(states, key=lambda one: states[one])
         return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
-    # As many as are in the mean: those without a score are not.
+    # Count the trials in the mean: unscored ones are not.
     spread = cell.spread
     several = f" ×{spread.scored}" if spread.scored > 1 or spread.left_out else ""
     several += f"/{spread.trials}" if spread.left_out else ""
@@ -308,12 +308,12 @@ def _cell(cell: Cell | None) -> Part:
 
 
 _EACH = 2  # rows of an agent
-_NUMBERS = 22  # trials, mean, sd
-_LEAST = 12  # cells that a strip of dots needs
+_NUMBERS = 22  # width of trials, mean and sd
+_LEAST = 12  # minimum width of a strip
 
 
 class SpreadPlot(HeadedList):
-    """Row 0 has the axis; below it two rows for each agent with its model, the best mean first."""
+    """A dot plot per agent with its model, the best mean first, in two rows each; row 0 has the axis."""
 
     ALLOW_SELECT = False
     BINDINGS = bindings("trials.plot-open")
@@ -321,7 +321,7 @@ class SpreadPlot(HeadedList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.scores: tuple[Scores, ...] = ()
-        self._drawn: tuple[int, list[str], int] = 0, [], 1  # for which width, a strip each, trials of a dot
+        self._drawn: tuple[int, list[str], int] = 0, [], 1  # width, strips, trials per dot
 
     def put(self, scores: tuple[Scores, ...]) -> None:
         """Show other scores; the cursor stays on its agent."""
@@ -353,7 +353,7 @@ class SpreadPlot(HeadedList):
         ticks = self._axis.written(strip) if self.scores and strip >= _LEAST else " " * max(0, strip)
         each = self._strips(strip)[1]
         dot = " a dot: 1 trial" if each == 1 else f" a dot: ≤ {each:,} trials"
-        # The first tick may stand at the very edge of its strip.
+        # The label of the first tick may start at the edge of the strip.
         return [(fit(dot, names - 1) + " " + ticks + f"{'trials':>8}{'mean':>7}{'sd':>6} ", "dim")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
