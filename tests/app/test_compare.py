@@ -16,10 +16,9 @@ from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 from samples.hostile_names import NAME, SHOWN, obeyed
 from textual.pilot import Pilot
 
-from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.compare.screen import SideBySide
-from workbench.app.location import Location
-from workbench.app.marks import Marked, MarkedPair, Marks
+from workbench.app.compare_screen import SideBySide
+from workbench.app.difference_list import DifferenceList
+from workbench.app.location import Location, Marked, MarkedPair, Marks
 from workbench.comparison.panes import Comparison
 from workbench.comparison.trials import compare, read_side
 from workbench.session import SessionReader, SessionWriter

@@ -13,11 +13,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from workbench.agents.names import current_name
-from workbench.app.cases import starting as cases
-from workbench.app.regeneration import starting as regeneration
+from workbench.app.cases import run_dialog as cases
+from workbench.app.regeneration import new_run_dialog as regeneration
 from workbench.app.session_app import ended_message, notification
 from workbench.app.toolkit.fields import completed_path
-from workbench.app.toolkit.ordering import last_answers, save_answers
+from workbench.app.toolkit.order_form import last_answers, save_answers
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings, load
 from workbench.cli import build_parser

@@ -11,7 +11,7 @@ from regenerated import EVALUATOR, RUN, Recorder
 from regeneration_app import press, regeneration
 from trajectory_app import screen_text, until
 
-from workbench.app.regeneration.standings import (
+from workbench.app.regeneration.evaluator_results import (
     MOST_VARIANTS,
     EvaluatorResults,
     OtherSamples,

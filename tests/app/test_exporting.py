@@ -11,9 +11,9 @@ from app.many_trials import many_trials
 from app.trajectory_app import table_of_trials, trajectory, until
 from textual.widgets import Input
 
-from workbench.app.run_list import RunsScreen
+from workbench.app.runs_screen import RunsScreen
+from workbench.app.toolkit.export_dialog import ReportDialog
 from workbench.app.toolkit.fields import CycleField
-from workbench.app.toolkit.report_dialog import ReportDialog
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from regeneration_app import regeneration
 from textual.widgets import Input
 from trajectory_app import screen_text, until
 
-from workbench.app.compare.screen import SideBySide
-from workbench.app.regeneration.better_docs import ImprovementsScreen
-from workbench.app.regeneration.improving import ExportDocstringsDialog, ImprovementDialog
+from workbench.app.compare_screen import SideBySide
+from workbench.app.regeneration.improve_dialogs import ExportDocstringsDialog, ImprovementDialog
+from workbench.app.regeneration.improvements_screen import ImprovementsScreen
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
 from workbench.session.rows import AttemptRow
 

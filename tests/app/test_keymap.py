@@ -16,7 +16,7 @@ import states
 import walking
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.key_table import key_of, use_keymap
+from workbench.app.keys import key_of, use_keymap
 from workbench.base import paths
 from workbench.base.bindings import KEYS
 from workbench.base.settings import Settings

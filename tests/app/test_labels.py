@@ -17,7 +17,7 @@ from recorded import Recorder
 from regeneration_app import regeneration
 from trajectory_app import press, quiet, screen_text, table_of_trials, trajectory, until
 
-from workbench.app.marked import LabelsScreen
+from workbench.app.labels_screen import LabelsScreen
 from workbench.session import SessionReader
 from workbench.session.labels import STAR, criterion_part
 

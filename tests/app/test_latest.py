@@ -9,7 +9,7 @@ from textual.app import App
 from textual.pilot import Pilot
 from trajectory_app import until
 
-from workbench.app.toolkit.latest import LatestWorker, LiveLoader
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.errors import WorkbenchError
 from workbench.session.rows import Change
 

@@ -20,10 +20,10 @@ import regenerated
 from samples.hostile_names import FILE, FILE_SHOWN, MARKUP, NAME, SHORT, SHOWN, obeyed
 
 import workbench
-from workbench.app.cases.starting import RunDialog
+from workbench.app.cases.run_dialog import RunDialog
+from workbench.app.toolkit.export_dialog import ReportDialog
 from workbench.app.toolkit.form import AskText
 from workbench.app.toolkit.literal import ControlCharFilter
-from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.base import paths
 from workbench.base.settings import Settings
 from workbench.orders.orders import last_ask

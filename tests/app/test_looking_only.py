@@ -12,7 +12,7 @@ from conftest import Person, SessionMaker
 
 import workbench.app
 from workbench.app import WorkbenchApp
-from workbench.app.key_table import CHANGING, WRITING_FILES, refusal
+from workbench.app.keys import CHANGING, WRITING_FILES, refusal
 from workbench.base.read_only import VARIABLE, ReadOnly
 from workbench.base.settings import Settings
 from workbench.orders.launching import launch

@@ -23,19 +23,18 @@ from studies.declared_studies import put_agents, put_matrix
 from trajectory_app import screen_text, table_of_trials, trajectory, until
 
 import workbench.app
-from workbench.app.cases.file_view import FileView, RepositoryTree
+from workbench.app.cases.panes import FileView, RepositoryTree
 from workbench.app.cases.screen import CasesScreen
-from workbench.app.compare.screen import SideBySide
+from workbench.app.compare_screen import SideBySide
 from workbench.app.help import HelpScreen, KeyList
-from workbench.app.marked import LabelsScreen
-from workbench.app.marks import Marked, MarkedPair
-from workbench.app.regeneration.findings import FindingList
-from workbench.app.run_list import RunsScreen
-from workbench.app.search.hit_list import FacetList
-from workbench.app.search.screen import SearchScreen
+from workbench.app.labels_screen import LabelsScreen
+from workbench.app.location import Marked, MarkedPair
+from workbench.app.regeneration.findings_screen import FindingList
+from workbench.app.runs_screen import RunsScreen
+from workbench.app.search_screen import FacetList, SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
+from workbench.app.study.comparison_lists import LineList
 from workbench.app.study.detail import TemplateList
-from workbench.app.study.line_lists import LineList
 from workbench.app.toolkit.cell_table import CellTable
 from workbench.app.toolkit.fields import Field, PickList, PickOption
 from workbench.app.toolkit.row_list import HeadedList, RowList

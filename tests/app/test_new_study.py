@@ -19,13 +19,13 @@ from trajectory_app import screen_text, until
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.cases.screen import CasesScreen
-from workbench.app.new_study import starting
-from workbench.app.new_study.starting import NewStudyDialog
+from workbench.app.study import new_study_dialog as starting
 from workbench.app.study.detail import TemplateList
+from workbench.app.study.new_study_dialog import NewStudyDialog
 from workbench.app.study.screen import StudyScreen
+from workbench.app.toolkit.export_dialog import ReportDialog
 from workbench.app.toolkit.fields import CycleField, MultiPick, PickList, named
 from workbench.app.toolkit.form import AskText, Confirm
-from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.base import settings
 from workbench.orders import study
 from workbench.pages import in_a_process

@@ -22,7 +22,7 @@ from trajectory_app import press, quiet, trajectory, until
 from workbench.app.location import MOST, History, Location
 from workbench.app.palette import NamedLocation, find, load_locations
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.run_list import RunsScreen
+from workbench.app.runs_screen import RunsScreen
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base import paths

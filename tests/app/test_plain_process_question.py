@@ -18,7 +18,7 @@ sys.path.insert(0, "tests/app")
 from trajectory_app import screen_text, until
 from workbench.base import paths, settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration.starting import RegenerationDialog
+from workbench.app.regeneration.new_run_dialog import RegenerationDialog
 from workbench.app.toolkit.form import Confirm
 from workbench.orders import launching
 from workbench.plans.plan import RegenerationPlan

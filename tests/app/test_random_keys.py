@@ -30,7 +30,7 @@ import walking
 from sweeps import ALL, spread
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.toolkit import latest
+from workbench.app.toolkit import workers as latest
 from workbench.app.toolkit.lifecycle import BaseScreen, Dialog, RemovalSafe, is_gone
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError

@@ -22,7 +22,7 @@ from trajectory_app import press as press_in_trajectory
 from trajectory_app import screen_text, trajectory, until
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration import following
+from workbench.app.regeneration import run_watcher as following
 from workbench.base import settings
 from workbench.orders import launching
 from workbench.plans.plan import Ask, RegenerationPlan

@@ -14,7 +14,7 @@ import regenerated
 from regenerated import Recorder
 from trajectory_app import screen_text, trajectory, until
 
-from workbench.app.run_list import RunsScreen, RunTable, title_within
+from workbench.app.runs_screen import RunsScreen, RunTable, title_within
 from workbench.orders import launching
 from workbench.results.runs import load_runs, sentence
 from workbench.session import SessionReader, SessionWriter, create

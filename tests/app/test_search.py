@@ -18,8 +18,7 @@ from trajectory_app import quiet, screen_text, trajectory, until
 
 from workbench.app.location import Anchor, Location
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.search.hit_list import FacetList, around
-from workbench.app.search.screen import SearchScreen
+from workbench.app.search_screen import FacetList, SearchScreen, around
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base import paths
 from workbench.search.index import Line
@@ -252,7 +251,7 @@ async def test_the_place_is_kept_when_the_session_is_opened_once_more(session: P
 
 
 def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path: Path) -> None:
-    from workbench.app.search.screen import location_of
+    from workbench.app.search_screen import location_of
     from workbench.search.entries import Entry, Item
     from workbench.search.index import Hit
     from workbench.search.query import parse

@@ -10,8 +10,8 @@ from pathlib import Path
 from textual.geometry import Offset
 
 from workbench.app import runs
-from workbench.app.cases.starting import RunDialog
-from workbench.app.sessions.listing import SessionCache, found_sessions, with_facts
+from workbench.app.cases.run_dialog import RunDialog
+from workbench.app.sessions.session_files import SessionCache, found_sessions, with_facts
 from workbench.results.sessions import state_of
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.labels import SESSION

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from regenerated import RUN, Recorder, word_counter
 from trajectory_app import screen_text
 
-from workbench.app.sessions.listing import found_sessions, size_text, with_facts
+from workbench.app.sessions.session_files import found_sessions, size_text, with_facts
 from workbench.base.text import age
 from workbench.session import SessionReader
 

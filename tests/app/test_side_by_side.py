@@ -15,11 +15,10 @@ from samples.hostile_names import NAME, obeyed
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from workbench.app.compare.difference_list import DifferenceList, laid_out
-from workbench.app.compare.screen import SideBySide
-from workbench.app.location import Location
-from workbench.app.marks import Marked, MarkedPair
-from workbench.app.run_list import RunsScreen
+from workbench.app.compare_screen import SideBySide
+from workbench.app.difference_list import DifferenceList, laid_out
+from workbench.app.location import Location, Marked, MarkedPair
+from workbench.app.runs_screen import RunsScreen
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
 from workbench.comparison.panes import Kind
 from workbench.comparison.tasks import CANDIDATES, TASKS

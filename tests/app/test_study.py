@@ -20,7 +20,7 @@ from textual.pilot import Pilot
 from trajectory_app import screen_text, until
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.compare.screen import SideBySide
+from workbench.app.compare_screen import SideBySide
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.study.screen import StudyScreen
 from workbench.app.trajectory.screen import TrajectoryScreen

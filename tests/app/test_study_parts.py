@@ -10,9 +10,17 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix
 
 from workbench.app.study.actions import going, is_resumable
-from workbench.app.study.line_lists import forest_row
-from workbench.app.study.loading import StudyLoader, StudySelection
-from workbench.app.study.wording import cell_sentence, cell_text, header, mean_text, shape, state_of
+from workbench.app.study.comparison_lists import forest_row
+from workbench.app.study.view import (
+    StudyLoader,
+    StudySelection,
+    cell_sentence,
+    cell_text,
+    header,
+    mean_text,
+    shape,
+    state_of,
+)
 from workbench.app.toolkit.cell_table import Grid
 from workbench.app.toolkit.columns import TableColumn
 from workbench.app.toolkit.plot import axis, place

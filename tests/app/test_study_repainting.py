@@ -16,7 +16,7 @@ from test_study import asked, study_of  # noqa: F401
 from trajectory_app import until
 
 from workbench.app.session_app import COUNTING_SHARE
-from workbench.app.toolkit.latest import LatestWorker
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.grouping import Facts, grouped
 

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import recorded
 from trajectory_app import press, quiet, screen_text, trajectory, until
 
-from workbench.app.trajectory.loading import TrialSnapshot
 from workbench.app.trajectory.scores import agreement_lines
+from workbench.app.trajectory.trial_state import TrialSnapshot
 from workbench.engine.document import LOADING_LOCAL
 from workbench.session import create
 from workbench.session.rows import ScoreRow

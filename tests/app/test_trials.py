@@ -18,9 +18,8 @@ from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.toolkit.filters import FilterDialog
 from workbench.app.toolkit.table import Arrangement
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.app.trials.filters import EVERYTHING, questions_about
 from workbench.app.trials.screen import TrialsScreen
-from workbench.app.trials.table import COLUMNS, TrialTable, spread_text
+from workbench.app.trials.table import COLUMNS, EVERYTHING, TrialTable, questions_about, spread_text
 from workbench.base import settings
 from workbench.base.text import shortened
 from workbench.results.spread import Total, spread_of

@@ -17,7 +17,7 @@ from app.trajectory_app import screen_text, until
 from textual.pilot import Pilot
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.compare.screen import SideBySide
+from workbench.app.compare_screen import SideBySide
 from workbench.app.trials.screen import TrialsScreen
 from workbench.base import settings
 from workbench.session import SessionReader

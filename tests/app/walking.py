@@ -19,7 +19,7 @@ from textual.widgets import Input
 from trajectory_app import screen_text, until
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.marks import Marks
+from workbench.app.location import Marks
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.base.settings import Settings
 

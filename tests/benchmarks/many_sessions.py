@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.many_trials import many_trials
 
-from workbench.app.sessions.listing import SessionCache, found_sessions, with_facts
+from workbench.app.sessions.session_files import SessionCache, found_sessions, with_facts
 from workbench.app.sessions.table import SessionTable, words
 
 AIM = 10.0

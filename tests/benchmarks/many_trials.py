@@ -20,8 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from app.many_trials import many_trials
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.trials.filters import EVERYTHING, questions_about
-from workbench.app.trials.table import TrialTable
+from workbench.app.trials.table import EVERYTHING, TrialTable, questions_about
 from workbench.base.settings import Settings
 from workbench.results.trials import load_trials, matrix_of
 from workbench.session import SessionReader

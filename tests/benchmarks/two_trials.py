@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.recorded import Recorder, card
 
-from workbench.app.compare.difference_list import TextRows
+from workbench.app.difference_list import TextRows
 from workbench.comparison.texts import word_diff
 from workbench.comparison.trials import align_steps, compare, read_side
 from workbench.session import SessionReader

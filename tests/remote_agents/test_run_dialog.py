@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 from trajectory_app import screen_text
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.cases.starting import RunDialog
+from workbench.app.cases.run_dialog import RunDialog
 from workbench.base import settings
 from workbench.base.errors import BadField
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from textual.binding import Binding
 
-from workbench.app.key_table import key_of, refusal, use_keymap, why_not
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of, refusal, use_keymap, why_not
 from workbench.app.navigation import NavigatingApp
-from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.literal import ControlCharFilter
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base import paths
 from workbench.base.collecting import collect_rarely
 from workbench.base.errors import WorkbenchError
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
     from textual.widgets._toast import ToastRack
 
-    from workbench.app.tour import Tour
+    from workbench.app.help import Tour
     from workbench.base.settings import Settings
     from workbench.pages.page import Page
 
@@ -81,7 +80,7 @@ class WorkbenchApp(NavigatingApp):
 
     @cached_property
     def tour(self) -> Tour:
-        from workbench.app.tour import Tour
+        from workbench.app.help import Tour
 
         return Tour(self)
 
@@ -193,7 +192,7 @@ class WorkbenchApp(NavigatingApp):
 
     def export_report(self, session: Path, place: str, format: str, of: str | Callable[[], Page] | None = None) -> None:
         """Export a session, an item ``of`` it or a page, in a format given by its name or the dotted path of a plug-in."""
-        from workbench.app.toolkit.report_dialog import deliver_file, destination
+        from workbench.app.toolkit.export_dialog import deliver_file, destination
 
         def work() -> Path:
             from workbench.pages import FORMATS, write_report
@@ -218,12 +217,12 @@ class WorkbenchApp(NavigatingApp):
         self.push_screen(Confirm(title, question, yes), lambda agreed: then() if agreed else None)
 
     async def ask_and_regenerate(self, source: str = "", docs: str = "") -> None:
-        from workbench.app.regeneration.starting import ask_and_start
+        from workbench.app.regeneration.new_run_dialog import ask_and_start
 
         await ask_and_start(self, source, docs)
 
     async def ask_for_study(self, rows: Sequence[str] = (), like: str = "") -> None:
-        from workbench.app.new_study.starting import ask_and_start
+        from workbench.app.study.new_study_dialog import ask_and_start
 
         await ask_and_start(self, rows, like)
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.location import History, Location, ResultList
 from workbench.app.session_app import SessionApp
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from workbench.app.marks import MarkedPair, Marks
-    from workbench.app.search.screen import SearchState
+    from workbench.app.location import MarkedPair, Marks
+    from workbench.app.search_screen import SearchState
 
 
 class NavigatingApp(SessionApp):
@@ -33,14 +33,14 @@ class NavigatingApp(SessionApp):
 
     @cached_property
     def searched(self) -> SearchState:
-        from workbench.app.search.screen import SearchState
+        from workbench.app.search_screen import SearchState
 
         return SearchState()
 
     @cached_property
     def marks(self) -> Marks:
         """What is marked for comparison; it outlives the session."""
-        from workbench.app.marks import Marks
+        from workbench.app.location import Marks
 
         return Marks()
 
@@ -93,7 +93,7 @@ class NavigatingApp(SessionApp):
             await self.screen.dismiss()
 
     def show_pair(self, pair: MarkedPair) -> None:
-        from workbench.app.compare.screen import SideBySide
+        from workbench.app.compare_screen import SideBySide
 
         self.leave_place()
         self.push_screen(SideBySide(pair))
@@ -125,7 +125,7 @@ class NavigatingApp(SessionApp):
         super().open_session(path, then=then)
 
     def open_latest(self) -> None:
-        from workbench.app.sessions.listing import latest_session
+        from workbench.app.sessions.session_files import latest_session
 
         def done(path: Path | None) -> None:
             if path is not None:
@@ -258,19 +258,19 @@ class NavigatingApp(SessionApp):
     # -- screens over a mode
 
     def action_runs(self) -> None:
-        from workbench.app.run_list import RunsScreen
+        from workbench.app.runs_screen import RunsScreen
 
         if self._has_session():
             self.push_screen(RunsScreen(self.selected_run or ""))
 
     def action_marked(self) -> None:
-        from workbench.app.marked import LabelsScreen
+        from workbench.app.labels_screen import LabelsScreen
 
         if self._has_session():
             self.push_screen(LabelsScreen())
 
     def action_search(self) -> None:
-        from workbench.app.search.screen import SearchScreen
+        from workbench.app.search_screen import SearchScreen
 
         if not isinstance(self.screen, SearchScreen):
             self.push_screen(SearchScreen(self.searched))

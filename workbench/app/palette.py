@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
-from workbench.app.key_table import with_keys
+from workbench.app.keys import with_keys
 from workbench.app.location import Anchor, Location
 from workbench.app.toolkit.lifecycle import BaseScreen
 from workbench.app.toolkit.literal import highlighted, literal

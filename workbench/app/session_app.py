@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.signal import Signal
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.opening import OpeningApp
-from workbench.app.toolkit.latest import LatestWorker, LiveLoader
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
 

@@ -17,7 +17,7 @@ from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
-from workbench.app.toolkit.latest import LatestWorker
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.files import Unreadable, read_text

@@ -100,7 +100,7 @@ def guarded(door: AccessGuard) -> Middleware:
 
 # -- one app process per browser, which ends when the browser disconnects
 
-DRIVER = "workbench.app.browser_driver:BrowserDriver"
+DRIVER = "workbench.web.browser_driver:BrowserDriver"
 _PRELUDE = b"__GANGLION__\n"  # textual.drivers.web_driver writes it before everything else
 SMALLEST, LARGEST = (20, 8), (500, 200)
 """Range of terminal sizes (columns, rows) that a browser may request: the app lays out every cell."""

@@ -11,18 +11,16 @@ from textual import work
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of, with_keys
 from workbench.app.location import Anchor, Location
-from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.text import plural
 
 if TYPE_CHECKING:
-    from workbench.app.cases.case_list import CaseList
-    from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
     from workbench.app.cases.files import CaseEntry, CaseFiles, Fetcher, FileContent
+    from workbench.app.cases.panes import CaseList, FileView, Outline, RepositoryTree
     from workbench.app.toolkit.row_list import RowList
     from workbench.repository.functions import OutlineItem
     from workbench.results.scores import AgentScore
@@ -108,9 +106,8 @@ class CasesScreen(ModeScreen):
         yield Vertical(id="right", classes="pane-group")
 
     async def after_first_paint(self) -> None:
-        from workbench.app.cases.case_list import CaseList
-        from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
-        from workbench.app.toolkit.texts import Static
+        from workbench.app.cases.panes import CaseList, FileView, Outline, RepositoryTree
+        from workbench.app.toolkit.text_widgets import Static
 
         self.case_list, self.file_tree = CaseList(id="case-list"), RepositoryTree(id="file-tree")
         self.file_view, self.outline = FileView(id="file-text"), Outline(id="file-outline")
@@ -135,7 +132,7 @@ class CasesScreen(ModeScreen):
         return work if self._ready else None
 
     def _show_scores(self, scores: Scores) -> None:
-        from workbench.app.cases.file_view import about
+        from workbench.app.cases.panes import about
 
         self.case_list.scores = scores
         self.case_list.refresh()
@@ -177,7 +174,7 @@ class CasesScreen(ModeScreen):
         self.retitle("#cases", f"Cases {len(self.case_list.entries)}", f"{marked} marked" if marked else "")
 
     def _show_case(self, entry: CaseEntry) -> None:
-        from workbench.app.cases.file_view import about
+        from workbench.app.cases.panes import about
 
         self._shown_key = entry.key
         self._shown_path = None
@@ -209,7 +206,7 @@ class CasesScreen(ModeScreen):
     # -- files
 
     def _show_files_note(self, text: str, failed: bool = False) -> None:
-        from workbench.app.toolkit.texts import Static
+        from workbench.app.toolkit.text_widgets import Static
 
         self.file_tree.display = not text
         state = self.query_one("#files-state", Static)
@@ -345,7 +342,7 @@ class CasesScreen(ModeScreen):
 
     @work
     async def action_run(self) -> None:
-        from workbench.app.cases.starting import ask_and_run
+        from workbench.app.cases.run_dialog import ask_and_run
 
         chosen = self.case_list.chosen
         if chosen:

@@ -12,13 +12,11 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
-from workbench.app.location import Anchor, Location
-from workbench.app.marks import SEVERAL, Marked, MarkedPair
-from workbench.app.regeneration.building import BuildingPanes
-from workbench.app.regeneration.following import RunWatcher
-from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
+from workbench.app.keys import bindings, key_of, with_keys
+from workbench.app.location import SEVERAL, Anchor, Location, Marked, MarkedPair
+from workbench.app.regeneration.building_panes import BuildingPanes
+from workbench.app.regeneration.figures_line import EvaluatorLine, FiguresLine
+from workbench.app.regeneration.run_watcher import RunWatcher
 from workbench.app.regeneration.sample_pane import SampleDetail, SamplePane
 from workbench.app.regeneration.task_table import TaskResultTable
 from workbench.app.regeneration.wording import short_name
@@ -27,7 +25,7 @@ from workbench.app.toolkit.document import PaneContent
 from workbench.app.toolkit.pane import Pane, ScrollTarget
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.base.text import one_line
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import failing_tests, samples_of

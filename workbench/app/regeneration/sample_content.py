@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.regeneration.wording import took
 from workbench.app.toolkit.document import (
     COLOURED_AT_FIRST,

@@ -14,11 +14,11 @@ from textual.content import Content
 from workbench.app.regeneration import sample_content
 from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST, TABS
 from workbench.app.toolkit.document import PaneContent, TextDocument, note
-from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.pane import Pane, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.text import one_line
 from workbench.results.samples import Sample
 from workbench.results.tasks import TaskLine

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from textual import events, on, work
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.location import Anchor, Location
-from workbench.app.regeneration.following import RunWatcher
-from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
-from workbench.app.regeneration.standings import EvaluatorResults, other_samples
+from workbench.app.regeneration.evaluator_results import EvaluatorResults, other_samples
+from workbench.app.regeneration.figures_line import EvaluatorLine, FiguresLine, headline
 from workbench.app.regeneration.run_panes import RunPanes
+from workbench.app.regeneration.run_watcher import RunWatcher
 from workbench.app.regeneration.task_table import EVERYTHING, TaskFilter
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.actions import RunActions
 from workbench.app.toolkit.header import HeaderPart
-from workbench.app.toolkit.latest import LiveLoader
 from workbench.app.toolkit.table import VirtualTable
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LiveLoader
 from workbench.base.text import one_line
 from workbench.orders.order import WorkOrder
 from workbench.results.regeneration_runs import Excluded, RunView
@@ -350,7 +350,7 @@ class RegenerationScreen(RunPanes):
     # -- improved docstrings
 
     def _read_improvements(self, reader: SessionReader) -> Callable[[], str] | None:
-        from workbench.app.regeneration.better_docs import improvement_status
+        from workbench.app.regeneration.improvements_screen import improvement_status
 
         return partial(improvement_status, reader, self.view.run.id) if self.view is not None else None
 
@@ -361,7 +361,7 @@ class RegenerationScreen(RunPanes):
 
     @work
     async def action_improve(self) -> None:
-        from workbench.app.regeneration.improving import FAILED, MARKED, THIS, ask_and_start
+        from workbench.app.regeneration.improve_dialogs import FAILED, MARKED, THIS, ask_and_start
 
         host, view, this, every = self.workbench, self.view, self.selected_task, tuple(self.table.rows)
         if view is not None and host.session_path is not None:
@@ -371,7 +371,7 @@ class RegenerationScreen(RunPanes):
                 self.action_improvements()
 
     def action_improvements(self) -> None:
-        from workbench.app.regeneration.better_docs import ImprovementsScreen
+        from workbench.app.regeneration.improvements_screen import ImprovementsScreen
 
         if self.view is not None:
             self.app.push_screen(ImprovementsScreen(self.view.run.id))

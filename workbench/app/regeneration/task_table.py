@@ -9,9 +9,8 @@ from typing import Any
 
 from textual import events
 
-from workbench.app.key_table import key_of
-from workbench.app.keys import bindings
-from workbench.app.regeneration.standings import OtherSamples
+from workbench.app.keys import bindings, key_of
+from workbench.app.regeneration.evaluator_results import OtherSamples
 from workbench.app.regeneration.wording import cell_of, test_name
 from workbench.app.toolkit.columns import ColumnLayout, TableColumn, fit_end
 from workbench.app.toolkit.filters import Filter, FilterFacet, FilterOption

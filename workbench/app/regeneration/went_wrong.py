@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from textual.widget import Widget
 
-from workbench.app.key_table import with_keys
-from workbench.app.keys import bindings
-from workbench.app.regeneration.findings import LOADING, FindingRow, FindingsScreen, Listing, TitledTexts, columns
+from workbench.app.keys import bindings, with_keys
+from workbench.app.regeneration.findings_screen import (
+    LOADING,
+    FindingRow,
+    FindingsScreen,
+    Listing,
+    TitledTexts,
+    columns,
+)
 from workbench.app.regeneration.sample_content import laid_out
 from workbench.app.regeneration.wording import short_name, test_name
 from workbench.app.toolkit.document import (
@@ -26,9 +32,9 @@ from workbench.app.toolkit.document import (
     prepared,
     styled,
 )
-from workbench.app.toolkit.latest import LiveLoader
 from workbench.app.toolkit.pane import Pane, TabLine
 from workbench.app.toolkit.plot import CurvePlot, PlotLine, bar
+from workbench.app.toolkit.workers import LiveLoader
 from workbench.base.glyphs import VERDICTS
 from workbench.base.text import NOTHING, one_line, plural, share
 from workbench.regeneration.failure_groups import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.toolkit.header import Header, HeaderPart
 from workbench.base.glyphs import CANCELLED, RUNNING, STATES, VERDICTS, WAITING
 from workbench.base.text import duration, money, one_line, plural

@@ -11,12 +11,12 @@ from textual.widget import Widget
 
 from workbench.app.keys import bindings
 from workbench.app.toolkit.columns import TableColumn
-from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Grouping, VirtualTable
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.text import duration, money, one_line, shortened
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
 

@@ -13,19 +13,18 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app import runs
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of, with_keys
 from workbench.app.location import Location
 from workbench.app.sessions.keeping import import_form, imported, rename
-from workbench.app.sessions.listing import SessionCache, SessionEntry, deleted_entries, found_sessions, with_facts
+from workbench.app.sessions.session_files import SessionCache, SessionEntry, deleted_entries, found_sessions, with_facts
 from workbench.app.sessions.table import SessionTable, about, sentence
 from workbench.app.toolkit.actions import LabelTarget
+from workbench.app.toolkit.export_dialog import ask_and_export
 from workbench.app.toolkit.form import AskText
-from workbench.app.toolkit.latest import LatestWorker, sentence_of
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.report_dialog import ask_and_export
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LatestWorker, sentence_of
 from workbench.base import paths
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line

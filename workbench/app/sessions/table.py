@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
-from workbench.app.sessions.listing import SessionEntry, size_text
+from workbench.app.keys import bindings, key_of, with_keys
+from workbench.app.sessions.session_files import SessionEntry, size_text
 from workbench.app.toolkit.columns import TableColumn
 from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.virtual_view import Part

@@ -7,10 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.location import Anchor, Location, ResultList
-from workbench.app.marks import Marked, MarkedPair
+from workbench.app.location import Anchor, Location, Marked, MarkedPair, ResultList
 from workbench.app.study.detail import FILE, NEW
-from workbench.app.toolkit.latest import LatestWorker
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line, plural
 from workbench.results.samples import samples_of
@@ -83,7 +82,7 @@ class StudyActions:
 
         Call from a worker.
         """
-        from workbench.app.toolkit.report_dialog import ReportDialog, deliver_file, destination, suggested_path
+        from workbench.app.toolkit.export_dialog import ReportDialog, deliver_file, destination, suggested_path
         from workbench.pages import STUDY_FORMATS
 
         host, published = self._host, study == PAPER and session is None

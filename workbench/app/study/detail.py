@@ -13,16 +13,27 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bindings
-from workbench.app.study.line_lists import ComparisonList, RankingList
-from workbench.app.study.loading import StudyLine, StudyView
+from workbench.app.study.comparison_lists import ComparisonList, RankingList
 from workbench.app.study.matrix import SPREAD, StudyMatrix
-from workbench.app.study.wording import CELL, COMPARISON, LEADERBOARD, RANKINGS, SCORE, STYLES, TABS, progress, shape
+from workbench.app.study.view import (
+    CELL,
+    COMPARISON,
+    LEADERBOARD,
+    RANKINGS,
+    SCORE,
+    STYLES,
+    TABS,
+    StudyLine,
+    StudyView,
+    progress,
+    shape,
+)
 from workbench.app.toolkit.columns import ColumnLayout, TableColumn, number_column
 from workbench.app.toolkit.fields import PickOption
 from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import VirtualTable
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import DOUBTFUL, STATES, UNSCORED
 from workbench.base.text import NOTHING, fixed, many, one_line, percent, plural, shortened

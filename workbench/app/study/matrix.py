@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from workbench.app.keys import bindings
-from workbench.app.study.wording import cell_text, mean_text, progress
+from workbench.app.study.view import cell_text, mean_text, progress
 from workbench.app.toolkit.cell_table import CellTable, Grid
 from workbench.app.toolkit.columns import TableColumn
 from workbench.app.toolkit.table import Grouping, TableGroup

@@ -12,8 +12,7 @@ from textual import getters, work
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.key_table import with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, with_keys
 from workbench.app.location import Location
 from workbench.app.study.actions import StudyActions, active_runs, is_resumable
 from workbench.app.study.detail import (
@@ -26,17 +25,27 @@ from workbench.app.study.detail import (
     detail_title,
     matrix_title,
 )
-from workbench.app.study.loading import NO_VIEW, StudyLoader, StudySelection, StudyView
 from workbench.app.study.matrix import StudyMatrix
-from workbench.app.study.wording import CELL, COMPARISON, RANKINGS, STUDIES, cell_sentence, header
+from workbench.app.study.view import (
+    CELL,
+    COMPARISON,
+    NO_VIEW,
+    RANKINGS,
+    STUDIES,
+    StudyLoader,
+    StudySelection,
+    StudyView,
+    cell_sentence,
+    header,
+)
 from workbench.app.toolkit.cell_table import PinnedLines
-from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import VirtualTable
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.text import one_line
 from workbench.studies.comparing import columns_of
 

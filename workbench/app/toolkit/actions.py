@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.key_table import key_of
-from workbench.app.toolkit.latest import LatestWorker, sentence_of
+from workbench.app.keys import key_of
+from workbench.app.toolkit.workers import LatestWorker, sentence_of
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
 from workbench.orders.order import WorkOrder
@@ -164,7 +164,7 @@ class RunActions:
             return order(session).estimate(measure(session, session)) if session is not None else None
 
         async def ask(told: Estimate | None) -> None:
-            from workbench.app.toolkit.ordering import confirm_cost
+            from workbench.app.toolkit.order_form import confirm_cost
 
             if told is None or await confirm_cost(self._host, told):
                 then()

@@ -9,11 +9,10 @@ from textual.document._document import Document
 from textual.document._document_navigator import DocumentNavigator
 from textual.document._wrapped_document import WrappedDocument
 
-from workbench.app.key_table import key_of
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.base.text import clean
 
 LONGEST_WRAPPED = 100_000  # characters up to which lines wrap; Textual remeasures a line on every key

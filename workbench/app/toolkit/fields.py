@@ -19,12 +19,11 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
 
-from workbench.app.key_table import key_of
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList, fit
-from workbench.app.toolkit.texts import Label, Static
+from workbench.app.toolkit.text_widgets import Label, Static
 from workbench.app.toolkit.typed_line import LineInput
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import clean, one_line, shortened

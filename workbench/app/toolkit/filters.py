@@ -10,12 +10,11 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
-from workbench.app.key_table import key_of
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of
 from workbench.app.toolkit.fields import CycleField
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.texts import Label, Static
+from workbench.app.toolkit.text_widgets import Label, Static
 from workbench.app.toolkit.typed_line import LineInput
 from workbench.base.text import one_line, plural
 

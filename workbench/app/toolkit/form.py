@@ -14,10 +14,10 @@ from textual.widgets import Input
 
 from workbench.app.keys import bindings
 from workbench.app.toolkit.fields import Field, Help, Values
-from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.texts import Button, Label, Static
+from workbench.app.toolkit.text_widgets import Button, Label, Static
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.errors import BadField, WorkbenchError
 from workbench.base.text import one_line
 

@@ -18,7 +18,7 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.virtual_view import fit
 from workbench.base.glyphs import STATES

@@ -14,12 +14,12 @@ from textual.widget import Widget
 from workbench.app.keys import bindings
 from workbench.app.toolkit.actions import LabelActions, LabelTarget, copy
 from workbench.app.toolkit.header import Header, KeyBar, StatusLine
-from workbench.app.toolkit.latest import LiveLoader
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.pane import PaneTabs, TooSmall, TourPanel
 from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.virtual_view import VirtualView
+from workbench.app.toolkit.workers import LiveLoader
 from workbench.base.text import shortened
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class ModeScreen(BaseScreen[None]):
 
     @work
     async def action_export(self) -> None:
-        from workbench.app.toolkit.report_dialog import ask_and_export
+        from workbench.app.toolkit.export_dialog import ask_and_export
 
         if self.workbench.session_path is not None:
             await ask_and_export(self.workbench, self.workbench.session_path, self.exported)

@@ -15,13 +15,13 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.toolkit.document import TextDocument
-from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.lifecycle import SafeWidget
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.text_pane import GROWTH, TextPane
 from workbench.app.toolkit.virtual_view import fit
+from workbench.app.toolkit.workers import LatestWorker
 
 Loaded = TypeVar("Loaded")
 

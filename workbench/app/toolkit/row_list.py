@@ -10,8 +10,7 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.app.key_table import with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, with_keys
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 __all__ = ["HeadedList", "Part", "RowList", "fit"]

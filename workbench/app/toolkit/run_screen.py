@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 
-from workbench.app.key_table import WHY_NOT, with_keys
+from workbench.app.keys import WHY_NOT, with_keys
 from workbench.app.toolkit.document import find_all, prepared
-from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.typed_line import PromptLine
+from workbench.app.toolkit.workers import LatestWorker
 
 if TYPE_CHECKING:
     from workbench.app.location import Anchor

@@ -11,7 +11,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.texts import Label
+from workbench.app.toolkit.text_widgets import Label
 from workbench.base.text import clean
 
 LONGEST = 4_000  # characters of a field

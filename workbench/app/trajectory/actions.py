@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.location import Location
 from workbench.app.toolkit.actions import RunActions, edited_text
 from workbench.app.toolkit.fields import Completion, Field, Values
 from workbench.app.toolkit.form import Form
-from workbench.app.toolkit.ordering import check_named_model
-from workbench.app.trajectory.loading import state_of
+from workbench.app.toolkit.order_form import check_named_model
+from workbench.app.trajectory.trial_state import state_of
 from workbench.base.errors import UsageError
 from workbench.base.text import plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.app.trajectory.loading import TrialState
     from workbench.app.trajectory.screen import TrajectoryScreen
+    from workbench.app.trajectory.trial_state import TrialState
     from workbench.orders.measured import Measured
     from workbench.session.rows import StepRow
 

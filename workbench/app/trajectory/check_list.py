@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of, with_keys
+from workbench.app.keys import key_of, with_keys
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import clean, one_line, plural
@@ -27,7 +27,7 @@ from workbench.checking.verdicts import (
 from workbench.results.works import counting
 
 if TYPE_CHECKING:
-    from workbench.app.trajectory.loading import TrialState
+    from workbench.app.trajectory.trial_state import TrialState
     from workbench.session.reader import SessionReader
 
 

@@ -15,7 +15,7 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from workbench.app.key_table import with_keys
+from workbench.app.keys import with_keys
 from workbench.app.toolkit.document import (
     PaneContent,
     TextDocument,
@@ -32,12 +32,12 @@ from workbench.app.toolkit.document import (
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST, ScrollTarget, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.app.trajectory import grounding_list as wording
 from workbench.app.trajectory import markdown
-from workbench.app.trajectory import why as wording
 from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
-from workbench.app.trajectory.loading import TrialState, state_of, why_not
+from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.step_content import cut_of
-from workbench.app.trajectory.why import GroundingList
+from workbench.app.trajectory.trial_state import TrialState, state_of, why_not
 from workbench.comparison.texts import Texts, line_diff, line_diff_words
 from workbench.pages import page
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
-from workbench.app.key_table import key_of
-from workbench.app.toolkit.latest import LatestWorker
+from workbench.app.keys import key_of
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part, fit
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.app.trajectory import scores
-from workbench.app.trajectory.loading import TrialState, state_of, why_not
 from workbench.app.trajectory.scores import CRITERIA, MISSING, VIEWS, ScoreLine, scale_of, wrapped
+from workbench.app.trajectory.trial_state import TrialState, state_of, why_not
 from workbench.base.text import one_line
 from workbench.pages import wording
 from workbench.pages.wording import points

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.toolkit.document import TextDocument, TextLine, prepared
 from workbench.app.toolkit.virtual_view import fit
 from workbench.base.text import one_line

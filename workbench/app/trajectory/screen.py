@@ -9,29 +9,27 @@ from typing import TYPE_CHECKING
 from textual import events, getters
 from textual.widget import Widget
 
-from workbench.app.key_table import with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, with_keys
 from workbench.app.location import Anchor, Location
 from workbench.app.toolkit.actions import LabelTarget
 from workbench.app.toolkit.document import PaneContent
-from workbench.app.toolkit.latest import LiveLoader
 from workbench.app.toolkit.pane import Pane, ScrollTarget
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import VirtualView
-from workbench.app.trajectory import loading
+from workbench.app.toolkit.workers import LiveLoader
+from workbench.app.trajectory import trial_state as loading
 from workbench.app.trajectory.actions import TrialActions
 from workbench.app.trajectory.check_list import CheckList
-from workbench.app.trajectory.loading import StepHit, TrialSnapshot, TrialState
+from workbench.app.trajectory.grounding_list import GroundingList, needles_of
+from workbench.app.trajectory.lists import RepositoryPane, StepList
 from workbench.app.trajectory.outcome import CHECK, METADATA, README, OutcomePane
-from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.scores import headline, plain_text
 from workbench.app.trajectory.step_content import ContentPane
-from workbench.app.trajectory.step_list import StepList
-from workbench.app.trajectory.why import GroundingList, needles_of
+from workbench.app.trajectory.trial_state import StepHit, TrialSnapshot, TrialState
 from workbench.base.text import one_line
 from workbench.grounding.items import TASK
 from workbench.session.labels import criterion_of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import ComposeResult
 
 from workbench.agents.protocol import split_answer
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.toolkit.document import (
     COLOURED_AT_FIRST,
     COLOURED_AT_MOST,
@@ -30,7 +30,7 @@ from workbench.app.toolkit.document import (
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.app.trajectory.loading import TrialState, waiting_for, why_not
+from workbench.app.trajectory.trial_state import TrialState, waiting_for, why_not
 from workbench.base.text import decoded, money, one_line, plural, size_of
 from workbench.pages import page
 from workbench.results.sent import Sent, SentPart, read_sent

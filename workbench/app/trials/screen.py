@@ -12,19 +12,26 @@ from textual import getters, work
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of, with_keys
 from workbench.app.location import Location, ResultList
 from workbench.app.toolkit.actions import LabelTarget
 from workbench.app.toolkit.cell_table import PinnedLines
-from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.plot import ScatterPlot
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.texts import Static
-from workbench.app.trials.filters import TrialFilter, questions_about
-from workbench.app.trials.table import CaseMatrix, LossList, SpreadPlot, TrialTable, spread_text, without_forks
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
+from workbench.app.trials.table import (
+    CaseMatrix,
+    LossList,
+    SpreadPlot,
+    TrialFilter,
+    TrialTable,
+    questions_about,
+    spread_text,
+    without_forks,
+)
 from workbench.base.text import one_line, shortened
 from workbench.results.scores import Lost
 from workbench.results.trials import (

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.agents.names import AGENTS, agent_info, current_name, is_remote
 from workbench.app import runs
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.location import Location
 from workbench.app.toolkit.fields import Values
-from workbench.app.toolkit.ordering import (
+from workbench.app.toolkit.order_form import (
     OrderForm,
     answers_of,
     check_named_model,

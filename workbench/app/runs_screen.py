@@ -12,19 +12,17 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app import runs
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
-from workbench.app.location import Location, ResultList
-from workbench.app.marks import Marked
+from workbench.app.keys import bindings, key_of, with_keys
+from workbench.app.location import Location, Marked, ResultList
 from workbench.app.toolkit.actions import LabelTarget
 from workbench.app.toolkit.columns import TableColumn
-from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import VirtualTable
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.glyphs import STATES
 from workbench.base.text import age, clean, duration, fixed, one_line, shortened
 from workbench.orders import launching

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.agents.protocol import split_answer
-from workbench.app.key_table import key_of, with_keys
+from workbench.app.keys import key_of, with_keys
 from workbench.app.toolkit.header import Header, HeaderPart
-from workbench.app.trajectory.repository_pane import TreeEntry, entries_of
 from workbench.app.trajectory.scores import shown_card
 from workbench.base.glyphs import STATES
 from workbench.base.text import money, one_line
@@ -26,6 +26,56 @@ if TYPE_CHECKING:
     from workbench.rubric.scorecard import Scorecard
     from workbench.session.reader import SessionReader
     from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow
+
+READ, LISTED, NEVER = "●", "○", "·"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """A directory or file; ``step`` is the first one that read (else listed) it."""
+
+    path: str
+    name: str
+    depth: int
+    directory: bool
+    mark: str
+    step: int | None
+
+
+def entries_of(
+    files: tuple[tuple[str, int], ...], seen: Mapping[tuple[str, str], AccessedFileRow]
+) -> tuple[list[TreeEntry], str]:
+    """Return the tree as rows, directories first, and a legend with signs and the share that was read."""
+    sizes = dict(files)
+    read = {path.rstrip("/"): row for (path, how), row in seen.items() if how == "read"}
+    listed = {path.rstrip("/"): row for (path, how), row in seen.items() if how == "listed"}
+    # Until the snapshot is known the tree consists of what the agent saw.
+    names = set(sizes) | set(read) | {p.rstrip("/") for (p, _) in seen if not p.endswith("/") and p != "."}
+    tree: dict[str, set[str]] = {"": set()}
+    for path in names - {"", "."}:
+        for parent, child in pairwise(("", *accumulate(filter(None, path.split("/")), "{}/{}".format))):
+            tree.setdefault(parent, set()).add(child)
+    rows: list[TreeEntry] = []
+
+    def walk(folder: str, depth: int) -> None:
+        for path in sorted(tree[folder], key=lambda item: (item not in tree, item)):
+            directory = path in tree
+            row = read.get(path) or listed.get(path)
+            mark = READ if path in read else LISTED if path in listed else NEVER
+            rows.append(TreeEntry(path, path.rpartition("/")[2], depth, directory, mark, row.step if row else None))
+            if directory:
+                walk(path, depth + 1)
+
+    walk("", 0)
+    lines = ["● read  ○ listed", "· never opened"]
+    if sizes:
+        # Each file counts once, up to what was shown of it.
+        shown = sum(min(row.size, sizes.get(path, row.size)) for path, row in read.items())
+        share = round(100 * shown / (sum(sizes.values()) or 1))
+        percent = "<1" if shown and not share else str(min(share, 100))
+        lines += ["", f"seen {len(read.keys() & sizes):,} of {len(sizes):,} files", f"{percent} % of the bytes"]
+    return rows, "\n".join(lines)
+
 
 FIRST_STEPS = 120
 """Steps that are loaded before the list is first shown."""

@@ -1,20 +1,27 @@
-"""The steps of a trial as a virtual list."""
+"""The steps of a trial, and the repository as the agent saw it, as virtual lists."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of
+from textual import events
+from textual.message import Message
+
+from workbench.app.keys import key_of
+from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.plot import bar
-from workbench.app.toolkit.row_list import HeadedList
+from workbench.app.toolkit.row_list import HeadedList, RowList
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part, fit
-from workbench.app.trajectory.loading import TrialState, marks_of_steps
+from workbench.app.trajectory.trial_state import LISTED, NEVER, READ, TreeEntry, TrialState, marks_of_steps
 from workbench.base.text import one_line, shortened
 from workbench.session.forks import SIGN
 
 if TYPE_CHECKING:
     from workbench.session.rows import StepRow
+
 
 _TAIL = 8  # last steps that are reloaded each time: a retried trial replaces its error steps
 
@@ -170,3 +177,99 @@ class StepList(HeadedList):
 
 def _took(step: StepRow) -> tuple[float, float, float]:
     return (step.prompt_tokens or 0) + (step.completion_tokens or 0), step.seconds or 0.0, step.cost_usd or 0.0
+
+
+class RepositoryPane(RowList):
+    """The tree with its marks; enter goes to the step that read or listed a file."""
+
+    ALLOW_SELECT = False
+    narrows = False
+
+    @dataclass
+    class Opened(Message):
+        """A file was chosen; ``step`` is where the agent read or listed it."""
+
+        path: str
+        step: int | None
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.entries: list[TreeEntry] = []
+        self.current_path = ""
+        self._empty = ""
+        self._places: dict[str, int] = {}
+
+    def show(self, entries: list[TreeEntry], legend: str, empty: str) -> None:
+        """Show other rows and the legend below; ``empty`` is shown without rows."""
+        below = self.query_ancestor(Pane).query_one("#legend", Static)
+        below.update(legend, layout=below.size.height != legend.count("\n") + 1)
+        if entries == self.entries and empty == self._empty:
+            return
+        chosen = self.current.path if self.current is not None else ""
+        top, height = self.scroll_offset.y, self.page_height()
+        before = self.cursor, self.entries[top : top + height]
+        self.entries, self._empty = entries, empty
+        self._places = {entry.path: index for index, entry in enumerate(entries)}
+        self.cursor = self._places.get(chosen, 0)
+        if before == (self.cursor, entries[top : top + height]) and len(before[1]) == height:
+            self.grow_below(self.row_count())
+            return
+        self.set_size(self.row_count())
+        self.refresh()
+
+    @property
+    def current(self) -> TreeEntry | None:
+        return self.entries[self.cursor] if 0 <= self.cursor < len(self.entries) else None
+
+    def plain_text(self) -> str:
+        return "".join(f"{entry.mark} {entry.path}\n" for entry in self.entries)
+
+    def point_at(self, path: str) -> None:
+        """Highlight the file of the selected step and scroll to it."""
+        path = path.rstrip("/").removeprefix("./")
+        if path == self.current_path:
+            return
+        before, at = self._places.get(self.current_path), self._places.get(path)
+        self.current_path = path
+        for place in (before, at, self.cursor):
+            if place is not None:
+                self.refresh_lines(place)
+        if at is not None:
+            self.cursor = at
+            top, height = self.scroll_offset.y, self.page_height()
+            if not top <= at < top + height:  # with room for the next steps
+                self.scroll_to(y=max(0, at - height // 3), animate=False, immediate=True)
+
+    def row_count(self) -> int:
+        return len(self.entries) or 1
+
+    def selectable(self, index: int) -> bool:
+        return bool(self.entries)
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        if not self.entries:
+            return [(fit(self._empty, width), "dim")], ""
+        entry = self.entries[y]
+        indent = " " * min(entry.depth * 2, max(0, width - 12))
+        mark = "▾" if entry.directory and entry.mark == NEVER else entry.mark
+        fill = "cursor" if y == self.cursor and self.has_focus else ""
+        if not fill and entry.path == self.current_path:
+            fill = "cursor-blurred"
+        style = {READ: "seen-read", LISTED: "seen-listed", NEVER: "seen-unopened"}[entry.mark]
+        # Cut in the middle: the start of a name says what it is about, the end the file type.
+        name = shortened(entry.name, max(4, width - 3 - len(indent) - entry.directory)) + "/" * entry.directory
+        return [(f" {indent}", ""), (mark, style), (" ", ""), (name, "" if entry.mark == READ else "dim")], fill
+
+    def action_choose(self) -> None:
+        if self.current is not None:
+            self.post_message(self.Opened(self.current.path, self.current.step))
+
+    def on_click(self, event: events.Click) -> None:
+        event.prevent_default()  # one click opens
+        y = event.y + self.scroll_offset.y
+        if y < len(self.entries):
+            self.set_cursor(y)
+            self.action_choose()
+
+    def on_resize(self) -> None:
+        self.set_size(self.row_count())

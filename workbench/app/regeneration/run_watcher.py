@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.regeneration.standings import EvaluatorResults, load_evaluator_results
+from workbench.app.keys import key_of, with_keys
+from workbench.app.regeneration.evaluator_results import EvaluatorResults, load_evaluator_results
 from workbench.app.regeneration.wording import model_name
-from workbench.app.toolkit.latest import LiveLoader
+from workbench.app.toolkit.workers import LiveLoader
 from workbench.results.regeneration_runs import NONE_EXCLUDED, Excluded, RunView, load_excluded, load_view
 from workbench.results.runs import latest_regeneration
 from workbench.results.tasks import Figures, TaskLine, figures_of, load_lines

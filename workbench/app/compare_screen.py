@@ -14,18 +14,16 @@ from textual import events, work
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.compare.difference_list import DifferenceList, laid_out
-from workbench.app.key_table import with_keys
-from workbench.app.keys import bindings
-from workbench.app.location import Anchor, Location
-from workbench.app.marks import Marked, MarkedPair
+from workbench.app.difference_list import DifferenceList, laid_out
+from workbench.app.keys import bindings, with_keys
+from workbench.app.location import Anchor, Location, Marked, MarkedPair
 from workbench.app.toolkit.cell_table import PinnedLines
-from workbench.app.toolkit.latest import LatestWorker, LiveLoader
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part, fit
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.comparison import kind_of, panes
 from workbench.comparison.texts import Texts
 
@@ -38,7 +36,7 @@ class SideBySide(ModeScreen):
     """Two items of the open session or of others; differences are B minus A."""
 
     mode_name = "Side by side"
-    CSS_PATH = "../styles/compare.tcss"
+    CSS_PATH = "styles/compare.tcss"
     # Between 24 and 34 lines only one pane fits, as under 100 columns.
     VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-low"), (34, "-h-full"), (48, "-h-tall")]
     BINDINGS = bindings("compare")
@@ -221,8 +219,8 @@ class SideBySide(ModeScreen):
         if found is None:
             self.notify("There is nothing to export yet.", timeout=3)
             return
+        from workbench.app.toolkit.export_dialog import deliver_file, destination, suggested_path
         from workbench.app.toolkit.form import AskText
-        from workbench.app.toolkit.report_dialog import deliver_file, destination, suggested_path
         from workbench.pages.comparison import comparison_page
         from workbench.pages.composing import write_page
         from workbench.pages.writing import check_place

@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
+from workbench.app.toolkit.export_dialog import deliver_file, destination, suggested_path
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
-from workbench.app.toolkit.ordering import (
+from workbench.app.toolkit.order_form import (
     OrderForm,
     check_named_model,
     last_answers,
@@ -20,7 +21,6 @@ from workbench.app.toolkit.ordering import (
     plan_fields,
     plan_values,
 )
-from workbench.app.toolkit.report_dialog import deliver_file, destination, suggested_path
 from workbench.base.errors import BadField, UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import plural

@@ -10,12 +10,12 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.toolkit.columns import TableColumn, fit_end
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Grouping, VirtualTable
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import STATES
 from workbench.base.text import NOTHING, one_line, plural

@@ -9,9 +9,8 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from workbench.app.key_table import with_keys
-from workbench.app.keys import bindings
-from workbench.app.study.wording import UNKNOWN
+from workbench.app.keys import bindings, with_keys
+from workbench.app.study.view import UNKNOWN
 from workbench.app.toolkit.plot import Axis, axis, interval_bar, place
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part

@@ -14,12 +14,12 @@ from textual.widget import Widget
 from workbench.app.keys import bindings
 from workbench.app.toolkit.columns import ColumnLayout, TableColumn
 from workbench.app.toolkit.document import EMPTY, TextDocument, note
-from workbench.app.toolkit.latest import LatestWorker
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.plot import PlotLine
 from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.text import shortened
 
 if TYPE_CHECKING:

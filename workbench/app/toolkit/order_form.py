@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from workbench.app import runs
-from workbench.app.key_table import with_keys
+from workbench.app.keys import with_keys
 from workbench.app.toolkit.fields import Field, Help, Values
 from workbench.app.toolkit.form import Confirm, Form
-from workbench.app.toolkit.latest import sentence_of
 from workbench.app.toolkit.lifecycle import is_gone
+from workbench.app.toolkit.workers import sentence_of
 from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.read_only import ReadOnly, is_read_only

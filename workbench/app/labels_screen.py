@@ -11,15 +11,14 @@ from textual import getters
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of, with_keys
 from workbench.app.location import Anchor, Location, ResultList
 from workbench.app.toolkit.columns import TableColumn
-from workbench.app.toolkit.latest import LiveLoader
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.table import VirtualTable
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LiveLoader
 from workbench.base.text import age, one_line, shortened
 from workbench.results.plan_title import plan_title
 from workbench.session.labels import SESSION, STAR, part_in_words

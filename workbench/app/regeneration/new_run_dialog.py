@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app import runs
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.location import Location
 from workbench.app.toolkit.fields import Values
-from workbench.app.toolkit.ordering import (
+from workbench.app.toolkit.order_form import (
     OrderForm,
     answers_of,
     last_answers,

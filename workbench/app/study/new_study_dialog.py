@@ -17,13 +17,12 @@ from textual import work
 
 from workbench.agents.names import AGENTS as AGENT_INFOS
 from workbench.app import runs
-from workbench.app.key_table import key_of
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of
 from workbench.app.location import Location
-from workbench.app.toolkit import ordering
+from workbench.app.toolkit import order_form as ordering
 from workbench.app.toolkit.fields import Field, PickOption, Values
 from workbench.app.toolkit.form import AskText, Confirm
-from workbench.app.toolkit.texts import Button
+from workbench.app.toolkit.text_widgets import Button
 from workbench.base.errors import BadField, UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import one_line, plural
@@ -58,10 +57,7 @@ _SCOPES = (
     (SCOPES[1], SCOPES[1], "only the docstring of the function itself"),
     (SCOPES[2], SCOPES[2], "all docstrings, and no other text that documents code"),
 )
-_CHECKS = (
-    ("no", "no", "points only"),
-    ("yes", "yes", "each README is checked: adds the measures works and claims"),
-)
+_CHECKS = (("no", "no", "points only"), ("yes", "yes", "each README is checked: adds the measures works and claims"))
 _FIELDS = {one.name: one for one in (
     Field("compare", options=_KINDS, help="← → changes what is compared; the last choices are stored for each kind."),
     Field("name", help="The name in the session, and in `workbench study NAME --session SESSION`."),

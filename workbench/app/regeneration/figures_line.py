@@ -13,8 +13,8 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of
-from workbench.app.regeneration.standings import EvaluatorResults
+from workbench.app.keys import key_of
+from workbench.app.regeneration.evaluator_results import EvaluatorResults
 from workbench.app.regeneration.wording import short_names, sparkline
 from workbench.base.glyphs import VERDICTS
 from workbench.base.text import one_line, plural, share, shortened

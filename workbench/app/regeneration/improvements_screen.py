@@ -12,7 +12,7 @@ from textual import work
 
 from workbench.app.keys import bindings
 from workbench.app.location import Location
-from workbench.app.regeneration.findings import FindingRow, FindingsScreen, Listing, TitledTexts, columns
+from workbench.app.regeneration.findings_screen import FindingRow, FindingsScreen, Listing, TitledTexts, columns
 from workbench.app.regeneration.sample_content import title_of
 from workbench.app.toolkit.document import (
     TextDocument,
@@ -25,7 +25,7 @@ from workbench.app.toolkit.document import (
     prepared,
     styled,
 )
-from workbench.app.toolkit.latest import LatestWorker, LiveLoader
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.glyphs import STATES, VERDICTS
 from workbench.base.text import one_line, plural
 from workbench.results.samples import Sample
@@ -280,7 +280,7 @@ class ImprovementsScreen(FindingsScreen):
 
     @work
     async def action_export(self) -> None:
-        from workbench.app.regeneration.improving import ask_and_export
+        from workbench.app.regeneration.improve_dialogs import ask_and_export
 
         session, one = self.workbench.session_path, self.selected
         if session is None or self.shown is None:
