@@ -174,8 +174,8 @@ class WorkbenchApp(NavigatingApp):
 
         def done(resumed: tuple[Path, int]) -> None:
             own, count = resumed
-            said = "Nothing to resume." if not count else f"Resuming {plural(count, 'run')}."
-            self.notify(said, title=own.stem)
+            text = "Nothing to resume." if not count else f"Resuming {plural(count, 'run')}."
+            self.notify(text, title=own.stem)
             if count:
                 self.open_session(own)
 
@@ -185,8 +185,8 @@ class WorkbenchApp(NavigatingApp):
         from workbench.app import runs
 
         def done(count: int) -> None:
-            said = "Nothing is running." if not count else "Cancelling; finished results are kept."
-            self.notify(said, title=path.stem)
+            text = "Nothing is running." if not count else "Cancelling; finished results are kept."
+            self.notify(text, title=path.stem)
 
         self._doing.ask(lambda: runs.cancel(path, run), done)
 
@@ -304,8 +304,8 @@ class WorkbenchApp(NavigatingApp):
             await self.action_quit()
         else:
             self._interrupted_at = now
-            said = f"Nothing is selected. Press {key_of('app.interrupt')} again to quit."
-            self.notify(said, timeout=INTERRUPT_SECONDS)
+            text = f"Nothing is selected. Press {key_of('app.interrupt')} again to quit."
+            self.notify(text, timeout=INTERRUPT_SECONDS)
 
     async def action_mode(self, mode: str) -> None:
         if mode != self.current_mode:

@@ -49,8 +49,8 @@ class SideBySide(ModeScreen):
         self.add_class(f"-{self.kind.what.replace(' ', '-')}")
         self.lists = [DifferenceList(title, id=f"{_id(title)}-list") for title in self.kind.titles]
         # Start with the pane of the text that was shown, such as the docstring.
-        self.asked = f"{pair.about}s"
-        self.first_pane = _id(self.asked if self.asked in self.kind.titles else self.kind.titles[0])
+        self.first_title = f"{pair.about}s"
+        self.first_pane = _id(self.first_title if self.first_title in self.kind.titles else self.kind.titles[0])
         self.live = self.comparing = LiveLoader(
             self, "compare", self._read, self._show, lambda why: self._show(None, why)
         )
@@ -165,7 +165,7 @@ class SideBySide(ModeScreen):
         for pane, one in zip(self.query(Pane), self.lists, strict=True):
             shown, summary = one.pane, one.pane.summary if one.pane is not None else ""
             same = isinstance(shown, Texts) and shown.optional and shown.same
-            pane.set_class(same and one.title != self.asked, "-off")
+            pane.set_class(same and one.title != self.first_title, "-off")
             pane.titled(f"{one.title} · {summary}" if summary else one.title, folded)
         self._refresh_tabs()
         self.show_below()

@@ -203,8 +203,8 @@ class DifferenceList(HeadedList):
             return ""
         a, b = pane.says(row.left), pane.says(row.right)
         named = [(row.name, 1)] if len(row.name) > width // 3 else []
-        said = [(f"A and B: {a}", 2 * lines)] if a == b else [(f"A: {a}", lines), (f"B: {b}", lines)]
-        return "\n".join(_wrapped(prepared(text), width, most) for text, most in [*named, *said])
+        texts = [(f"A and B: {a}", 2 * lines)] if a == b else [(f"A: {a}", lines), (f"B: {b}", lines)]
+        return "\n".join(_wrapped(prepared(text), width, most) for text, most in [*named, *texts])
 
     def on_resize(self) -> None:
         shown = self._shown

@@ -84,7 +84,7 @@ class SessionFeed(threading.Thread):
         from workbench.session.rows import Change
 
         watched: SessionReader | None = None
-        version, asked = -1, 0.0
+        version, checked = -1, 0.0
         states: dict[str, str] = {}
         while True:
             with self._wake:
@@ -98,15 +98,15 @@ class SessionFeed(threading.Thread):
             if reader is None:
                 continue
             if reader is not watched:
-                watched, version, asked, states = reader, -1, 0.0, {}
+                watched, version, checked, states = reader, -1, 0.0, {}
             try:
                 news: tuple[Change, ...] = ()
                 now = reader.data_version()
                 if now != version:
                     news, since = self._read(reader, since)
                     version = now
-                if news or time.monotonic() - asked > LIVENESS_SECONDS:
-                    asked = time.monotonic()
+                if news or time.monotonic() - checked > LIVENESS_SECONDS:
+                    checked = time.monotonic()
                     self._require_in_place(reader)
                     fresh = {
                         run.id: reader.run_state(run) for run in reader.runs() if run.state in ("running", "queued")

@@ -214,8 +214,8 @@ class RunsScreen(ModeScreen):
     def action_compare(self) -> None:
         pair = self.workbench.marks.pair("run", self._marked())
         if pair is None:
-            said = f"Mark a run with {key_of('runs.mark')}, then press {key_of('runs.compare')} on another one."
-            self.notify(said, timeout=6)
+            text = f"Mark a run with {key_of('runs.mark')}, then press {key_of('runs.compare')} on another one."
+            self.notify(text, timeout=6)
         elif pair.left.of_trials is not pair.right.of_trials:
             self.notify("A run of trials and a run of tasks cannot be compared.", timeout=6)
         else:
@@ -246,16 +246,16 @@ class RunsScreen(ModeScreen):
             return None
         return (line, path) if line is not None else None
 
-    def _do(self, change: Callable[[], object], said: str = "") -> None:
+    def _do(self, change: Callable[[], object], text: str = "") -> None:
         def done(_: object) -> None:
-            if said:
-                self.notify(said, timeout=6)
+            if text:
+                self.notify(text, timeout=6)
             self.live.refresh()
 
         self._doing.ask(change, done)
 
-    def _write(self, path: Path, change: Callable[[SessionWriter], None], said: str = "") -> None:
-        self._do(lambda: runs.write(path, change), said)
+    def _write(self, path: Path, change: Callable[[SessionWriter], None], text: str = "") -> None:
+        self._do(lambda: runs.write(path, change), text)
 
     def action_cancel(self) -> None:
         if target := self._to_write():
@@ -294,8 +294,8 @@ class RunsScreen(ModeScreen):
         else:
             self._put_away.append(line.id)
             back = f"{key_of('runs.bring-back')} brings it back."
-            said = f"{one_line(line.title, 60)} was put away; nothing is erased. {back}"
-            self._write(path, lambda writer: writer.put_away_run(line.id), said)
+            text = f"{one_line(line.title, 60)} was put away; nothing is erased. {back}"
+            self._write(path, lambda writer: writer.put_away_run(line.id), text)
 
     def action_bring_back(self) -> None:
         path = self.workbench.session_path

@@ -113,11 +113,11 @@ class FacetList(RowList):
         super().__init__(id=id)
         self._rows: list[tuple[str, str, int]] = []
         self._counts: dict[str, list[tuple[str, int]]] = {}
-        self._asked: frozenset[str] = frozenset()
+        self._queried: frozenset[str] = frozenset()
 
-    def put(self, counts: dict[str, list[tuple[str, int]]], asked: frozenset[str]) -> None:
-        """Show facets; those ``asked`` for in the query are shown even with one value."""
-        self._counts, self._asked = counts, asked
+    def put(self, counts: dict[str, list[tuple[str, int]]], queried: frozenset[str]) -> None:
+        """Show facets; those ``queried`` by the query are shown even with one value."""
+        self._counts, self._queried = counts, queried
         before = self._rows
         self._lay_out(all_values=bool(self.narrowed))
         if self._rows != before:
@@ -126,7 +126,7 @@ class FacetList(RowList):
     def _lay_out(self, *, all_values: bool) -> None:
         self._rows = []
         for name, values in self._counts.items():
-            if len(values) > 1 or (name in self._asked and values):
+            if len(values) > 1 or (name in self._queried and values):
                 self._rows.append((name, "", 0))
                 self._rows += [(name, value, count) for value, count in values[: None if all_values else _SHOWN]]
 
@@ -250,7 +250,7 @@ class SearchScreen(ModeScreen):
             def stopped() -> bool:
                 return stop.is_set() or self._filling.outdated
 
-            return _fill(self._index, sessions, stopped, lambda said: self._filling.report(self._filled, said))
+            return _fill(self._index, sessions, stopped, lambda text: self._filling.report(self._filled, text))
 
         self._filling.ask(work, self._filled, self._say)
 
@@ -308,8 +308,8 @@ class SearchScreen(ModeScreen):
     def _show_found(self, found: Found, lines: list[Line], wrong: str = "") -> None:
         self.hits.everywhere = self._last.everywhere
         self.hits.put(found, lines, cursor=self._last.at)
-        asked = frozenset(condition.field for condition in self._query.conditions)
-        self.query_one("#facets", FacetList).put(found.counts, asked)
+        queried = frozenset(condition.field for condition in self._query.conditions)
+        self.query_one("#facets", FacetList).put(found.counts, queried)
         count = f"{'' if len(found.hits) == found.total else f'first {len(found.hits):,} of '}{found.total:,}"
         self.retitle("#hits-pane", f"Hits {count}" if self._query else "Hits")
         where = "all sessions" if self._last.everywhere else "this session"
@@ -339,10 +339,10 @@ class SearchScreen(ModeScreen):
         elif (facet := self.query_one("#facets", FacetList).selected) is not None:
             # An exact match shows as many hits as the facet counts.
             name, value = facet
-            said = f'{name}:="{value}"' if " " in value else f"{name}:={value}"
+            text = f'{name}:="{value}"' if " " in value else f"{name}:={value}"
             field = self.query_one("#search-text", Input)
             typed = field.value
-            field.value = typed.replace(said, "").strip() if said in typed else f"{typed.strip()} {said}".strip()
+            field.value = typed.replace(text, "").strip() if text in typed else f"{typed.strip()} {text}".strip()
 
     def _open(self, at: int) -> None:
         workbench, last, hits, query = self.workbench, self._last, self.hits.found.hits, self._query

@@ -242,7 +242,7 @@ def ended_message(name: str, before: Mapping[str, int], after: Mapping[str, int]
 
 def notification(text: str, environment: Mapping[str, str]) -> str:
     """Return the control sequence of a desktop notification: OSC 9, or OSC 777 for terminals that need it."""
-    said = one_line(text, 200).replace(";", ",")
+    message = one_line(text, 200).replace(";", ",")
     if environment.get("VTE_VERSION") or environment.get("TERM", "").startswith(_BY_777):
-        return f"\x1b]777;notify;Workbench;{said}\x1b\\"
-    return f"\x1b]9;{said}\x1b\\"
+        return f"\x1b]777;notify;Workbench;{message}\x1b\\"
+    return f"\x1b]9;{message}\x1b\\"

@@ -163,21 +163,21 @@ class Fetcher:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
         )  # fmt: skip
         self._running.add(process)
-        said: list[str] = []
+        texts: list[str] = []
         try:
             assert process.stderr is not None
             for line in filter(str.strip, process.stderr):
-                said.append(line.strip())
-                progress(said[-1])
+                texts.append(line.strip())
+                progress(texts[-1])
             code = process.wait()
         finally:
             self._running.discard(process)
             process.kill()
             process.wait()
-        if code and (code < 0 or not said):
+        if code and (code < 0 or not texts):
             raise WorkbenchError(f"Fetching {entry.case.name} was interrupted.")
         if code:
-            raise WorkbenchError("\n".join(said).rpartition("workbench: ")[2])
+            raise WorkbenchError("\n".join(texts).rpartition("workbench: ")[2])
 
     def close(self) -> None:
         for process in tuple(self._running):

@@ -51,8 +51,8 @@ class RunDialog(OrderForm["DocumentPlan"]):
         super().__init__(host, f"Run {title}", [*fields, *run_fields(session, busy=busy)], plain, note=_about_model)
 
     def read(self, values: Values) -> DocumentPlan:
-        asked = plan_values(DocumentPlan, values)
-        agent, model = current_name(asked.get("agent", "white")), values["model"]
+        typed = plan_values(DocumentPlan, values)
+        agent, model = current_name(typed.get("agent", "white")), values["model"]
         if is_remote(agent) and not model.startswith("replay:"):
             model = ""  # the typed model is meant for other agents
         if model:
@@ -62,7 +62,7 @@ class RunDialog(OrderForm["DocumentPlan"]):
                 raise BadField("model", str(problem)) from None
         plan = document_plan(self._settings, self._cases)
         # Repeats are numbered after the existing trials of a case.
-        return replace(plan, **asked | {"agent": agent, "model": model, "judge": values["judge"], "first_repeat": 0})
+        return replace(plan, **typed | {"agent": agent, "model": model, "judge": values["judge"], "first_repeat": 0})
 
     def _check_judge(self, judge: str) -> None:
         from workbench.base.plugins import path_of

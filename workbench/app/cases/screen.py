@@ -278,8 +278,8 @@ class CasesScreen(ModeScreen):
             self._show_list([replace(one, fetched=True) if one.key == entry.key else one for one in self.entries])
             self._show_repository(entry, repository)
 
-        def failed(said: str) -> None:
-            self._note(entry, f"{said}\n\nPress {key_of('cases.fetch')} to try again.", failed=True)
+        def failed(text: str) -> None:
+            self._note(entry, f"{text}\n\nPress {key_of('cases.fetch')} to try again.", failed=True)
 
         fetching.ask(work, done, failed)
 

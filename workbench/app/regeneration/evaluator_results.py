@@ -116,7 +116,7 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
             named, words = found[group], variant.docs_words
             fits = variant.arguments == group.arguments and words not in shown and words not in named
             if fits and len(named) < MOST_VARIANTS:
-                named[words] = {same[task]: said for task, said in cells[variant].items() if task in same}
+                named[words] = {same[task]: text for task, text in cells[variant].items() if task in same}
     return {group: _titled(named) for group, named in found.items() if named}
 
 
@@ -135,7 +135,7 @@ def _runs(reader: SessionReader, view: RunView) -> dict[str, tuple[str, Estimate
         return {}
     found = {key: _estimates(reader, key, view.ks[0]) for key in docs}
     mine = {key: [one for group, one in of.items() if group.evaluator == view.evaluator] for key, of in found.items()}
-    return {key: (said, next(iter(mine[key]), None)) for key, said in docs.items()}
+    return {key: (text, next(iter(mine[key]), None)) for key, text in docs.items()}
 
 
 def _of_source(reader: SessionReader, view: RunView) -> dict[str, Mapping[str, Any]]:

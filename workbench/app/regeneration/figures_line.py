@@ -71,8 +71,8 @@ class FiguresLine(Widget):
         if view.totals.again:
             # The verdicts of these samples are former ones.
             of, going = plural(view.totals.samples, "sample"), "are being" if view.live else "were to be"
-            said = (f"{view.totals.again:,} of {of} {going} tested again", "$verdict-running")
-            lines.append(Content.assemble(said, ("; until then their former verdicts, underlined, count", _MUTED)))
+            text = (f"{view.totals.again:,} of {of} {going} tested again", "$verdict-running")
+            lines.append(Content.assemble(text, ("; until then their former verdicts, underlined, count", _MUTED)))
         return lines
 
 
@@ -139,35 +139,35 @@ def _self_check(view: RunView, short: bool = False) -> Content:
         proof = Content.styled("self-check not run", "$verdict-unscored")
     if check.rechecks.done:
         words = ("re-checks", "disagree") if short else ("cold re-checks", "disagreements")
-        said = f"{words[0]} {check.rechecks.done:,}, {words[1]} {check.rechecks.disagreeing:,}"
-        again = Content.styled(*((f" ✗ {said} ", _ALONE) if check.rechecks.disagreeing else (said, _MUTED)))
+        text = f"{words[0]} {check.rechecks.done:,}, {words[1]} {check.rechecks.disagreeing:,}"
+        again = Content.styled(*((f" ✗ {text} ", _ALONE) if check.rechecks.disagreeing else (text, _MUTED)))
     return _joined(proof, again)
 
 
 def _control(control: Control, live: bool) -> Content:
-    said = f"{control.name} {control.passed:,}/{control.decided:,}"
+    text = f"{control.name} {control.passed:,}/{control.decided:,}"
     if control.wrong:
-        return Content.styled(f" ✗ {said} ", _ALONE)
+        return Content.styled(f" ✗ {text} ", _ALONE)
     if control.complete:
         return Content.styled(f"{control.name} {control.passed:,}/{control.tasks:,}", "$verdict-passed")
     sign, style = ("▸", "$verdict-running") if live else ("?", "$verdict-unscored")
-    return Content.styled(f"{sign} {said} of {control.tasks:,}", style)
+    return Content.styled(f"{sign} {text} of {control.tasks:,}", style)
 
 
 def _sandbox(view: RunView) -> Content:
     if not view.sandboxes:
         return Content("")
-    said = one_line(" + ".join(view.sandboxes), 60)
+    text = one_line(" + ".join(view.sandboxes), 60)
     if view.weaknesses:
-        return Content.styled(" · ".join((said, *view.weaknesses)), "bold $warning")
-    return Content.styled(f"{said} · no network", _MUTED)
+        return Content.styled(" · ".join((text, *view.weaknesses)), "bold $warning")
+    return Content.styled(f"{text} · no network", _MUTED)
 
 
 def _verdicts(view: RunView) -> Content:
     counts = {name: view.totals.verdicts.get(name, 0) for name in VERDICTS}
     styles = {name: f"$verdict-{'unscored' if name == 'error' else name}" for name in VERDICTS}
-    said = [Content.styled(f"{VERDICTS[name]} {count:,}", styles[name]) for name, count in counts.items() if count]
-    return Content("  ").join(said)
+    texts = [Content.styled(f"{VERDICTS[name]} {count:,}", styles[name]) for name, count in counts.items() if count]
+    return Content("  ").join(texts)
 
 
 # -- evaluators and runs
@@ -226,8 +226,8 @@ class EvaluatorLine(Widget):
             progress = f"{one.decided:,}/{one.total:,}" if one.total else "·"
             if value and not complete and one.decided == one.total:
                 progress = ""
-            said = _chosen((shortened(name, longest), value, progress), one.group == view.group)
-            pieces.append(said.stylize(Style.from_meta({"evaluator": at})))
+            text = _chosen((shortened(name, longest), value, progress), one.group == view.group)
+            pieces.append(text.stylize(Style.from_meta({"evaluator": at})))
         return Content.assemble(*pieces, (f" {key_of('regeneration.evaluator')} next", _MUTED))
 
     def _runs(self, view: RunView, names: bool) -> Content:
@@ -250,8 +250,8 @@ class EvaluatorLine(Widget):
 
 
 def _chosen(parts: Sequence[str], current: bool) -> Content:
-    said = " ".join(filter(None, parts))
-    return Content.styled(f"[{said}]", "bold $primary") if current else Content.styled(f" {said} ", _MUTED)
+    text = " ".join(filter(None, parts))
+    return Content.styled(f"[{text}]", "bold $primary") if current else Content.styled(f" {text} ", _MUTED)
 
 
 def _value(estimate: Estimate | None, detail: int) -> str:

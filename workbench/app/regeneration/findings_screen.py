@@ -50,11 +50,11 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list with its columns; ``said`` is its caption, ``empty`` its empty state, ``lines`` its plot."""
+    """A list with its columns; ``empty`` its empty state, ``lines`` its plot."""
 
     columns: tuple[TableColumn[FindingRow], ...]
     entries: tuple[FindingRow, ...]
-    said: str
+    caption: str
     empty: str
     lines: tuple[PlotLine, ...] = ()
 

@@ -213,8 +213,8 @@ class ExportDocstringsDialog(Form[tuple[str, str]]):
         if file is not None:
             deliver_file(self._host, file, "patch")
         if commit:
-            said = f"Created branch {branch} with the docstrings (commit {commit})."
-            self._host.notify(said, title="Improve docstrings", timeout=10)
+            text = f"Created branch {branch} with the docstrings (commit {commit})."
+            self._host.notify(text, title="Improve docstrings", timeout=10)
         self.dismiss((patch, branch))
 
     def _write(self, file: Path | None, branch: str) -> str:

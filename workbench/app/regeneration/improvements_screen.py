@@ -62,7 +62,7 @@ class ImprovementView:
     listing: Listing
     order: ImprovementRow | None
     state: str
-    said: str
+    status: str
 
     @property
     def tried(self) -> list[TriedDocstring]:
@@ -72,10 +72,10 @@ class ImprovementView:
 def improvement_status(reader: SessionReader, run: str) -> str:
     """Return the status of the last improvement order of a run: ``▸ improving 2 docstrings``; "" without one."""
     orders = reader.improvements(run)
-    return _said(reader, orders[-1])[1] if orders else ""
+    return _status(reader, orders[-1])[1] if orders else ""
 
 
-def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
+def _status(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
     from workbench.orders.improve import state_of
 
     state = state_of(row)
@@ -99,11 +99,11 @@ def load_improvements(reader: SessionReader, run: str) -> ImprovementView:
     plans = [(row, plan) for row in reversed(orders) if (plan := plan_of(row)) is not None]
     found = tuple(TriedDocstring(row, plan, one) for row, plan in plans for one in attempts_of(reader, row, plan))
     last = orders[-1] if orders else None
-    state, said = _said(reader, last) if last is not None else ("", "nothing was tried")
-    empty = NO_ATTEMPT if state == "done" else f"{said}…"
+    state, text = _status(reader, last) if last is not None else ("", "nothing was tried")
+    empty = NO_ATTEMPT if state == "done" else f"{text}…"
     kept = sum(one.attempt.is_kept for one in found)
     counted = f"{plural(len(found), 'attempt')}, {kept:,} kept"
-    return ImprovementView(Listing(_COLUMNS, tuple(map(_entry, found)), counted, empty), last, state, said)
+    return ImprovementView(Listing(_COLUMNS, tuple(map(_entry, found)), counted, empty), last, state, text)
 
 
 def _entry(one: TriedDocstring) -> FindingRow:
@@ -160,8 +160,8 @@ def _samples(reader: SessionReader, one: TriedDocstring, task: TaskRow, held_out
     """Lay out the samples behind an attempt: those shown to the writer, and the held-out ones."""
     plan = one.plan
     rows = [row for row in reader.candidates(task.run_id, task.id) if not row.control]
-    asked = (plan.base.evaluator, plan.base.prompt, plan.base.context)
-    base = [row for row in rows if (row.evaluator, row.prompt, row.context) == asked]
+    arguments = (plan.base.evaluator, plan.base.prompt, plan.base.context)
+    base = [row for row in rows if (row.evaluator, row.prompt, row.context) == arguments]
     seen = [row for row in base if row.sample < plan.base.samples]
     parts = _part(reader, task, "Samples shown to the writer", plan.base.evaluator, seen)
     if held_out is not None:
@@ -177,17 +177,17 @@ def _part(
 ) -> list[TextDocument]:
     passed = sum(row.verdict == "passed" for row in rows)
     lines = [_line(reader, task, row) for row in sorted(rows, key=lambda row: row.sample)]
-    said = f"{passed} of {len(rows)} passed · {one_line(evaluator, 60)}"
-    return [plain(""), heading(title, said), of_lines(lines) if lines else note("none yet")]
+    text = f"{passed} of {len(rows)} passed · {one_line(evaluator, 60)}"
+    return [plain(""), heading(title, text), of_lines(lines) if lines else note("none yet")]
 
 
 def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> TextLine:
     why, style = "", "good" if row.verdict == "passed" else "bad" if row.verdict else "dim"
     if style == "bad":
         failing = reader.failing_tests(row.id)
-        said = failing[0].message if failing else row.verdict_reason or ""
+        text = failing[0].message if failing else row.verdict_reason or ""
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
-        why = f"  {one_line(said, 200)}{more}" if said else ""
+        why = f"  {one_line(text, 200)}{more}" if text else ""
     return styled((title_of(Sample(task, row, row.sample)), style), (prepared(why), "dim"), indent=2)
 
 
@@ -225,8 +225,8 @@ class ImprovementsScreen(FindingsScreen):
             plan = shown.tried[-1].plan
             by = f" · held out by {plan.second_evaluator}" if plan.second_evaluator else ""
             models = f"{plan.writer} writes · {plan.base.evaluator} reads{by}"
-        self.retitle("#findings-pane", f"Attempts · {shown.listing.said}", models)
-        self.set_status(shown.said)
+        self.retitle("#findings-pane", f"Attempts · {shown.listing.caption}", models)
+        self.set_status(shown.status)
         self.show_entry()
         self.refresh_bindings()
 
@@ -267,13 +267,13 @@ class ImprovementsScreen(FindingsScreen):
 
         self._do(cancel_improvement, "Cancelling; the attempts so far are kept.")
 
-    def _do(self, what: Callable[[Path, str], object], said: str) -> None:
+    def _do(self, what: Callable[[Path, str], object], text: str) -> None:
         session, order = self.workbench.session_path, self.shown.order if self.shown is not None else None
         if session is None or order is None:
             return
 
         def done(_: object) -> None:
-            self.workbench.notify(said)
+            self.workbench.notify(text)
             self.live.refresh()
 
         self.doing.ask(partial(what, session, order.id), done)

@@ -73,24 +73,24 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
     def estimate(self, order: RegenerateOrder) -> Estimate:
         """Estimate candidates and documentation, without what the session has already."""
         plan, measured = order.plan, self.measured(order.session)
-        told = estimate_ask(measured, plan.source, Ask(plan.evaluator, plan.samples, limit=plan.limit))
+        candidates = estimate_ask(measured, plan.source, Ask(plan.evaluator, plan.samples, limit=plan.limit))
         # Evaluator and samples do not affect the doc system: do not recount when they are edited.
-        asked = replace(plan, evaluator="reference", samples=1), order.session
+        key = replace(plan, evaluator="reference", samples=1), order.session
         try:
-            if asked not in self._documentation:
-                self._documentation = {asked: RegenerateOrder(order.session, asked[0]).documentation(measured)}
+            if key not in self._documentation:
+                self._documentation = {key: RegenerateOrder(order.session, key[0]).documentation(measured)}
         except (WorkbenchError, OSError):
-            return told  # the order reports the error when it starts
-        return replace(told, documentation=self._documentation[asked])
+            return candidates  # the order reports the error when it starts
+        return replace(candidates, documentation=self._documentation[key])
 
     def summary(self, plan: RegenerationPlan, values: Values) -> str:
         """Return ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""
         order, named = self.order(plan, values), plan.evaluator or "the default evaluator"
-        told, tasks = self.estimate(order), known_tasks(self.measured(order.session), plan.source, plan.limit)
+        cost, tasks = self.estimate(order), known_tasks(self.measured(order.session), plan.source, plan.limit)
         samples = f"{plural(plan.samples, 'sample')} × {named}"
         if tasks is None:
-            return f"{plan.source}: {samples} for each task = {told.sentence()}."
-        return f"{plan.source}: {plural(tasks, 'task')} × {samples} = {told.beside(tasks * plan.samples)}."
+            return f"{plan.source}: {samples} for each task = {cost.sentence()}."
+        return f"{plan.source}: {plural(tasks, 'task')} × {samples} = {cost.beside(tasks * plan.samples)}."
 
     def show(self, order: RegenerateOrder) -> None:
         made = order.order

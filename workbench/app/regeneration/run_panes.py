@@ -266,8 +266,8 @@ class RunPanes(RunScreen):
         marks = self.workbench.marks
         tasks, (a, b) = marks.of("task"), (self._group_to_mark(further) for further in (0, 1))
         if len(tasks) > 2:
-            said = f"{key_of('regeneration.compare')} compares two tasks, but {len(tasks):,} are marked: unmark some with {key_of('regeneration.mark')}."
-            self.workbench.notify(said, timeout=6)
+            text = f"{key_of('regeneration.compare')} compares two tasks, but {len(tasks):,} are marked: unmark some with {key_of('regeneration.mark')}."
+            self.workbench.notify(text, timeout=6)
         elif tasks:
             self._show_pair(marks.pair("task", self._task_to_mark()))
         elif marks.of("candidate"):
@@ -285,16 +285,16 @@ class RunPanes(RunScreen):
         marks.toggle(one)
         self.marks_changed()
         letter = marks.letter(one)
-        said = f"{letter} is marked: {one.title}; " if letter else "No longer marked."
+        text = f"{letter} is marked: {one.title}; " if letter else "No longer marked."
         if letter == SEVERAL:
-            said = f"{marks.sentence(one.session)}: {{regeneration.improve}} improves their docstrings in this run."
+            text = f"{marks.sentence(one.session)}: {{regeneration.improve}} improves their docstrings in this run."
         elif letter == "B":
-            said += "{regeneration.compare} shows both side by side."
+            text += "{regeneration.compare} shows both side by side."
         elif letter:
-            said += "go to another, of another session too, and press {regeneration.compare}."
+            text += "go to another, of another session too, and press {regeneration.compare}."
         if gone > 2:
-            said += f" {gone:,} tasks are no longer marked."
-        self.workbench.notify(with_keys(said), timeout=4)
+            text += f" {gone:,} tasks are no longer marked."
+        self.workbench.notify(with_keys(text), timeout=4)
 
     def _show_pair(self, pair: MarkedPair | None) -> None:
         if pair is not None:

@@ -92,14 +92,14 @@ def title_of(sample: Sample) -> str:
     candidate = sample.candidate
     if candidate is None:
         return f"sample {sample.number + 1} · waiting"
-    said = f"sample {candidate.sample + 1} "
+    text = f"sample {candidate.sample + 1} "
     if candidate.verdict:
         glyph = VERDICTS.get(candidate.verdict, "?")
         seconds = took(candidate.tested_s)
-        said += f"{glyph} {candidate.verdict}" + (f" in {seconds}" if seconds else "")
-        return f"{said}, being tested again" if candidate.again else said
+        text += f"{glyph} {candidate.verdict}" + (f" in {seconds}" if seconds else "")
+        return f"{text}, being tested again" if candidate.again else text
     words = {"asking": "▸ the model is asked", "testing": "▸ being tested", "cancelled": "⊘ cancelled"}
-    return said + words.get(candidate.state, "· waiting")
+    return text + words.get(candidate.state, "· waiting")
 
 
 def detail_of(sample: Sample) -> str:
@@ -137,11 +137,11 @@ def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
     if isinstance(recheck, dict):
         why = one_line(str(recheck.get("why") or ""), 20)
         found = one_line(str(recheck.get("verdict") or "?"), 20)
-        said = f"cold re-check ({why}): {found}" if why else f"cold re-check: {found}"
+        message = f"cold re-check ({why}): {found}" if why else f"cold re-check: {found}"
         if recheck.get("agrees") is False:
-            remarks.append((f"≠ {said}; the {candidate.route or 'fast'} path said otherwise", True))
+            remarks.append((f"≠ {message}; the {candidate.route or 'fast'} path message otherwise", True))
         else:
-            remarks.append((f"{said}, agrees", False))
+            remarks.append((f"{message}, agrees", False))
     return (*remarks, *_history(sample.former))
 
 
@@ -209,14 +209,16 @@ def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit
     body = code(text, "candidate.py", cut=cut, coloured=COLOURED_AT_FIRST)
     if not candidate.notes or candidate.notes in {"[]", "{}"}:
         return body
-    said = one_line(f"extraction: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
-    return TextDocument((styled((said, "notice"), indent=2), TextLine(""), *body.lines), body.text, cut, numbered=True)
+    message = one_line(f"extraction: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
+    return TextDocument(
+        (styled((message, "notice"), indent=2), TextLine(""), *body.lines), body.text, cut, numbered=True
+    )
 
 
 def _docstring(reader: SessionReader, sample: Sample, limit: int) -> TextDocument:
     task = sample.task
-    said = f"{one_line(task.docs_words, 60)} documentation"
-    parts = [heading(said, f"of {one_line(task.path, 200)}, line {task.start_line or NOTHING}")]
+    message = f"{one_line(task.docs_words, 60)} documentation"
+    parts = [heading(message, f"of {one_line(task.path, 200)}, line {task.start_line or NOTHING}")]
     if task.leak is not None:
         parts.append(plain(f"It repeats {percent(task.leak)} of the body's token sequences.", style="dim"))
     if task.docstring_blob is None:
@@ -277,8 +279,8 @@ def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, TextDocumen
         return "failing tests", TextDocument((*required, *_names(sample)), "")
     if candidate.verdict == "passed":
         tests = len(_tests(sample))
-        said = f"✓ {plural(tests, 'test')} passed" + (f" in {took(candidate.tested_s)}" if candidate.tested_s else "")
-        return "failing tests 0", TextDocument((styled((said, "ok")), TextLine(""), *_names(sample)), said)
+        text = f"✓ {plural(tests, 'test')} passed" + (f" in {took(candidate.tested_s)}" if candidate.tested_s else "")
+        return "failing tests 0", TextDocument((styled((text, "ok")), TextLine(""), *_names(sample)), text)
     rows = reader.failing_tests(candidate.id)
     lines = [*_reason(candidate.verdict_reason), *_failures(reader, rows)]
     if len(rows) > _TESTS:

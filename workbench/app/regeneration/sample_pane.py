@@ -78,10 +78,10 @@ class SamplePane(TabbedText):
 
     def _remark(self, remarks: tuple[tuple[str, bool], ...]) -> None:
         line = self.query_one("#sample-remarks", Static)
-        said = Content("\n").join(
+        message = Content("\n").join(
             literal(text, "bold $text-error" if alarm else "$text-warning") for text, alarm in remarks
         )
-        line.update(said)
+        line.update(message)
         line.display = bool(remarks)
 
 
@@ -89,7 +89,7 @@ class TextsPane(Pane):
     """Candidate, docstring and prompt below one another; only on large terminals."""
 
     def __init__(self) -> None:
-        super().__init__(short="Texts", id="given", classes="pane -off")
+        super().__init__(short="Texts", id="texts", classes="pane -off")
 
     def compose(self) -> ComposeResult:
         for name in TEXTS:
@@ -138,7 +138,7 @@ class SampleDetail(Container):
         self.texts.set_class(off or not abreast, "-off")
 
     def show_nothing(self, sentence: str) -> None:
-        self._now, self.loader.asked, self.loader.shown = None, (), ()
+        self._now, self.loader.requested_key, self.loader.shown_key = None, (), ()
         self._say(sentence, "", note(""))
 
     def _say(self, sentence: str, title: str, beside: TextDocument) -> None:
@@ -160,13 +160,13 @@ class SampleDetail(Container):
 
     def reload(self) -> None:
         """Reload the sample: its labels changed."""
-        self.loader.asked = ()
+        self.loader.requested_key = ()
         self.ask()
 
     @property
     def candidate(self) -> str:
         """The id of the shown sample, "" if it was not requested or is loading."""
-        return self._candidate if self.loader.asked == self.loader.shown else ""
+        return self._candidate if self.loader.requested_key == self.loader.shown_key else ""
 
     def ask(self) -> None:
         if self._now is None:
@@ -176,14 +176,14 @@ class SampleDetail(Container):
         names = dict.fromkeys((tab, *(() if self.texts.has_class("-off") else TEXTS)))
         looked = (line.samples[number : number + 1], line.name, line.rechecked, line.disagreeing, line.newest)
         key = (str(reader.path), line.id, group, number, tab, tuple(names), limit, looked)
-        if key == self.loader.shown:
+        if key == self.loader.shown_key:
             self.sample.arrive()
 
         def done(read: tuple[Sample, dict[str, TextDocument], tuple[str, TextDocument]] | None) -> None:
             if read is None:
                 self.show_nothing(GONE)
                 return
-            (sample, documents, (title, failing)), before = read, self.loader.shown
+            (sample, documents, (title, failing)), before = read, self.loader.shown_key
             self._whole = partial(sample_content.read_all, reader, line.id, group, number)
             self._candidate = sample.candidate.id if sample.candidate is not None else ""
             self.sample.show_sample(line.name, sample, documents[tab], keep_place=key[:5] == before[:5])
@@ -216,6 +216,6 @@ class SampleDetail(Container):
         in_texts = self.texts.has_class("-current")
         name, text = self.texts.current if in_texts else (self.sample.tab, self.sample.text)
         # While a tab is loading, the pane shows another one.
-        partly = text.document.cut or self.loader.asked != self.loader.shown
+        partly = text.document.cut or self.loader.requested_key != self.loader.shown_key
         whole, suffix = self.reading_all(name) if partly else None, _SUFFIXES.get(name, ".txt")
         return PaneContent(f"the {name.lower()}", text.document.text, suffix, whole=whole)

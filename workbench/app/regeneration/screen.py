@@ -53,24 +53,24 @@ class RegenerationActions(RunActions):
     def rerun_failed(self) -> None:
         self._rerun("Retesting all samples that did not pass", failed=True)
 
-    def _rerun(self, said: str, item: str = "", *, failed: bool = False) -> None:
+    def _rerun(self, text: str, item: str = "", *, failed: bool = False) -> None:
         from workbench.orders.rerun import RerunOrder
 
         if self._shown.view is not None:
-            self._order(lambda own: RerunOrder(own, item, failed=failed), f"{said}; existing answers are kept.")
+            self._order(lambda own: RerunOrder(own, item, failed=failed), f"{text}; existing answers are kept.")
 
     def add_samples(self) -> None:
         from workbench.orders.regenerate import MoreSamplesOrder
 
         if (view := self._shown.view) is not None:
             wanted, group = view.samples + MORE_SAMPLES, view.group
-            asked = (view.run.id, wanted, group.evaluator, group.prompt, group.context)
-            said = f"Requesting {MORE_SAMPLES} more samples: m = {wanted}."
-            self._order(lambda own: MoreSamplesOrder(own, *asked), said)
+            arguments = (view.run.id, wanted, group.evaluator, group.prompt, group.context)
+            text = f"Requesting {MORE_SAMPLES} more samples: m = {wanted}."
+            self._order(lambda own: MoreSamplesOrder(own, *arguments), text)
 
-    def _order(self, order: Callable[[Path], WorkOrder], said: str) -> None:
+    def _order(self, order: Callable[[Path], WorkOrder], text: str) -> None:
         warm = self._host.warm
-        self.after_confirmation(order, lambda: self._do(lambda own, _: order(own).begin(warm=warm), said))
+        self.after_confirmation(order, lambda: self._do(lambda own, _: order(own).begin(warm=warm), text))
 
     def resume(self) -> None:
         from workbench.orders import running
@@ -81,8 +81,8 @@ class RegenerationActions(RunActions):
     def cancel(self) -> None:
         from workbench.orders import running
 
-        said = "Cancelling the run; tested samples are kept."
-        self._do(lambda own, view: running.cancel(own, view.run.id), said)
+        text = "Cancelling the run; tested samples are kept."
+        self._do(lambda own, view: running.cancel(own, view.run.id), text)
 
     def can(self, action: str) -> bool:
         view = self._shown.view
@@ -107,13 +107,13 @@ class RegenerationActions(RunActions):
             case _:
                 return True
 
-    def _do(self, work: Callable[[Path, RunView], object], said: str) -> None:
+    def _do(self, work: Callable[[Path, RunView], object], text: str) -> None:
         view = self._shown.view
         if view is None:
             self._host.notify("No run is shown.")
         else:
             self.on_writable(
-                lambda own: work(own, view), lambda _: said, lambda own, _: Location(own, "regeneration", view.run.id)
+                lambda own: work(own, view), lambda _: text, lambda own, _: Location(own, "regeneration", view.run.id)
             )
 
 
@@ -354,8 +354,8 @@ class RegenerationScreen(RunPanes):
 
         return partial(improvement_status, reader, self.view.run.id) if self.view is not None else None
 
-    def _show_improvements(self, said: str) -> None:
-        self.improvements = said
+    def _show_improvements(self, text: str) -> None:
+        self.improvements = text
         self.show_header()
         self.refresh_bindings()
 

@@ -106,8 +106,8 @@ def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
         place = one_line(group.place or _where(group.representative), 200)
         return _entry((*counts, what, message, place), group.representative, of=group)
 
-    said = f"{failed:,} failed in {plural(len(groups), 'group')}"
-    return Listing(_OF_FAILURES, tuple(map(entry, groups)), said, "No candidate failed.")
+    text = f"{failed:,} failed in {plural(len(groups), 'group')}"
+    return Listing(_OF_FAILURES, tuple(map(entry, groups)), text, "No candidate failed.")
 
 
 def members_of(group: FailureGroup) -> Listing:
@@ -119,8 +119,8 @@ def members_of(group: FailureGroup) -> Listing:
         return _entry((function, f"{one.sample + 1:,}", f"{one.changed:,}", evaluator, one_line(message, 300)), one)
 
     entries = tuple(map(entry, group.candidates))
-    said = f"{plural(len(entries), 'candidate')} of {plural(group.tasks, 'task')} · {one_line(group.exception, 60)}"
-    return Listing(_OF_MEMBERS, entries, said, "")
+    text = f"{plural(len(entries), 'candidate')} of {plural(group.tasks, 'task')} · {one_line(group.exception, 60)}"
+    return Listing(_OF_MEMBERS, entries, text, "")
 
 
 def _entry(
@@ -148,8 +148,8 @@ def _unsolved(found: Diagnosis, names: dict[str, str]) -> Listing:
         where = _where(best) if best is not None else NOTHING
         name = one_line(names.get(task.task, task.task), 300)
         entries.append(_entry((name, f"{task.samples:,}", f"{task.evaluators:,}", fewest, where), best))
-    said = f"{len(found.unsolved):,} of {plural(len(names), 'task')}, by any evaluator"
-    return Listing(_OF_UNSOLVED, tuple(entries), said, "Every task with samples is solved by some candidate.")
+    text = f"{len(found.unsolved):,} of {plural(len(names), 'task')}, by any evaluator"
+    return Listing(_OF_UNSOLVED, tuple(entries), text, "Every task with samples is solved by some candidate.")
 
 
 def _tests(found: Diagnosis) -> Listing:
@@ -198,8 +198,8 @@ def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
         entries.append(
             FindingRow((one_line(one.name, 400), f"{one.tasks:,}", *(cell for pair in values for cell in pair)))
         )
-    said = f"{plural(len(files), 'file')}, the hardest first"
-    return Listing(columns(*declared), tuple(entries), said, "No sample has a verdict yet.")
+    text = f"{plural(len(files), 'file')}, the hardest first"
+    return Listing(columns(*declared), tuple(entries), text, "No sample has a verdict yet.")
 
 
 def _numbers(by_m: dict[int, dict[int, Estimate]], by_k: dict[int, Estimate]) -> Listing:
@@ -236,8 +236,8 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
     failing = {row.test_id: row for row in reader.failing_tests(one.id)}
     row = failing.get(test or (one.lead.test if one.lead is not None else ""))
     if row is None:
-        said = f"{VERDICTS.get(one.verdict, '?')} {one.verdict}: {one.reason or 'no test failed.'}"
-        return ("no failing test", note(prepared(said))), (title, body)
+        text = f"{VERDICTS.get(one.verdict, '?')} {one.verdict}: {one.reason or 'no test failed.'}"
+        return ("no failing test", note(prepared(text))), (title, body)
     trace = reader.shown(row.traceback_blob, "this traceback", _TRACEBACK) if row.traceback_blob else ""
     found = source_of_test(text_of_test_file(reader, task, row.test_id), row.test_id, trace)
     if found is not None:
@@ -252,7 +252,7 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
 def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[TextLine]:
     """Lay out a test with line numbers; the failure message follows the asserting line."""
 
-    def told(below: str) -> Iterator[TextLine]:
+    def message(below: str) -> Iterator[TextLine]:
         indent = " " * (len(below) - len(below.lstrip(" ")))
         for part in "\n".join(prepared(text) for text in found.said or (row.message,)).split("\n"):
             yield styled((f"{indent}E  {part}", "bad"), indent=4)
@@ -262,10 +262,10 @@ def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> I
         here = number == found.asserting
         yield replace(line, number=number, fill="block" if here else "")
         if here:
-            yield from told(line.text)
+            yield from message(line.text)
     if found.asserting not in range(found.first, found.first + len(lines)):
         yield TextLine("")
-        yield from told("")
+        yield from message("")
     place = one.lead.place if one.lead is not None and one.lead.test == row.test_id else None
     if place is not None and place.path and place.path != found.path:
         yield TextLine("")
@@ -345,9 +345,9 @@ class WentWrongScreen(FindingsScreen):
         self.list.show(listing, 1 if self._opened is not None else self._cursors.get(title, 1))
         name = self._view.name_of(self.group) if self.group else ""
         whose = one_line(short_name(self.group.evaluator, name) if self.group else "all evaluators", 60)
-        self.retitle("#findings-pane", f"{title} · {listing.said}", whose)
+        self.retitle("#findings-pane", f"{title} · {listing.caption}", whose)
         if FAILURES in self.listings:
-            self.set_status(f"what went wrong · {whose} · {self.listings[FAILURES].said}")
+            self.set_status(f"what went wrong · {whose} · {self.listings[FAILURES].caption}")
         self.show_entry()
         self.refresh_bindings()
 

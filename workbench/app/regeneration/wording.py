@@ -128,14 +128,14 @@ def trouble(view: RunView, room: int = 400) -> str:
     Tasks are named if ``room`` (in cells) allows.
     """
     alarm, *named = view.check.banner(live=view.live, named=room >= 100).split("\n", 1)
-    said = [f"{alarm} · {key_of('regeneration.problem')} goes there" if alarm else "", *named]
+    texts = [f"{alarm} · {key_of('regeneration.problem')} goes there" if alarm else "", *named]
     error = view.run.error or ""
     if view.state == "failed":
         key, then = ("new", "for another order") if view.lasting else ("resume", "to resume")
         why = one_line(error or "no reason was recorded", 600)
-        said.append(f"✗ The run failed: {why} Press {key_of(f'regeneration.{key}')} {then}.")
-    told = [reason for reason in view.reasons if view.state != "failed" or reason.sentence not in error]
-    said += [one_line(str(reason), max(60, room - 4)) for reason in told[:_MOST_REASONS]]
-    if len(told) > _MOST_REASONS:
-        said.append(f"and {plural(len(told) - _MOST_REASONS, 'more kind')} of errors")
-    return "\n".join(part for part in said if part)
+        texts.append(f"✗ The run failed: {why} Press {key_of(f'regeneration.{key}')} {then}.")
+    reasons = [reason for reason in view.reasons if view.state != "failed" or reason.sentence not in error]
+    texts += [one_line(str(reason), max(60, room - 4)) for reason in reasons[:_MOST_REASONS]]
+    if len(reasons) > _MOST_REASONS:
+        texts.append(f"and {plural(len(reasons) - _MOST_REASONS, 'more kind')} of errors")
+    return "\n".join(part for part in texts if part)

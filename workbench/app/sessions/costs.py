@@ -92,9 +92,12 @@ class CostsScreen(ModeScreen):
         self.table.put(rows)
         total = total_of(rows)
         spent = "no known price" if total.cost_usd is None else money(total.cost_usd)
-        said = [f"{total.requests:,} requests · {total.tokens_in + total.tokens_out:,} tokens · {spent}", total.missing]
-        said += [f"not read: {one_line(path.name, 60)}" for path in problems]
-        self.query_one("#costs-line", Static).update(" · ".join(filter(None, said)) if rows or problems else _NOTHING)
+        texts = [
+            f"{total.requests:,} requests · {total.tokens_in + total.tokens_out:,} tokens · {spent}",
+            total.missing,
+        ]
+        texts += [f"not read: {one_line(path.name, 60)}" for path in problems]
+        self.query_one("#costs-line", Static).update(" · ".join(filter(None, texts)) if rows or problems else _NOTHING)
         self.set_status(spent if rows else "no costs")
 
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:

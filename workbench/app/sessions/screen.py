@@ -215,8 +215,8 @@ class SessionsScreen(ModeScreen):
         if entry.example:
             self.notify("The bundled example is read-only.", severity="warning")
         elif entry.deleted is not None:
-            said = with_keys("It was deleted: {sessions.delete} or {sessions.bring-back} brings it back.")
-            self.notify(said, severity="warning")
+            text = with_keys("It was deleted: {sessions.delete} or {sessions.bring-back} brings it back.")
+            self.notify(text, severity="warning")
         return not entry.example and entry.deleted is None
 
     # -- files
@@ -230,8 +230,8 @@ class SessionsScreen(ModeScreen):
             done(value)
             self.action_reload()
 
-        def failed(said: str) -> None:
-            self.notify(said, title="Sessions", severity="error", timeout=12)
+        def failed(text: str) -> None:
+            self.notify(text, title="Sessions", severity="error", timeout=12)
             undo()
             self.action_reload()
 
@@ -268,9 +268,9 @@ class SessionsScreen(ModeScreen):
             work, lambda made: self._arrived(made, f"→ Created {made.stem}; the next run goes into it.")
         )
 
-    def _arrived(self, path: Path, said: str) -> None:
+    def _arrived(self, path: Path, text: str) -> None:
         self._wanted = path
-        self.notify(said, timeout=8)
+        self.notify(text, timeout=8)
 
     @work
     async def action_name(self) -> None:
@@ -301,8 +301,8 @@ class SessionsScreen(ModeScreen):
     def _is_written(self, entry: SessionEntry) -> bool:
         running = entry.facts is not None and entry.facts.state in {"running", "queued"}
         if running:
-            said = f"{entry.path.name} has an active run; cancel it first ({key_of('sessions.cancel')})."
-            self.notify(said, severity="warning")
+            text = f"{entry.path.name} has an active run; cancel it first ({key_of('sessions.cancel')})."
+            self.notify(text, severity="warning")
         return running
 
     def action_delete(self) -> None:
@@ -318,8 +318,8 @@ class SessionsScreen(ModeScreen):
         if path == self.workbench.session_path:
             self.workbench.close_session()
         name = one_line(path.stem, 60)
-        said = f"{name} was deleted: {key_of('sessions.bring-back')} brings it back, {key_of('sessions.all')} shows all deleted ones."
-        self._do_with_files(lambda: delete(path, paths.sessions_dir()), lambda _: self.notify(said, timeout=8))
+        text = f"{name} was deleted: {key_of('sessions.bring-back')} brings it back, {key_of('sessions.all')} shows all deleted ones."
+        self._do_with_files(lambda: delete(path, paths.sessions_dir()), lambda _: self.notify(text, timeout=8))
 
     def action_bring_back(self) -> None:
         self._bring_back(None)

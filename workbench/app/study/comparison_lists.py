@@ -152,8 +152,8 @@ class ComparisonList(LineList):
         if found.judged is not None:
             (a, of_a), (b, of_b) = found.judged
             yield from _wrapped(f"A {a:,} of {of_a:,}, B {b:,} of {of_b:,} were judged", width)
-        if said := left_out_words(found, "A", "B", row):
-            yield from _wrapped(f"Left out: {said}.", width, "dim")
+        if text := left_out_words(found, "A", "B", row):
+            yield from _wrapped(f"Left out: {text}.", width, "dim")
         if found.by_row:
             yield _text(f" Difference by {row}", "group")
             yield from _forest(found)
@@ -306,8 +306,8 @@ class RankingList(LineList):
                 if one.setting == self._open and one.orders:
                     yield ListLine(self._heading)
                     for pair in one.orders:
-                        said = f"{words} {pair.better} {pair.worse}"
-                        yield ListLine(partial(self._pair, one, pair), said, (one.setting, pair), (one, pair))
+                        message = f"{words} {pair.better} {pair.worse}"
+                        yield ListLine(partial(self._pair, one, pair), message, (one.setting, pair), (one, pair))
         yield from (_text(f" {text}", "dim") for text in self._below)
 
     def _heading(self, width: int) -> Sequence[Part]:
@@ -348,10 +348,10 @@ class RankingList(LineList):
         names, wide = self._divided(width)
         half = (names - 8) // 2
         sign = ">" if pair.difference > EQUAL else "="
-        said = f"    {shortened(one_line(pair.better, 200), half)} {sign} {shortened(one_line(pair.worse, 200), half)}"
+        text = f"    {shortened(one_line(pair.better, 200), half)} {sign} {shortened(one_line(pair.worse, 200), half)}"
         kept = f"{pair.repositories} of {pair.of}"
         return [
-            (fit(said, names), ""),
+            (fit(text, names), ""),
             (f"{signed(pair.difference, setting.measure):>{_APART}}", "score"),
             (f"{kept:>{wide}}", ""),
             (f"{drawn:>{_RESAMPLED}}", ""),
@@ -359,5 +359,5 @@ class RankingList(LineList):
 
 
 def _order(ranking: Ranking, width: int) -> Sequence[Part]:
-    said = ranking.words if ranking.items else "no item common to all"
-    return [("   ", ""), (fit(one_line(said, 600), width - 3).rstrip(), "" if ranking.items else "dim")]
+    text = ranking.words if ranking.items else "no item common to all"
+    return [("   ", ""), (fit(one_line(text, 600), width - 3).rstrip(), "" if ranking.items else "dim")]

@@ -202,24 +202,24 @@ def _notes_on_places(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
 
     which cases they count if not all agents have all, and what is missing from a figure and why.
     """
-    said = []
+    texts = []
     if any(_of_cases(lines, one) for one in lines):
         cases = f"{plural(lines[0].of, 'case')} that all agents have"
         means = "; ".join(
             f"{one.summary.title} {figure(one.over_common, SCORE)}" for one in lines if one.place is not None
         )
-        said.append(f"Places count {cases}" + (f": {means}" if lines[0].of else ""))
+        texts.append(f"Places count {cases}" + (f": {means}" if lines[0].of else ""))
     for one in lines:
-        said += [f"{one.summary.title}: {missing.words}" for missing in one.missing]
-        said += [f"{one.summary.title}: {number:,} {what}" for what, number in one.summary.doubts.items()]
+        texts += [f"{one.summary.title}: {missing.words}" for missing in one.missing]
+        texts += [f"{one.summary.title}: {number:,} {what}" for what, number in one.summary.doubts.items()]
         if one.mean.own is not None:
             own, of = one.mean.own
-            said.append(
+            texts.append(
                 f"{one.summary.title}: {own:.1f} of {of:.1f} own points; in all {figure(one.mean.value, SCORE)}"
             )
         if one.summary.apart:
-            said.append(f"{one.summary.title} is not compared: {'; '.join(one.summary.apart)}")
-    return [("", ""), *((one_line(text, 400), "dim") for text in said)] if said else []
+            texts.append(f"{one.summary.title} is not compared: {'; '.join(one.summary.apart)}")
+    return [("", ""), *((one_line(text, 400), "dim") for text in texts)] if texts else []
 
 
 def _judges(lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> list[tuple[str, str]]:

@@ -158,11 +158,11 @@ class NewStudyDialog(ordering.OrderForm[Study]):
         estimate, whole = self.estimate(order), order.study
         cells = len(whole.rows) * len(whole.columns)
         if study.kind == AGENTS:
-            said = estimate.beside(cells * whole.repeats)
+            text = estimate.beside(cells * whole.repeats)
         else:
-            said = f"{plural(cells, 'cell')}{': ' if estimate.count is not None else ' of '}{estimate.sentence()}"
+            text = f"{plural(cells, 'cell')}{': ' if estimate.count is not None else ' of '}{estimate.sentence()}"
         another = "\nThe session has a study of this name: it becomes this one, and what is done stays."
-        return f"{_product(whole)} = {said}.{another if _has_another(order.session, whole) else ''}"
+        return f"{_product(whole)} = {text}.{another if _has_another(order.session, whole) else ''}"
 
     def in_plain_process(self, study: Study) -> Study:
         return replace(study, settings=replace(study.settings, sandbox="process"))

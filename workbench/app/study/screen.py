@@ -184,7 +184,7 @@ class StudyScreen(ModeScreen):
             if before.wanted.name != view.wanted.name:
                 self.matrix.marked, self.pairs, self._orders = [], [], view.wanted.tab == RANKINGS
             if before.outcome is not view.outcome or before.wanted.measure != view.wanted.measure:
-                self._drawing.asked = ()  # the resampling is outdated
+                self._drawing.requested_key = ()  # the resampling is outdated
                 self._show_drawn()
                 if self._resting is not None:
                     self._resting.stop()
@@ -222,9 +222,9 @@ class StudyScreen(ModeScreen):
             self._show_status()
             self._title_matrix()
             problems = self.query_one("#study-problems", Static)
-            said = (*outcome.problems, *outcome.notes)
-            problems.update(one_line(" ".join(said), 1_000))
-            problems.set_class(not said, "-off")
+            texts = (*outcome.problems, *outcome.notes)
+            problems.update(one_line(" ".join(texts), 1_000))
+            problems.set_class(not texts, "-off")
         self._show_cell()
 
     def _show_status(self) -> None:

@@ -127,8 +127,8 @@ def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> s
     if mean.judged is not None:
         texts = [f"{value} {mean.judged[0]:,}/{mean.judged[1]:,}"]
     elif mean.items < of:
-        said = brief(mean.missing) if mean.undefined and in_points(measure) else f"{mean.items:,} of {of:,}"
-        texts = [f"{value} {said}", f"{value} {mean.items:,}/{of:,}"]
+        text = brief(mean.missing) if mean.undefined and in_points(measure) else f"{mean.items:,} of {of:,}"
+        texts = [f"{value} {text}", f"{value} {mean.items:,}/{of:,}"]
     elif mean.rows != rows:
         texts = [f"{value} of {mean.rows}"]
     else:
@@ -159,14 +159,14 @@ def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
         return f"{STATES['running']} {outcome.done:,}{of}" + (f" · about {duration(left)} left" if left else "")
     first = next((one for one in _PRESSING if states[one]), "")
     of, key = f"{states[first]:,} of {plural(total, 'cell')}", key_of("study.resume")
-    said = {
+    text = {
         "interrupted": f"interrupted: {key} resumes",
         "queued": f"{of} queued: {key} resumes",
         "failed": f"{of} failed" + (f", {states['unscored']:,} unscored" if states["unscored"] else ""),
         "missing": f"{of} not started",
         "": f"{STATES['done']} done" if total else "results of others",
     }
-    return f"{STATES.get(first, '')} {said.get(first, f'{of} {first}')}".strip()
+    return f"{STATES.get(first, '')} {text.get(first, f'{of} {first}')}".strip()
 
 
 def header(outcome: StudyOutcome, measure: str, place: str, left: float | None = None) -> Header:

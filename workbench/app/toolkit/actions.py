@@ -100,12 +100,12 @@ async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = "
 
 def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
     host.copy_to_clipboard(text)
-    said = f"Copied {name + ': ' if name else ''}{len(text):,} characters"
+    message = f"Copied {name + ': ' if name else ''}{len(text):,} characters"
     if cut:
-        said += f", not all of it: {cut.rstrip('.')}"
+        message += f", not all of it: {cut.rstrip('.')}"
     elif len(text) > SAFE_COPY_CHARS:
-        said += f"; if the terminal cuts it, {key_of('trajectory.open')} opens it in an editor"
-    host.notify(f"{said}.", severity="warning" if cut else "information")
+        message += f"; if the terminal cuts it, {key_of('trajectory.open')} opens it in an editor"
+    host.notify(f"{message}.", severity="warning" if cut else "information")
 
 
 class RunActions:
@@ -142,15 +142,15 @@ class RunActions:
             own = writable_copy(session)
             return own, work(own)
 
-        def finished(begun: tuple[Path, Any]) -> None:
-            own, value = begun
-            said = say(value)
+        def finished(result: tuple[Path, Any]) -> None:
+            own, value = result
+            text = say(value)
             if own == session:
                 here(value)
             else:
                 host.go_to(elsewhere(own, value))
-                said += f" It is in a copy of the example: {own.stem}."
-            host.notify(said)
+                text += f" It is in a copy of the example: {own.stem}."
+            host.notify(text)
 
         self._jobs.ask(in_thread, finished)
 
@@ -163,13 +163,13 @@ class RunActions:
 
             return order(session).estimate(measure(session, session)) if session is not None else None
 
-        async def ask(told: Estimate | None) -> None:
+        async def ask(cost: Estimate | None) -> None:
             from workbench.app.toolkit.order_form import confirm_cost
 
-            if told is None or await confirm_cost(self._host, told):
+            if cost is None or await confirm_cost(self._host, cost):
                 then()
 
-        self._jobs.ask(estimate, lambda told: self._host.run_worker(ask(told)))
+        self._jobs.ask(estimate, lambda cost: self._host.run_worker(ask(cost)))
 
     def copy(self) -> None:
         subject = self._subject()
@@ -198,10 +198,10 @@ class RunActions:
         try:
             _outside(self._host, program, text, f"content{subject.suffix}")
         except _CannotSuspend:
-            said = (
+            message = (
                 f"This terminal cannot be suspended for another program; {key_of('pane.copy')} copies the text instead."
             )
-            self._host.notify(said, severity="warning")
+            self._host.notify(message, severity="warning")
 
 
 # -- stars, tags and remarks
@@ -283,9 +283,9 @@ class LabelActions:
             with SessionWriter(session) as writer:
                 return change(writer)
 
-        def done(said: str | None) -> None:
-            if said:
-                self._host.notify(said)
+        def done(text: str | None) -> None:
+            if text:
+                self._host.notify(text)
             self._changed()
 
         self._jobs.ask(work, done)
@@ -305,8 +305,8 @@ class LabelActions:
         if session is None:
             self._host.notify("No session is open.")
         elif is_example(session):
-            said = "The bundled example is read-only; label the results of your own runs."
-            self._host.notify(said, severity="warning")
+            text = "The bundled example is read-only; label the results of your own runs."
+            self._host.notify(text, severity="warning")
             return None
         return session
 

@@ -142,8 +142,8 @@ class CellTable(VirtualTable[Row], Generic[Row]):
         (_, names, _), *layout = self.columns.layout(width - self.LEAD)
         parts: list[Part] = [(fit(title[0], names + self.LEAD), title[1])]
         for at, (_, size, gap) in enumerate(layout, self.columns.first):
-            said, style = text(at, size)
-            parts.append((gap + fit(said, size, right=True), style))
+            message, style = text(at, size)
+            parts.append((gap + fit(message, size, right=True), style))
         return parts
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:

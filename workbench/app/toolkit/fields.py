@@ -121,23 +121,23 @@ def completed_path(text: str) -> str | None:
     path = text[len(lead) :]
     if "://" in path or (not path.startswith(("/", "~", ".")) and not (lead and path) and "/" not in path):
         return None
-    folder, slash, begun = path.rpartition("/")
+    folder, slash, prefix = path.rpartition("/")
     if path.startswith("~") and not slash:
         return f"{lead}~/" if path == "~" else None
     try:
         base = Path(f"{folder}/").expanduser() if slash else Path()
-        first = min(_entries(base, begun), default="")
+        first = min(_entries(base, prefix), default="")
     except (OSError, ValueError, RuntimeError):
         return None
     found = f"{lead}{folder}{slash}{first}{'/' if first and (base / first).is_dir() else ''}"
     return found if first and found != text else None
 
 
-def _entries(folder: Path, begun: str) -> list[str]:
+def _entries(folder: Path, prefix: str) -> list[str]:
     with os.scandir(folder) as entries:
         names = [entry.name for _, entry in zip(range(_MOST_ENTRIES), entries, strict=False)]
-    hidden = begun.startswith(".")
-    return [one for one in names if one.startswith(begun) and one.isprintable() and (hidden or one[0] != ".")]
+    hidden = prefix.startswith(".")
+    return [one for one in names if one.startswith(prefix) and one.isprintable() and (hidden or one[0] != ".")]
 
 
 # -- one of a few

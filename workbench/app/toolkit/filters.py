@@ -24,11 +24,11 @@ ANY = ""
 
 @dataclass(frozen=True, slots=True)
 class FilterOption(Generic[LineT]):
-    """A value of a facet: ``title`` in the dialog, ``said`` above the table, ``rule`` decides which rows match."""
+    """A value of a facet: ``title`` in the dialog, ``caption`` above the table, ``rule`` decides which rows match."""
 
     key: str
     title: str
-    said: str
+    caption: str
     rule: Callable[[LineT], bool]
 
 
@@ -76,7 +76,7 @@ class Filter(Generic[LineT]):
 
     def sentence(self) -> str:
         """Return the active filter in words: ``✗ not passed · cover < 50 % · named “report/”``."""
-        parts = [option.said for option in self._answers()]
+        parts = [option.caption for option in self._answers()]
         return " · ".join([*parts, *([f"named “{one_line(self.name, 30)}”"] if self.name else [])])
 
     def _answers(self) -> list[FilterOption[LineT]]:

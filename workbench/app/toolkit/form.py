@@ -161,9 +161,9 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
 
     def _say(self) -> None:
         at = self.focused.id if self.focused is not None else ""
-        said = next((field.help for field in self._fields if field.name == at and field.help), self._help)
+        text = next((field.help for field in self._fields if field.name == at and field.help), self._help)
         note = self.query_one("#note", Static)
-        note.update(self._problem or (said if isinstance(said, str) else said(self.values)))
+        note.update(self._problem or (text if isinstance(text, str) else text(self.values)))
         note.set_class(bool(self._problem), "-problem")
         if self.LIVE and self.values != self._summarized:
             self._summarized = values = self.values

@@ -259,7 +259,7 @@ class TabbedText(Pane):
         show: Callable[[Loaded], None],
         failure: Callable[[str], Loaded],
     ) -> None:
-        if key == self.loader.shown:
+        if key == self.loader.shown_key:
             self.arrive()
 
         def done(loaded: Loaded) -> None:

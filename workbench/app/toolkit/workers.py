@@ -50,8 +50,8 @@ class LatestWorker:
         self._reports = deque[tuple[Done, Any]](maxlen=1)  # a newer report replaces one that was not shown yet
         self.due = False  # a delayed call is pending
         self.took = self.ended = 0.0  # duration of the last job, and its end (perf_counter)
-        self.asked: tuple[object, ...] = ()  # the key of the last request
-        self.shown: tuple[object, ...] = ()  # the key of the result that is shown
+        self.requested_key: tuple[object, ...] = ()  # the key of the last request
+        self.shown_key: tuple[object, ...] = ()  # the key of the result that is shown
 
     @property
     def idle(self) -> bool:
@@ -86,18 +86,18 @@ class LatestWorker:
 
     def ask_for(self, key: tuple[object, ...], work: Work, done: Done, failed: Failed = None) -> None:
         """Run ``work`` for a key unless that key was requested last; results for another key are discarded."""
-        if key == self.asked:
+        if key == self.requested_key:
             return
-        self.asked = key
+        self.requested_key = key
 
         def taken(value: Any) -> None:
-            if key == self.asked:
+            if key == self.requested_key:
                 done(value)
-                self.shown = key
+                self.shown_key = key
 
         def missed(sentence: str) -> None:
-            if key == self.asked and failed is not None:
-                self.shown = ()
+            if key == self.requested_key and failed is not None:
+                self.shown_key = ()
                 failed(sentence)
 
         self.ask(work, taken, missed if failed is not None else None)

@@ -46,7 +46,7 @@ class TrialActions(RunActions):
             return state.step_count > 0
         return True
 
-    def _start(self, order: Callable[[Path], Any], said: str, then: Callable[[], object] = lambda: None) -> None:
+    def _start(self, order: Callable[[Path], Any], text: str, then: Callable[[], object] = lambda: None) -> None:
         """Start the order of a trial, after a confirmation if it is expensive, and show its trial."""
 
         def begin(session: Path) -> str:
@@ -56,7 +56,7 @@ class TrialActions(RunActions):
 
         def start() -> None:
             self.on_writable(
-                begin, lambda _: said, lambda own, trial: Location(own, "trajectory", trial), self._shown.show_trial
+                begin, lambda _: text, lambda own, trial: Location(own, "trajectory", trial), self._shown.show_trial
             )
 
         self.after_confirmation(order, start)
@@ -73,8 +73,8 @@ class TrialActions(RunActions):
 
         state = self._shown.state
         if state is not None:
-            said = f"Started a rerun with {model or 'the same model'}."
-            self._start(lambda session: RerunTrialOrder(session, state.trial.id, model=model), said)
+            text = f"Started a rerun with {model or 'the same model'}."
+            self._start(lambda session: RerunTrialOrder(session, state.trial.id, model=model), text)
 
     def rerun_model(self) -> None:
         """Ask for another model and rerun the trial with it."""
@@ -154,8 +154,8 @@ class TrialActions(RunActions):
             kept = f" Press {key_of('trajectory.fork')} on this step to continue editing." if changed else ""
             host.notify(f"Nothing was started.{kept}")
             return
-        said = f"Forked at step {step.number}; earlier steps are inherited at no cost."
-        self._start(lambda session: order(session, model), said, lambda: self._drafts.pop(key, None))
+        message = f"Forked at step {step.number}; earlier steps are inherited at no cost."
+        self._start(lambda session: order(session, model), message, lambda: self._drafts.pop(key, None))
 
     def check_readme(self, block: int = -1) -> None:
         """Have an engine check the README, or rerun one of its blocks."""
@@ -177,10 +177,10 @@ class TrialActions(RunActions):
                 order.execute, alone = False, f"{error} Claims are looked up all the same."
             return alone if order.begin(warm=self._host.warm).runs else already_running
 
-        said = "Checking the README: its blocks run in a sandbox without network."
+        text = "Checking the README: its blocks run in a sandbox without network."
         if block >= 0:
-            said = "Running this block again, after those before it."
-        self._of_shown(work, lambda alone: alone or said)
+            text = "Running this block again, after those before it."
+        self._of_shown(work, lambda alone: alone or text)
 
     def resume(self) -> None:
         def work(session: Path, state: TrialState) -> list[str]:

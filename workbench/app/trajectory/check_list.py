@@ -95,10 +95,10 @@ def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> l
         if at >= 0:
             rows += _block(checked.blocks[at], at)
         for claim in claims.get(number, ()):
-            said = f"{claim.kind} {one_line(claim.text, 80)}: {claim.truth}"
-            said += f" ({claim.reason})" if claim.reason else ""
-            said = alarm(claim) if claim.truth is Truth.UNTRUE else said
-            rows.append(CheckLine(0, said, block=at, style=SIGNS[str(claim.truth)][1]))
+            message = f"{claim.kind} {one_line(claim.text, 80)}: {claim.truth}"
+            message += f" ({claim.reason})" if claim.reason else ""
+            message = alarm(claim) if claim.truth is Truth.UNTRUE else message
+            rows.append(CheckLine(0, message, block=at, style=SIGNS[str(claim.truth)][1]))
     return rows
 
 
@@ -158,8 +158,8 @@ def load_check(reader: SessionReader, state: TrialState) -> ShownCheck:
     again = key_of("trajectory.check")
     if row.state in ("queued", "running") and row.run_id == state.check_run:
         known = f"{len(checked.blocks) - len(checked.waiting):,} of {len(checked.blocks):,} blocks" if checked else ""
-        said = " · ".join(filter(None, (row.problem or "an engine is starting…", known)))
-        return ShownCheck(readme, checked, f"Checking: {said}")
+        text = " · ".join(filter(None, (row.problem or "an engine is starting…", known)))
+        return ShownCheck(readme, checked, f"Checking: {text}")
     if row.state == "failed":
         why = row.problem or "no reason was recorded"
         return ShownCheck(readme, checked, f"The check failed: {why} {again} retries it.")
@@ -253,8 +253,8 @@ class CheckList(HeadedList):
         keys = f"  {key_of('trajectory.next-hit')} {plural(wrong, 'alarm')}" if wrong else ""
         room = max(1, width - len(keys))
         brief = self.shown.brief if self.shown else ""
-        said = fit(f" {one_line(brief if brief and len(sentence) >= room else sentence, 300)}", room)
-        return [(said, "strong"), (keys, "failed")]
+        text = fit(f" {one_line(brief if brief and len(sentence) >= room else sentence, 300)}", room)
+        return [(text, "strong"), (keys, "failed")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         line = self._lines[index - 1]

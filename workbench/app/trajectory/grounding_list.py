@@ -90,10 +90,10 @@ def exploration(why: Why) -> TextDocument:
             (level, *("–" if one is None else _amount(one[level], sum(one.values())) for one in counts))
             for level in found.files
         )
-        said = "Bytes shown to the agent are read, those cut off partly read."
+        text = "Bytes shown to the agent are read, those cut off partly read."
         parts = [
             page.Table(("", "files", "bytes", "functions"), tuple(rows), frozenset({1, 2, 3})),
-            page.Note(f"{said} Functions are public ones, without tests."),
+            page.Note(f"{text} Functions are public ones, without tests."),
         ]
     if not found.complete:
         parts.append(page.Note("The imported file does not say what else the agent read or skipped."))
@@ -127,8 +127,8 @@ def sentence(why: Why, width: int) -> str:
     if len(found.sentence()) <= width or not found.items:
         return found.sentence()
     statuses = (SEEN, UNSEEN, NOWHERE) if found.repository else (SEEN, NOT_SEEN)
-    said = "  ".join(f"{SIGNS[status]} {found.counts[status]:,}" for status in statuses)
-    return f"{len(found.items):,} items  {said}" + (" nowhere" if found.repository else "")
+    text = "  ".join(f"{SIGNS[status]} {found.counts[status]:,}" for status in statuses)
+    return f"{len(found.items):,} items  {text}" + (" nowhere" if found.repository else "")
 
 
 COLUMNS: tuple[TableColumn[Item], ...] = (

@@ -128,11 +128,11 @@ class StepList(HeadedList):
         number = f"{sign}{step.number:,}{self._marks.get(step.number, '')}"
         action, target = one_line(step.action, 60), one_line(step.target, 400)
         if step.kind == "invalid":
-            said = one_line(f"! {action} — {target}" if target else f"! {action}", 400)
-            return [(self._columns(width, number, None, said, step), "invalid")]
+            message = one_line(f"! {action} — {target}" if target else f"! {action}", 400)
+            return [(self._columns(width, number, None, message, step), "invalid")]
         if step.kind == "error":
-            said = one_line(f"✗ {step.problem or step.action}", 400)
-            return [(self._columns(width, number, None, said, step), "bad")]
+            message = one_line(f"✗ {step.problem or step.action}", 400)
+            return [(self._columns(width, number, None, message, step), "bad")]
         text = self._columns(width, number, action, target, step)
         head = self._number_width() + 1
         style = "dim" if step.number <= self._inherited else {"respond": "ok", "plan": "dim"}.get(step.kind, "")

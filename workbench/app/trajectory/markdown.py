@@ -153,9 +153,9 @@ class _Layout:
                 self._emit(text, self._styled(text, spans, style))
                 text, spans, opened = "", [], [(name, 0) for name, _ in opened]
             elif kind in _INLINE:
-                said = f"🖼 {child.content or child.attrGet('src') or 'image'}" if kind == "image" else child.content
-                spans.append((len(text), len(text) + len(said), _INLINE[kind]))
-                text += said
+                message = f"🖼 {child.content or child.attrGet('src') or 'image'}" if kind == "image" else child.content
+                spans.append((len(text), len(text) + len(message), _INLINE[kind]))
+                text += message
             elif kind.endswith("_open"):
                 name = kind.removesuffix("_open")
                 if name == "link":

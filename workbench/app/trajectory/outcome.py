@@ -117,8 +117,8 @@ def _step_finder(state: TrialState) -> markdown.StepOf:
 def _no_readme(state: TrialState) -> TextDocument:
     if state_of(state) in {"queued", "running"}:
         return note("No README yet: the agent writes it in its last step.")
-    if said := why_not(state, "a README was written"):
-        return note(*said)
+    if texts := why_not(state, "a README was written"):
+        return note(*texts)
     if state.trial.parsed == 0:
         return note(
             "The last answer could not be parsed, so there is no README.", "The Raw tab of the last step shows it."
@@ -191,9 +191,9 @@ def _difference(reader: SessionReader, state: TrialState) -> TextDocument:
     readmes = (texts.left, texts.right) if isinstance(texts, Texts) else ()
     old, new = ((one.text or "").splitlines() for one in readmes)
     diff = line_diff(old, new, 2)
-    said = line_diff_words(diff) if diff or new else "neither trial wrote a README"
+    text = line_diff_words(diff) if diff or new else "neither trial wrote a README"
     parts += [
-        page.Heading("README", said),
+        page.Heading("README", text),
         *(page.Note(f"Only the beginning of {one.title} is compared.") for one in readmes if one.cut),
     ]
     return joined([of_page(parts), difference(diff)])
@@ -298,7 +298,7 @@ class OutcomePane(TabbedText):
         says = trial.readme_blob, trial.metadata_blob, state_of(state), trial.error, len(state.cards), seen
         key = (trial.id, tab, raw, limit, *says, grounds and rests_on)
         if tab == CHECK:
-            self.loader.asked = ()  # the state does not include the progress of a check
+            self.loader.requested_key = ()  # the state does not include the progress of a check
 
         def work() -> OutcomeContent:
             from workbench.grounding import read_trial
@@ -311,7 +311,7 @@ class OutcomePane(TabbedText):
             return load_outcome(reader, state, tab, raw=raw, limit=limit, why=why)
 
         def show(found: OutcomeContent) -> None:
-            if key != self.loader.asked:
+            if key != self.loader.requested_key:
                 return
             self._outcome = found
             if found.why is not None and found.why is not self.why:
@@ -326,7 +326,7 @@ class OutcomePane(TabbedText):
             tabs.remark = "" if not found.readme else "m rendered" if found.raw else "m source"
             lists = self.items if tab == GROUNDING and found.why is not None else self.text
             self._show_instead(self.checks if found.check is not None else lists)
-            self.text.show(found.document, keep_place=key[:3] == self.loader.shown[:3])
+            self.text.show(found.document, keep_place=key[:3] == self.loader.shown_key[:3])
             self._light()
 
         self.load(key, work, show, lambda sentence: OutcomeContent(note(sentence)))

@@ -77,7 +77,7 @@ class ScorePane(RowList):
     def show(self, reader: SessionReader, state: TrialState) -> None:
         """Show the scores of a trial, or why there are none."""
         if self._state is None or self._state.trial.id != state.trial.id:
-            self._repeats, self.reading_repeats.asked = {}, ()
+            self._repeats, self.reading_repeats.requested_key = {}, ()
         self._reader, self._state = reader, state
         # Remarks on the whole trial; those on a step or criterion are shown there.
         remarks = [f"✎ {one_line(remark.text, 400)}" for remark in state.annotations if not remark.of]
@@ -112,8 +112,8 @@ class ScorePane(RowList):
         card = next((one for one in cards if scale_of(one) == self._wanted), cards[0] if cards else None)
         titles = ("Score", "")
         if card is not None:
-            said = f"Score {scores.title(card)} · {one_line(card.rubric, 30)}{' ▾' if len(cards) > 1 else ''}"
-            titles = said if shown == CRITERIA else f"{said} · {shown}", scores.judge_of(card)
+            text = f"Score {scores.title(card)} · {one_line(card.rubric, 30)}{' ▾' if len(cards) > 1 else ''}"
+            titles = text if shown == CRITERIA else f"{text} · {shown}", scores.judge_of(card)
         self.query_ancestor(Pane).titled(*titles)
         said_of = state.agreement, state.labels, state.annotations, state.works, state.imported_scores, state_of(state)
         known = (card, cards, shown, self._repeats, *said_of)
@@ -220,15 +220,15 @@ class ScorePane(RowList):
             return []
         if card is None:
             waiting = state_of(state) in {"queued", "running"}
-            said = ("Scores follow once the README is written.",) if waiting else why_not(state, "its score")
+            texts = ("Scores follow once the README is written.",) if waiting else why_not(state, "its score")
             if state.imported_scores:
                 words = (
                     ": ".join(filter(None, (f"{one.scorer} {one.value}", one.explanation)))
                     for one in state.imported_scores
                 )
-                said = "Scores from the imported file, by another scorer:", *(one_line(one, 400) for one in words)
-            return [row for line in said or ("There are no scores.",) for row in wrapped(line, width)]
-        rows = wrapped(given, width, "warn") if (given := scores.given_of(card)) else []
+                texts = "Scores from the imported file, by another scorer:", *(one_line(one, 400) for one in words)
+            return [row for line in texts or ("There are no scores.",) for row in wrapped(line, width)]
+        rows = wrapped(format_note, width, "warn") if (format_note := scores.format_note(card)) else []
         if self.view == MISSING:
             return rows + scores.missing_points_view(card, self._places, width)
         if self.view != CRITERIA:
@@ -260,9 +260,9 @@ class ScorePane(RowList):
         style = "unscored" if item.maximum and item.points is None else style
         # The judge is named below; here it would take the space of the reason.
         reason_text = item.reason.removeprefix("offline judge: ")
-        said = f"{points(item.given)} by the format · {reason_text}" if item.given else reason_text
-        below = len(said) > room and (lost or here)
-        reason = "" if below or room < 8 else one_line(said, max(room, 1))
+        message = f"{points(item.given)} by the format · {reason_text}" if item.given else reason_text
+        below = len(message) > room and (lost or here)
+        reason = "" if below or room < 8 else one_line(message, max(room, 1))
         head = (("   ", ""), (name, ""), (score, style), ("  ", ""), (reason, "dim"))
         rows = [ScoreLine(head, index, head=True)]
 
@@ -270,7 +270,7 @@ class ScorePane(RowList):
             return wrapped(text, width, style, indent=5, item=index)
 
         if below:
-            whole = more(said, "" if here else "dim")
+            whole = more(message, "" if here else "dim")
             if len(whole) > _MOST_ROWS and not here:
                 last = whole[_MOST_ROWS - 1].parts[0][0][: width - 4]
                 whole = [*whole[: _MOST_ROWS - 1], ScoreLine(((f"{last} …", "dim"),), index)]

@@ -104,10 +104,10 @@ def judge_of(card: Scorecard) -> str:
     return in_words(judge) if judge else "rules only"
 
 
-def given_of(card: Scorecard) -> str:
+def format_note(card: Scorecard) -> str:
     """Return a note on the points that the answer's format gave, "" if the answer was free."""
-    said = f"{points(card.given)} of these points come from the format that was required of the answer"
-    return "" if card.given is None else said
+    text = f"{points(card.given)} of these points come from the format that was required of the answer"
+    return "" if card.given is None else text
 
 
 def agreement_lines(agreement: Sequence[Agreement], card: Scorecard) -> tuple[str, ...]:

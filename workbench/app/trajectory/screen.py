@@ -288,11 +288,11 @@ class TrajectoryScreen(RunScreen):
             self.go_to_outcome(hit.tab, target)
 
     def action_evidence(self) -> None:
-        said, proof = self.score_pane.next_evidence()
+        text, proof = self.score_pane.next_evidence()
         if proof is None:
-            self.notify(one_line(said, 300))
+            self.notify(one_line(text, 300))
             return
-        self.set_remark(said)
+        self.set_remark(text)
         row = self.state.seen.get((proof.path or "", "read")) if self.state and proof.kind == "file" else None
         if proof.kind == "readme" and proof.start is not None:
             end = proof.end if proof.end is not None else proof.start

@@ -148,8 +148,8 @@ def cut_of(size: int, shown: int) -> str | None:
     return _with_more(f"{size_of(size - shown)} of {size_of(size)} are not shown.") if size > shown else None
 
 
-def _with_more(said: str) -> str:
-    return f"… {said} Press {key_of('trajectory.more')} for more."
+def _with_more(text: str) -> str:
+    return f"… {text} Press {key_of('trajectory.more')} for more."
 
 
 def _message(
@@ -170,8 +170,8 @@ def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> TextD
     parts = [_facts(call), note("", "See Prompt for the messages sent.")]
     if call.error:
         parts += [note(""), heading("error", call.error_kind or ""), plain(call.error, style="bad")]
-    said = ("reasoning", "", call.reasoning_blob), ("answer", call.finish_reason or "", call.answer_blob)
-    for role, detail, blob in said:
+    text = ("reasoning", "", call.reasoning_blob), ("answer", call.finish_reason or "", call.answer_blob)
+    for role, detail, blob in text:
         parts += _message(reader, role, detail, blob, reader.size(blob), limit)[0] if blob else []
     return joined(parts)
 
@@ -188,8 +188,8 @@ def _facts(call: CallRow) -> TextDocument:
         attempts = f"{len(attempts)}" + (f": {'; '.join(errors)}" if errors else "")
     settings = decoded(call.sampling)
     if isinstance(settings, dict):
-        given = [f"{key} {value}" for key, value in settings.items() if value not in (None, [], "")]
-        settings = " · ".join(given) or "the provider's defaults"
+        pairs = [f"{key} {value}" for key, value in settings.items() if value not in (None, [], "")]
+        settings = " · ".join(pairs) or "the provider's defaults"
     return of_page([page.Facts((
         ("model", f"{call.model}{other}"),
         ("settings", str(settings)),
@@ -239,11 +239,11 @@ def _table(sent: Sent) -> TextDocument:
         more.append(f"{known - sent.previous_tokens:+,} since step {sent.previous}".replace("-", "−"))
     if sent.call.cached_tokens:
         more.append(f"{sent.call.cached_tokens:,} cached")
-    said = ["The provider counts the total; ≈ estimates a part from its share of the bytes added."]
+    texts = ["The provider counts the total; ≈ estimates a part from its share of the bytes added."]
     if sent.shape:
-        said.append(f"The answer was constrained by a grammar of {size_of(sent.shape)}.")
+        texts.append(f"The answer was constrained by a grammar of {size_of(sent.shape)}.")
     lines = [styled((whole, "heading"), *((f" · {one}", "") for one in more), indent=2)]
-    lines += [styled((one, "dim"), indent=2) for one in said]
+    lines += [styled((one, "dim"), indent=2) for one in texts]
     lines += [TextLine(""), styled((f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim"), indent=-1)]
     left_out = max(0, len(sent.parts) - _MOST_ROWS)
     if left_out:
@@ -282,12 +282,12 @@ class ContentPane(TabbedText):
         return self.query_one(TabLine).current
 
     def show_no_step(self, state: TrialState, waited: float = 0.0) -> None:
-        self._now, self.loader.asked, self.loader.shown = None, (), ()
+        self._now, self.loader.requested_key, self.loader.shown_key = None, (), ()
         self.titled("Step")
-        said = why_not(state, "the first step") or ("The trial has no steps.",)
+        texts = why_not(state, "the first step") or ("The trial has no steps.",)
         if waiting := waiting_for(state, waited):
-            said = f"{waiting[:1].upper()}{waiting[1:]}", "Steps appear here as the agent takes them."
-        self.text.show(note(*said))
+            texts = f"{waiting[:1].upper()}{waiting[1:]}", "Steps appear here as the agent takes them."
+        self.text.show(note(*texts))
 
     def show_step(self, reader: SessionReader, state: TrialState, step: StepRow) -> None:
         if self._now is None or self._now[2].number != step.number or self._now[1].trial.id != state.trial.id:
@@ -330,17 +330,17 @@ class ContentPane(TabbedText):
         def show(loaded: StepContent) -> None:
             tabs = self.query_one(TabLine)
             tabs.empty, tabs.current = loaded.empty, loaded.tab
-            self.text.show(loaded.document, keep_place=key[:3] == self.loader.shown[:3])
+            self.text.show(loaded.document, keep_place=key[:3] == self.loader.shown_key[:3])
             if not loaded.wholly_coloured:
                 # Highlight the rest only if the step stays selected.
                 self.set_timer(REST_SECONDS, colour)
 
         def colour() -> None:
-            if key == self.loader.asked and self.loader.idle:
+            if key == self.loader.requested_key and self.loader.idle:
                 self.loader.ask(partial(read, coloured=COLOURED_AT_MOST), coloured)
 
         def coloured(loaded: StepContent) -> None:
-            if key == self.loader.asked:
+            if key == self.loader.requested_key:
                 self.text.recolour(loaded.document)
 
         self.load(key, read, show, lambda sentence: StepContent(wanted or self.tab, note(sentence)))

@@ -283,13 +283,13 @@ def why_not(state: TrialState, before: str) -> tuple[str, ...]:
     shown = state_of(state)
     if shown == "interrupted" and _not_taken_up(state):
         return "No engine started.", with_keys("Press {trajectory.resume} to start one.")
-    said = {
+    text = {
         "interrupted": f"The engine stopped before {before}.",
         "cancelled": f"The trial was cancelled before {before}.",
         "failed": f"The trial failed before {before}: {_reason(state)}",
     }.get(shown)
     key = "{trajectory.resume} to resume." if shown == "interrupted" else "{trajectory.rerun} to run it again."
-    return (said, with_keys(f"Press {key}")) if said else ()
+    return (text, with_keys(f"Press {key}")) if text else ()
 
 
 def waiting_for(state: TrialState, waited: float = 0.0) -> str:
@@ -297,10 +297,10 @@ def waiting_for(state: TrialState, waited: float = 0.0) -> str:
     shown = state_of(state)
     if state.step_count or shown not in {"queued", "running"}:
         return ""
-    said = "waiting for the engine…"
+    text = "waiting for the engine…"
     if shown == "running":
-        said = one_line(state.run.note, 80) if state.run and state.run.note else "waiting for the first step…"
-    return f"{said} {waited:.0f} s" if waited >= 1 else said
+        text = one_line(state.run.note, 80) if state.run and state.run.note else "waiting for the first step…"
+    return f"{text} {waited:.0f} s" if waited >= 1 else text
 
 
 def marks_of_steps(state: TrialState) -> dict[int, str]:

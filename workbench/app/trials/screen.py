@@ -129,12 +129,12 @@ class TrialsScreen(ModeScreen):
             from workbench.results.grounding import KeptGroundings
 
             found: dict[str, Counts] = {}
-            told = monotonic()
+            reported = monotonic()
             for trial, counts in KeptGroundings().all_of(reader, self._stopped_counting):
                 found[trial] = counts
-                if monotonic() - told > COUNTED_SECONDS:
+                if monotonic() - reported > COUNTED_SECONDS:
                     counting.report(self._show_counts, dict(found))
-                    told = monotonic()
+                    reported = monotonic()
             return found
 
         # If this fails the columns stay empty; loading the table reports errors of the session.
@@ -197,8 +197,8 @@ class TrialsScreen(ModeScreen):
         agent = self.query_one(SpreadPlot).selected
         self._without = self._without if without is None else without
         self.query_one(ScatterPlot).mark(agent)
-        said = f"● {' · '.join(shortened(name, 20) for name in agent)}" if agent is not None else ""
-        self.retitle("#costs-pane", title_of(self.query_one("#costs-pane")), f"{said}{self._without}")
+        text = f"● {' · '.join(shortened(name, 20) for name in agent)}" if agent is not None else ""
+        self.retitle("#costs-pane", title_of(self.query_one("#costs-pane")), f"{text}{self._without}")
 
     def on_scatter_plot_stepped(self, message: ScatterPlot.Stepped) -> None:
         self.query_one(SpreadPlot).action_move(message.step)

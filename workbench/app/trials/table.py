@@ -33,8 +33,8 @@ def named(line: TrialLine) -> str:
     return f"{line.case} {line.agent} {line.model} {line.tags} {line.error}\n{line.read}"
 
 
-def _option(value: str, said: str, rule: Callable[[TrialLine], bool]) -> FilterOption[TrialLine]:
-    return FilterOption(value, shortened(value, 26), f"{said} {shortened(value, 30)}", rule)
+def _option(value: str, text: str, rule: Callable[[TrialLine], bool]) -> FilterOption[TrialLine]:
+    return FilterOption(value, shortened(value, 26), f"{text} {shortened(value, 30)}", rule)
 
 
 def _values(key: str, read: Callable[[TrialLine], str], lines: Sequence[TrialLine]) -> FilterFacet[TrialLine]:
@@ -44,10 +44,10 @@ def _values(key: str, read: Callable[[TrialLine], str], lines: Sequence[TrialLin
 
 
 def _several(
-    key: str, title: str, said: str, values: Iterable[str], read: Callable[[TrialLine], Collection[str]]
+    key: str, title: str, text: str, values: Iterable[str], read: Callable[[TrialLine], Collection[str]]
 ) -> tuple[FilterFacet[TrialLine], ...]:
     """Return a facet for a multi-valued property, none if no row has a value."""
-    options = tuple(_option(value, said, lambda line, value=value: value in read(line)) for value in values)  # type: ignore[misc]
+    options = tuple(_option(value, text, lambda line, value=value: value in read(line)) for value in values)  # type: ignore[misc]
     return (FilterFacet(key, title, options),) if options else ()
 
 
