@@ -93,7 +93,7 @@ async def test_a_mark_does_not_push_the_sessions_name_out(width: int) -> None:
         await app.mount(line)
         await pilot.pause()  # it has no width before it is laid out
         line.session, line.marked = "demo.session", "marked: count_lines · docs original (target)"
-        line.say("regenerate word_counter · docs original · local · pass@1 0.19 · ✓ done, 48 samples in 3 min")
+        line.show("regenerate word_counter · docs original · local · pass@1 0.19 · ✓ done, 48 samples in 3 min")
         said = str(line.render())
         assert cell_len(said) <= width
         # 80 columns have no room for all of it; the state stays.

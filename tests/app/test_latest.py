@@ -95,11 +95,11 @@ async def test_what_a_session_says_is_read_again_after_a_change_of_its_kind_and_
         pilot.app.reader = "one"
         live.refresh()
         for kind in ("run", "run", "trial"):
-            live.take([Change(0, kind, "r", "")])
+            live.on_changes([Change(0, kind, "r", "")])
         gate.set()
         await until(pilot, lambda: live.settled, "both readings")
         assert shown == ["no session", "one 1", "one 2"]
-        live.take([Change(0, "trial", "r", "")])
+        live.on_changes([Change(0, "trial", "r", "")])
         assert live.settled
         gate.clear()
         live.refresh()

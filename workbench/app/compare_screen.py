@@ -156,7 +156,7 @@ class SideBySide(ModeScreen):
 
     def show_figures(self) -> None:
         """Show the head and the titles of the panes; equal optional texts are hidden unless requested."""
-        self.query_one(PinnedLines).again()
+        self.query_one(PinnedLines).relayout()
         if self.comparison is None:
             return
         if status := self.comparison.status:

@@ -241,8 +241,8 @@ class Tour:
         for screen in self._app.screen_stack:
             for panel in screen.query(TourPanel):
                 if self.at is None:
-                    panel.say("", "")
+                    panel.show_step("", "")
                 else:
-                    panel.say(
+                    panel.show_step(
                         f"Tour {self.at + 1} of {len(STEPS)} · {STEPS[self.at].title}", with_keys(STEPS[self.at].text)
                     )

@@ -26,7 +26,7 @@ class NavigatingApp(SessionApp):
         self.history = History()
         self.results: ResultList | None = None
         self.lists_left: dict[str, Any] = {}
-        self._passing = self.is_following = False
+        self._is_replaying = self.is_following = False
         super().__init__(*args, **kwargs)
 
     # Imported on first use: every import before the first paint delays it.
@@ -120,7 +120,7 @@ class NavigatingApp(SessionApp):
         if path != self.session_path:
             self.results = None  # its rows belong to the session before
             if then is not None:
-                self._note()
+                self._record()
                 then = self._arriving(then)
         super().open_session(path, then=then)
 
@@ -139,12 +139,12 @@ class NavigatingApp(SessionApp):
 
     def leave_place(self, *, within_list: bool = False) -> None:
         """Record the current location; unless ``within_list``, the list that led here is dropped."""
-        self._note()
+        self._record()
         if not within_list and not self.is_following:
             self.results = None
 
-    def _note(self) -> None:
-        if not self._passing:
+    def _record(self) -> None:
+        if not self._is_replaying:
             self.history.leave(self._here())
 
     def _here(self) -> Location | None:
@@ -159,13 +159,13 @@ class NavigatingApp(SessionApp):
         """Return ``then`` as the end of a navigation that is recorded already: locations on the way are not recorded."""
 
         async def last_part() -> None:
-            self._passing = True
+            self._is_replaying = True
             try:
                 result = then()
                 if isawaitable(result):
                     await result
             finally:
-                self._passing = False
+                self._is_replaying = False
 
         return last_part
 
@@ -178,11 +178,11 @@ class NavigatingApp(SessionApp):
             return
         arrive = self._arriving(lambda: self.show(location))
         if location.session is not None and location.session != self.session_path:
-            self._passing = True
+            self._is_replaying = True
             try:
                 self.open_session(location.session, then=arrive)
             finally:
-                self._passing = False
+                self._is_replaying = False
         else:
             await arrive()
 
@@ -199,7 +199,7 @@ class NavigatingApp(SessionApp):
             finally:
                 self.is_following = False
             self.results = results
-            self._say_where()
+            self._show_position()
 
         self._in_session(results.locations[at].session, go)
 
@@ -240,7 +240,7 @@ class NavigatingApp(SessionApp):
         results, self.results = self.results, None
         if results is None:
             return False
-        self._say_where()
+        self._show_position()
         results.show_list(results.at)
         return True
 
@@ -248,9 +248,9 @@ class NavigatingApp(SessionApp):
         """A new search starts: the hit keys belong to it now."""
         if self.results is not None and self.results.searched:
             self.results.searched = False
-            self._say_where()
+            self._show_position()
 
-    def _say_where(self) -> None:
+    def _show_position(self) -> None:
         show = getattr(self.screen, "show_remark", None)
         if show is not None:
             show()

@@ -77,10 +77,10 @@ def has_active_run(reader: SessionReader | None) -> bool:
 def cancel(session: Path, run: str | None = None) -> int:
     with SessionReader(session) as reader:
         rows = [row for row in reader.runs() if run in (None, row.id)]
-        going = [row.id for row in rows if reader.run_state(row) in {"queued", "running", "interrupted"}]
-    for key in going:
+        active = [row.id for row in rows if reader.run_state(row) in {"queued", "running", "interrupted"}]
+    for key in active:
         running.cancel(session, key)
-    return len(going)
+    return len(active)
 
 
 def resume(session: Path, run: str | None, warm: WarmEngine | None) -> tuple[Path, int]:

@@ -211,7 +211,7 @@ class SearchScreen(ModeScreen):
         self.query_one("#search-text", Input).select_all()
         self.retitle("#hits-pane", "Hits")
         self.add_class("-nothing-asked")
-        self._say("")
+        self._show_note("")
 
     async def after_first_paint(self) -> None:
         self.query_one("#search-text", Input).focus()
@@ -252,10 +252,10 @@ class SearchScreen(ModeScreen):
 
             return _fill(self._index, sessions, stopped, lambda text: self._filling.report(self._filled, text))
 
-        self._filling.ask(work, self._filled, self._say)
+        self._filling.ask(work, self._filled, self._show_note)
 
     def _filled(self, note: str) -> None:
-        self._say(note)
+        self._show_note(note)
         self._ask()
 
     # -- the query
@@ -316,10 +316,10 @@ class SearchScreen(ModeScreen):
         self.set_status(f"{where} · {count} {many('hit', found.total)}" if self._query else f"search {where}")
         self.set_class(not self._query and not wrong, "-nothing-asked")
         self._wrong = wrong
-        self._say(self._note)
+        self._show_note(self._note)
         self.refresh_bindings()
 
-    def _say(self, note: str) -> None:
+    def _show_note(self, note: str) -> None:
         self._note = note
         everywhere, widens = self._last.everywhere, f"{key_of('search.all-sessions')} searches all sessions."
         text = self._wrong

@@ -152,7 +152,7 @@ class SessionApp(OpeningApp):
     def on_session_changed(self, message: SessionChanged) -> None:
         if message.reader is self.reader and self.screen_stack:
             self.session_changed.publish(message.changes)
-            self._counting.take(message.changes)
+            self._counting.on_changes(message.changes)
 
     def on_session_failed(self, message: SessionFailed) -> None:
         self.session_failed(message.sentence)

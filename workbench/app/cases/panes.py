@@ -160,7 +160,7 @@ class FileView(TextPane):
     def action_hit(self, step: int) -> None:
         self.go_to_next_hit(step)
         for line in self.screen.query(FindLine):
-            line.say_count(self)
+            line.show_count(self)
 
     def action_forget(self) -> None:
         self.find("")

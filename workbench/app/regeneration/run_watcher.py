@@ -105,7 +105,7 @@ class RunWatcher:
 
         screen.run_loader.ask(work, done, screen.show_reason)
 
-    def take(self, changes: tuple[Change, ...], view: RunView) -> None:
+    def on_changes(self, changes: tuple[Change, ...], view: RunView) -> None:
         """Schedule updates for the changed tasks, and for other evaluators and runs."""
         knows, mine, other = self._screen.table.knows, False, False
         for change in changes:

@@ -139,9 +139,9 @@ class SampleDetail(Container):
 
     def show_nothing(self, sentence: str) -> None:
         self._now, self.loader.requested_key, self.loader.shown_key = None, (), ()
-        self._say(sentence, "", note(""))
+        self._show_message(sentence, "", note(""))
 
-    def _say(self, sentence: str, title: str, beside: TextDocument) -> None:
+    def _show_message(self, sentence: str, title: str, beside: TextDocument) -> None:
         self._whole, self._candidate = None, ""
         self.sample.show_nothing(sentence, title)
         self.texts.show({TEXTS[0]: beside})
@@ -193,7 +193,7 @@ class SampleDetail(Container):
 
         def failed(sentence: str) -> None:
             # Clear the panes: they show another sample.
-            self._say(sentence, f"{one_line(line.name, 40)} · sample {number + 1}", note(sentence))
+            self._show_message(sentence, f"{one_line(line.name, 40)} · sample {number + 1}", note(sentence))
 
         read = partial(sample_content.read_texts, reader, line.id, group, number, names, limit)
         self.loader.ask_for(key, read, done, failed)

@@ -176,9 +176,9 @@ class RegenerationScreen(RunPanes):
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         if any(change.kind in {"label", "annotation"} and change.item == self.detail.candidate for change in changes):
             self.detail.reload()
-        self.improving.take(changes)
+        self.improving.on_changes(changes)
         if self.view is not None:
-            self.following.take(changes, self.view)
+            self.following.on_changes(changes, self.view)
         elif any(change.kind == "run" for change in changes) and self.run_loader.idle:
             self.on_session_opened(self.workbench.reader)
 

@@ -126,9 +126,9 @@ class SessionsScreen(ModeScreen):
         if self._wanted is not None:
             self.table.go_to(self._wanted)
             self._wanted = None if any(entry.path == self._wanted for entry in entries) else self._wanted
-        self._say()
+        self._show_summary()
 
-    def _say(self) -> None:
+    def _show_summary(self) -> None:
         table = self.table
         deleted = sum(entry.deleted is not None for entry in table.rows)
         shown, total = table.narrow_counts()
@@ -142,7 +142,7 @@ class SessionsScreen(ModeScreen):
         self.refresh_bindings()
 
     def on_row_list_row_highlighted(self) -> None:
-        self._say()
+        self._show_summary()
 
     on_row_list_narrowed = on_virtual_table_arranged = on_row_list_row_highlighted
 

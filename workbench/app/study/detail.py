@@ -350,7 +350,7 @@ class EmptyState(Container):
     def on_mount(self) -> None:
         self.call_after_refresh(lambda: self.query_one(TemplateList).put(templates()))
 
-    def say(self, sentence: str, *, failed: bool = False) -> None:
+    def show(self, sentence: str, *, failed: bool = False) -> None:
         """Show a message, or the matrix for ""."""
         begins = sentence in (NO_STUDY, NO_SESSION)
         state = self.query_one("#study-state", Static)

@@ -115,11 +115,11 @@ class StudyScreen(ModeScreen):
         yield detail
 
     def on_mount(self) -> None:
-        self._say(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
+        self._show_message(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
 
     async def after_first_paint(self) -> None:
-        nothing = self.query_one(EmptyState)
-        (nothing.query_one(TemplateList) if nothing.offers_templates else self.matrix).focus()
+        empty_state = self.query_one(EmptyState)
+        (empty_state.query_one(TemplateList) if empty_state.offers_templates else self.matrix).focus()
 
     matrix = getters.query_one("#study-matrix", StudyMatrix)
     detail = getters.query_one("#study-detail", StudyDetail)
@@ -162,7 +162,7 @@ class StudyScreen(ModeScreen):
     def _show_nothing(self, sentence: str, view: StudyView = NO_VIEW, *, failed: bool = False) -> None:
         self.view = view
         self._put()
-        self._say(sentence, failed=failed)
+        self._show_message(sentence, failed=failed)
 
     def _show_failure(self, sentence: str) -> None:
         self.wanted = StudySelection(self.wanted.name)  # the selection may be the cause
@@ -189,16 +189,16 @@ class StudyScreen(ModeScreen):
                 if self._resting is not None:
                     self._resting.stop()
                 self._resting = self.set_timer(REST_SECONDS, self._draw)
-            self._say("")
+            self._show_message("")
             self._put()
         self.refresh_bindings()
 
-    def _say(self, sentence: str, *, failed: bool = False) -> None:
+    def _show_message(self, sentence: str, *, failed: bool = False) -> None:
         """Show a message instead of the matrix, or the matrix for ""."""
-        nothing = self.query_one(EmptyState)
-        before = nothing.offers_templates
-        nothing.say(sentence, failed=failed)
-        if nothing.offers_templates != before:
+        empty_state = self.query_one(EmptyState)
+        before = empty_state.offers_templates
+        empty_state.show(sentence, failed=failed)
+        if empty_state.offers_templates != before:
             self.call_after_refresh(self.after_first_paint)
         self.query_one("#study-matrix-pane").set_class(bool(sentence), "-off")
         # A broken study must not hide the others.
@@ -250,7 +250,7 @@ class StudyScreen(ModeScreen):
 
     def _lay_out_lines(self) -> None:
         for lines in self.query(PinnedLines):
-            lines.again()
+            lines.relayout()
 
     # -- keys
 

@@ -122,11 +122,11 @@ class RunActions:
     def on_writable(
         self,
         work: Callable[[Path], Any],
-        say: Callable[[Any], str],
+        notice: Callable[[Any], str],
         elsewhere: Callable[[Path, Any], Location],
         here: Callable[[Any], object] = lambda value: None,
     ) -> None:
-        """Run ``work`` on a writable session in a thread, then notify with ``say(result)``.
+        """Run ``work`` on a writable session in a thread, then notify with ``notice(result)``.
 
         An example session is copied first. ``here`` shows the result in the open session; after a copy the app
         goes to ``elsewhere``.
@@ -144,7 +144,7 @@ class RunActions:
 
         def finished(result: tuple[Path, Any]) -> None:
             own, value = result
-            text = say(value)
+            text = notice(value)
             if own == session:
                 here(value)
             else:

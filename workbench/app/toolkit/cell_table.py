@@ -174,7 +174,7 @@ class PinnedLines(VirtualView, can_focus=False):
         super().__init__(id=id)
         self._lines = lines
 
-    def again(self) -> None:
+    def relayout(self) -> None:
         count = self.row_count()
         self.styles.height, self.display = count, count > 0
         self.set_size(count)

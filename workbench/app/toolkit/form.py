@@ -101,7 +101,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         self._show_fields()
         if self._first:
             self._lines[self._first].focus()
-        self._say()
+        self._update_note()
 
     @property
     def values(self) -> dict[str, Any]:
@@ -137,11 +137,11 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     def changed(self) -> None:
         self._problem = ""
         self._show_fields()
-        self._say()
+        self._update_note()
 
     def on_descendant_focus(self) -> None:
         self._typed = False
-        self._say()
+        self._update_note()
 
     def action_complete(self) -> None:
         field = self.focused
@@ -159,7 +159,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
             if field.shown is not None:
                 self._lines[field.name].parent.display = field.shown(values)
 
-    def _say(self) -> None:
+    def _update_note(self) -> None:
         at = self.focused.id if self.focused is not None else ""
         text = next((field.help for field in self._fields if field.name == at and field.help), self._help)
         note = self.query_one("#note", Static)
@@ -201,7 +201,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         self._problem = str(problem)
         if isinstance(problem, BadField):
             self._lines[problem.field].focus()
-        self._say()
+        self._update_note()
 
 
 class AskText(Form[str]):

@@ -154,7 +154,7 @@ class StatusLine(Widget):
     marked = reactive("")
     header: reactive[Header] = reactive(())
 
-    def say(self, what: str | Header) -> None:
+    def show(self, what: str | Header) -> None:
         self.header = header_of(what) if isinstance(what, str) else what
 
     def render(self) -> RenderResult:

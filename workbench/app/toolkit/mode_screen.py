@@ -99,11 +99,11 @@ class ModeScreen(BaseScreen[None]):
     def set_status(self, header: str | Header) -> None:
         """Set the right side of the header instead of the session's facts; its last part is the state."""
         self._own_status = True
-        self.query_one(StatusLine).say(header)
+        self.query_one(StatusLine).show(header)
 
     def on_facts_changed(self, sentence: str) -> None:
         if not self._own_status:
-            self.query_one(StatusLine).say(sentence)
+            self.query_one(StatusLine).show(sentence)
 
     # -- the session
 
@@ -162,7 +162,7 @@ class ModeScreen(BaseScreen[None]):
         self.live.refresh()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        self.live.take(changes)
+        self.live.on_changes(changes)
 
     def location(self) -> Location | None:
         """Return the shown location for the history; None if this screen is only a way to others."""

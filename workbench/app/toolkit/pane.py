@@ -109,7 +109,7 @@ class TourPanel(Widget):
     heading: reactive[str] = reactive("", layout=True)
     text: reactive[str] = reactive("", layout=True)
 
-    def say(self, heading: str, text: str) -> None:
+    def show_step(self, heading: str, text: str) -> None:
         self.heading, self.text = heading, text
         self.set_class(bool(heading), "-open")
 

@@ -140,7 +140,7 @@ class RowList(VirtualView):
         from workbench.app.toolkit.typed_line import NarrowLine
 
         for line in self.screen.query(NarrowLine):
-            (line.serve if self.has_focus else line.say_count)(self)
+            (line.serve if self.has_focus else line.show_count)(self)
 
     # -- painting
 

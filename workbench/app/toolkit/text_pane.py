@@ -83,11 +83,11 @@ class TextPane(VirtualView):
             self.refresh()
 
     def mark_evidence(self, marks: list[TextRange]) -> None:
-        self.light(marks)
+        self.highlight(marks)
         if marks:
             self.go_to(marks[0].line, marks[0].start)
 
-    def light(self, marks: list[TextRange]) -> None:
+    def highlight(self, marks: list[TextRange]) -> None:
         if marks != self.evidence:
             self.evidence = marks
             self._index_marks()

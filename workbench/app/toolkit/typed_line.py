@@ -87,16 +87,16 @@ class FollowedLine(TypedLine):
         self._target = target
         self.put(target.followed)
         self.show(bool(target.followed))
-        self.say_count(target)
+        self.show_count(target)
 
-    def say_count(self, target: Any) -> None:
+    def show_count(self, target: Any) -> None:
         if target is self._target:
             self.query_one("#typed-count", Label).update(target.found_words(typing=self.field.has_focus))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         self._target.follow(event.value)
-        self.say_count(self._target)
+        self.show_count(self._target)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()

@@ -187,7 +187,7 @@ class LiveLoader(LatestWorker, Generic[ReadT]):
     def settled(self) -> bool:
         return self.idle and not self.due
 
-    def take(self, changes: Iterable[Change]) -> None:
+    def on_changes(self, changes: Iterable[Change]) -> None:
         if any(change.kind in self._kinds for change in changes):
             self.refresh_soon()
 

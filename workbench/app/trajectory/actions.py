@@ -61,11 +61,11 @@ class TrialActions(RunActions):
 
         self.after_confirmation(order, start)
 
-    def _of_shown(self, work: Callable[[Path, TrialState], Any], say: Callable[[Any], str]) -> None:
+    def _with_trial(self, work: Callable[[Path, TrialState], Any], notice: Callable[[Any], str]) -> None:
         state = self._shown.state
         if state is not None:
             self.on_writable(
-                lambda own: work(own, state), say, lambda own, _: Location(own, "trajectory", state.trial.id)
+                lambda own: work(own, state), notice, lambda own, _: Location(own, "trajectory", state.trial.id)
             )
 
     def rerun(self, model: str = "") -> None:
@@ -85,7 +85,7 @@ class TrialActions(RunActions):
             return
         of = f"{state.trial.case_name or state.trial.case_id} × {state.trial.agent}"
 
-        def says(model: str, measured: Measured) -> str:
+        def summarize(model: str, measured: Measured) -> str:
             estimate = RerunTrialOrder(session, state.trial.id, model=model).estimate(measured)
             return f"{of} × {model} = {estimate.sentence()}."
 
@@ -93,7 +93,7 @@ class TrialActions(RunActions):
             if model is not None:
                 self.rerun("" if model == state.trial.model else model)
 
-        self._host.push_screen(ModelDialog(self._host, f"Rerun: {of}", state.trial.model, says), start)
+        self._host.push_screen(ModelDialog(self._host, f"Rerun: {of}", state.trial.model, summarize), start)
 
     def fork(self) -> None:
         """Let the user edit a step, choose the model to continue with, and start the fork.
@@ -134,7 +134,7 @@ class TrialActions(RunActions):
         def order(session: Path, model: str) -> ForkOrder:
             return ForkOrder(session, trial.id, step.number, edit, model=model)
 
-        def says(model: str, measured: Measured) -> str:
+        def summarize(model: str, measured: Measured) -> str:
             edited = f"the {what} of step {step.number} edited" if changed else "nothing edited"
             took = order(session, model).estimate(measured).sentence()
             return (
@@ -148,7 +148,7 @@ class TrialActions(RunActions):
                 return "The agent submitted at this step: edit its message, or fork an earlier step."
             return ""
 
-        dialog = ModelDialog(host, f"Fork at step {step.number}", trial.model, says, refused)
+        dialog = ModelDialog(host, f"Fork at step {step.number}", trial.model, summarize, refused)
         model = await host.push_screen_wait(dialog)
         if model is None:
             kept = f" Press {key_of('trajectory.fork')} on this step to continue editing." if changed else ""
@@ -180,7 +180,7 @@ class TrialActions(RunActions):
         text = "Checking the README: its blocks run in a sandbox without network."
         if block >= 0:
             text = "Running this block again, after those before it."
-        self._of_shown(work, lambda alone: alone or text)
+        self._with_trial(work, lambda alone: alone or text)
 
     def resume(self) -> None:
         def work(session: Path, state: TrialState) -> list[str]:
@@ -188,7 +188,7 @@ class TrialActions(RunActions):
 
             return running.resume(session, state.trial.run_id, warm=self._host.warm)
 
-        self._of_shown(work, lambda runs: "Resuming the run." if runs else "This run is complete.")
+        self._with_trial(work, lambda runs: "Resuming the run." if runs else "This run is complete.")
 
     def cancel(self) -> None:
         def work(session: Path, state: TrialState) -> str:
@@ -198,7 +198,7 @@ class TrialActions(RunActions):
             running.cancel(session, checking or state.trial.run_id)
             return f"Cancelling {'the check' if checking else 'the run'}."
 
-        self._of_shown(work, str)
+        self._with_trial(work, str)
 
 
 class ModelDialog(Form[str]):
@@ -214,12 +214,12 @@ class ModelDialog(Form[str]):
         host: WorkbenchApp,
         title: str,
         model: str,
-        says: Callable[[str, Measured], str],
+        summarize: Callable[[str, Measured], str],
         refused: Callable[[str], str] = lambda model: "",
     ) -> None:
         from workbench.models.defaults import available_models
 
-        self._host, self._says, self._refused = host, says, refused
+        self._host, self._summarize, self._refused = host, summarize, refused
         self._measured: Measured | None = None
         self._known: Sequence[str] = available_models()
         field = Field("model", model, self._about, self._known, paths=True, needed="Name a model.", check=self._check)
@@ -243,7 +243,7 @@ class ModelDialog(Form[str]):
         if self._measured is None:
             self._measured = measure(self._host.session_path)
             self._known = tuple(dict.fromkeys((*(rate.model for rate in self._measured.trials), *self._known)))
-        return self._says(answer, self._measured)
+        return self._summarize(answer, self._measured)
 
     def show_summary(self, text: str) -> None:
         self._lines["model"].suggester = Completion(self._known, paths=True)

@@ -165,7 +165,7 @@ class GroundingList(VirtualTable[Item]):
         self.empty = empty
         self.put(grounding.items if grounding is not None else ())
 
-    def light(self, step: int) -> None:
+    def highlight(self, step: int) -> None:
         if step != self.step:
             self.step = step
             self.refresh()

@@ -64,7 +64,7 @@ class StepList(HeadedList):
 
     def show(self, state: TrialState, fresh: list[StepRow], *, after: int) -> None:
         """Show a state, with ``fresh`` steps after the first ``after`` ones; selects the newest while following."""
-        looks, changed = self._looks(), self.steps[after:] != fresh
+        layout, changed = self._layout_state(), self.steps[after:] != fresh
         below = self.scroll_offset.y + self.page_height() <= min(after, len(self.steps)) + 1
         self._live, self._marks = state.live, marks_of_steps(state)
         self._inherited = state.trial.fork_step or 0 if state.trial.parent else 0
@@ -76,7 +76,7 @@ class StepList(HeadedList):
             tokens, seconds, dollars = zip(most, *map(_took, fresh), strict=True)
             self._most = max(tokens), max(seconds), max(dollars)
             self.cursor = max(min(1, len(self.steps)), min(self.cursor, len(self.steps)))
-        if looks != self._looks() or (changed and not below):
+        if layout != self._layout_state() or (changed and not below):
             self._resized()
         elif changed:
             self.grow_below(self.row_count())
@@ -84,7 +84,7 @@ class StepList(HeadedList):
             super().set_cursor(len(self.steps))
             self.following = state.live or len(self.steps) < state.step_count
 
-    def _looks(self) -> tuple[object, ...]:
+    def _layout_state(self) -> tuple[object, ...]:
         beside = self._marks, self._inherited, self._is_working
         return self.cursor, self._costs, self._most, self._number_width(), *beside
 

@@ -270,18 +270,18 @@ class OutcomePane(TabbedText):
         shown = self.why if self._marks or self.tab == GROUNDING else None
         self.titled("Outcome" if shown is None else wording.sentence(shown, self.size.width - 4))
 
-    def light(self, step: int) -> None:
+    def highlight(self, step: int) -> None:
         """Highlight what a step contributed to the README."""
         if step != self._step:
             self._step = step
-            self.items.light(step)
-            self._light()
+            self.items.highlight(step)
+            self._highlight()
 
-    def _light(self) -> None:
+    def _highlight(self) -> None:
         found = self.why.grounding if self.why is not None else None
         if found is not None and (places := self._outcome.places):
             mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
-            self.text.light([TextRange(line, start, end) for line, start, end, number in places if number in mine])
+            self.text.highlight([TextRange(line, start, end) for line, start, end, number in places if number in mine])
 
     def _ask(self) -> None:
         if self._now is None:
@@ -295,8 +295,8 @@ class OutcomePane(TabbedText):
         grounds, before, is_new = self._marks or tab in {GROUNDING, EXPLORATION}, self.why, self._why_of != rests_on
         self._title()
         seen = len(state.seen) if trial.readme_blob else 0
-        says = trial.readme_blob, trial.metadata_blob, state_of(state), trial.error, len(state.cards), seen
-        key = (trial.id, tab, raw, limit, *says, grounds and rests_on)
+        shown = trial.readme_blob, trial.metadata_blob, state_of(state), trial.error, len(state.cards), seen
+        key = (trial.id, tab, raw, limit, *shown, grounds and rests_on)
         if tab == CHECK:
             self.loader.requested_key = ()  # the state does not include the progress of a check
 
@@ -327,7 +327,7 @@ class OutcomePane(TabbedText):
             lists = self.items if tab == GROUNDING and found.why is not None else self.text
             self._show_instead(self.checks if found.check is not None else lists)
             self.text.show(found.document, keep_place=key[:3] == self.loader.shown_key[:3])
-            self._light()
+            self._highlight()
 
         self.load(key, work, show, lambda sentence: OutcomeContent(note(sentence)))
 

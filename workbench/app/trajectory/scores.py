@@ -178,7 +178,7 @@ def side_by_side(
     n = max((one.n for one in spreads), default=0)
     head = f"{'':<{names}}{'a':>{_POINTS}}" + (f"{f'{n} repeats':>{_SPREAD}}" if spreads else "")
     rows.append(ScoreLine(((head + "".join(f"{one:>{_POINTS}}{f'{one} − a':>{_GAP}}" for one in letters[1:]), "dim"),)))
-    lying = {(one.tier, one.criterion): one for one in spreads}
+    spread_of = {(one.tier, one.criterion): one for one in spreads}
 
     def row(
         name: str, style: str, of: Sequence[Judged], spread: PointSpread | None, item: int | None = None
@@ -200,11 +200,11 @@ def side_by_side(
     for number in sorted({name[0] for name in known}):
         # The card's own sum, including criteria that others lack.
         tiers = [one.tiers.get(number) for one in shown]
-        rows.append(row(f" {tier_name(number)}", "strong", tiers, lying.get((number, ""))))
+        rows.append(row(f" {tier_name(number)}", "strong", tiers, spread_of.get((number, ""))))
         for name in (name for name in known if name[0] == number):
             judged = [each.get(name) for each in criteria]
             either = next(one for one in judged if one is not None)
-            spread, item = lying.get((number, either.key or either.title)), places.get((number, either.key))
+            spread, item = spread_of.get((number, either.key or either.title)), places.get((number, either.key))
             own = (spread, item) if judged[0] is not None else (None, None)
             rows.append(row(f"  {either.title}", "", judged, *own))
     return rows

@@ -227,7 +227,7 @@ class TrajectoryScreen(RunScreen):
             return
         self.repository.point_at(step.target if step.kind == "tool" else "")
         self.content.show_step(reader, state, step)
-        self.outcome.light(step.number)
+        self.outcome.highlight(step.number)
 
     def go_to_step(self, number: int, tab: str, target: ScrollTarget | None = None) -> None:
         """Select a step and a tab, and scroll to a target in it."""

@@ -161,9 +161,9 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
 
 
 def _check_run(reader: SessionReader, trial_id: str) -> str:
-    going = {"queued", "running"}
-    runs = (reader.run(row.run_id) for row in reversed(reader.checks(trial_id)) if row.state in going)
-    return next((run.id for run in runs if run is not None and reader.run_state(run) in going), "")
+    active = {"queued", "running"}
+    runs = (reader.run(row.run_id) for row in reversed(reader.checks(trial_id)) if row.state in active)
+    return next((run.id for run in runs if run is not None and reader.run_state(run) in active), "")
 
 
 def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Mapping[tuple[str, str], AccessedFileRow]:

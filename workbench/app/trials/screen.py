@@ -167,7 +167,7 @@ class TrialsScreen(ModeScreen):
         table = self.table
         lines = table.trials.lines
         self.matrix.put_trials(table.shown)
-        self.query_one(PinnedLines).again()
+        self.query_one(PinnedLines).relayout()
         self.losses.put_trials(table.shown)
         hidden = len(lines) - len(table.shown)
         count = f"{len(table.shown):,} of {len(lines):,}" if hidden else f"{len(lines):,}"

@@ -366,10 +366,10 @@ def _cell(cell: Cell | None) -> Part:
     if cell is None:
         return NOTHING, "dim"
     states = Counter(line.state for line in cell.lines)
-    going = states["running"] + states["queued"]
+    active = states["running"] + states["queued"]
     total = len(cell.lines)
-    if going:
-        return f"{STATES['running']} {total - going}/{total}", "running"
+    if active:
+        return f"{STATES['running']} {total - active}/{total}", "running"
     if cell.spread.mean is None:
         state = max(states, key=lambda one: states[one])
         return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
