@@ -11,17 +11,9 @@ from workbench.agents.names import AGENTS, agent_info, current_name, is_remote
 from workbench.app import runs
 from workbench.app.keys import key_of
 from workbench.app.location import Location
+from workbench.app.toolkit import order_form
 from workbench.app.toolkit.fields import Values
-from workbench.app.toolkit.order_form import (
-    OrderForm,
-    answers_of,
-    check_named_model,
-    last_answers,
-    may_start,
-    plan_fields,
-    plan_values,
-    run_fields,
-)
+from workbench.app.toolkit.order_form import OrderForm
 from workbench.base.errors import BadField, UsageError
 from workbench.orders.defaults import document_plan
 from workbench.orders.run import RunOrder
@@ -46,18 +38,22 @@ class RunDialog(OrderForm["DocumentPlan"]):
         self._called = cases[0][1] if len(cases) == 1 else f"{len(cases)}-cases"
         plain = defaults(host.settings)
         changes: dict[str, dict[str, Any]] = {"agent": {"help": _about_agent}, "judge": {"check": self._check_judge}}
-        fields = plan_fields(DocumentPlan, last_answers(self.DIALOG, plain), host.settings, **changes)
+        fields = order_form.plan_fields(
+            DocumentPlan, order_form.last_answers(self.DIALOG, plain), host.settings, **changes
+        )
         title = cases[0][1] if len(cases) == 1 else f"{len(cases)} cases"
-        super().__init__(host, f"Run {title}", [*fields, *run_fields(session, busy=busy)], plain, note=_about_model)
+        super().__init__(
+            host, f"Run {title}", [*fields, *order_form.run_fields(session, busy=busy)], plain, note=_about_model
+        )
 
     def read(self, values: Values) -> DocumentPlan:
-        typed = plan_values(DocumentPlan, values)
+        typed = order_form.plan_values(DocumentPlan, values)
         agent, model = current_name(typed.get("agent", "white")), values["model"]
         if is_remote(agent) and not model.startswith("replay:"):
             model = ""  # the typed model is meant for other agents
         if model:
             try:
-                check_named_model(model, "the agent", self._settings)
+                order_form.check_named_model(model, "the agent", self._settings)
             except UsageError as problem:
                 raise BadField("model", str(problem)) from None
         plan = document_plan(self._settings, self._cases)
@@ -69,7 +65,7 @@ class RunDialog(OrderForm["DocumentPlan"]):
         from workbench.rubric.judging import parse_judge
 
         if not path_of("judge", judge) and parse_judge(judge).kind in {"model", "replay"}:
-            check_named_model(judge, "the judge", self._settings)
+            order_form.check_named_model(judge, "the judge", self._settings)
 
     def order(self, plan: DocumentPlan, values: Values) -> RunOrder:
         return RunOrder(runs.place_of_run(values["session"], self._called), plan)
@@ -111,10 +107,10 @@ def _about_model(values: Values) -> str:
 
 def defaults(settings: Settings) -> dict[str, str]:
     """Return the default answers, as on the command line."""
-    return answers_of(document_plan(settings))
+    return order_form.answers_of(document_plan(settings))
 
 
 async def ask_and_run(host: WorkbenchApp, cases: Sequence[tuple[str, str]]) -> None:
-    if may_start(host):
+    if order_form.may_start(host):
         busy = await asyncio.to_thread(runs.has_active_run, host.reader)
         await host.push_screen_wait(RunDialog(host, cases, runs.default_session(host.opened), busy=busy))

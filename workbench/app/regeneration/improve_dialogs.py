@@ -10,17 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.keys import key_of
+from workbench.app.toolkit import order_form
 from workbench.app.toolkit.export_dialog import deliver_file, destination, suggested_path
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
-from workbench.app.toolkit.order_form import (
-    OrderForm,
-    check_named_model,
-    last_answers,
-    may_start,
-    plan_fields,
-    plan_values,
-)
+from workbench.app.toolkit.order_form import OrderForm
 from workbench.base.errors import BadField, UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import plural
@@ -62,8 +56,8 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
             name: {"check": partial(check, role)}
             for name, role in (("writer", "the writer"), ("second_evaluator", "the second evaluator"))
         }
-        writer, held_out, attempts, second = plan_fields(
-            ImprovementPlan, last_answers(self.DIALOG, plain), host.settings, **own
+        writer, held_out, attempts, second = order_form.plan_fields(
+            ImprovementPlan, order_form.last_answers(self.DIALOG, plain), host.settings, **own
         )
         fields = (
             Field("functions", functions,
@@ -84,7 +78,7 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
     def _check_model(self, role: str, model: str) -> None:
         if model in CONTROLS or model.startswith("samples:"):
             raise UsageError(f"{model.partition(':')[0]} does not read docstrings; name a model.")
-        check_named_model(model, role, self.host.settings)
+        order_form.check_named_model(model, role, self.host.settings)
 
     def read(self, values: Values) -> ImprovementPlan:
         evaluator, chosen = values["evaluator"], self._lines_of[values["functions"]]
@@ -115,7 +109,7 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
 async def ask_and_start(host: WorkbenchApp, view: RunView, lines: Mapping[str, Sequence[TaskLine]]) -> bool:
     """Show the dialog and start the order; returns whether it was started. Call from a worker."""
     session = host.session_path
-    if session is None or not may_start(host):
+    if session is None or not order_form.may_start(host):
         return False
     if sentence := _unfit(view):
         host.notify(sentence, severity="warning", timeout=8)
@@ -164,7 +158,7 @@ def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) ->
         tasks=tuple(tasks),
         spend_limit=load().spend_limit,
     )
-    wanted = {"writer": "", **plan_values(ImprovementPlan, values), "below": 0.0}
+    wanted = {"writer": "", **order_form.plan_values(ImprovementPlan, values), "below": 0.0}
     return resolved_improvement(session, ImprovementPlan(base, **wanted))
 
 

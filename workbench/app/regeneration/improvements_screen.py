@@ -14,17 +14,7 @@ from workbench.app.keys import bindings
 from workbench.app.location import Location
 from workbench.app.regeneration.findings_screen import FindingRow, FindingsScreen, Listing, TitledTexts, columns
 from workbench.app.regeneration.sample_content import title_of
-from workbench.app.toolkit.document import (
-    TextDocument,
-    TextLine,
-    heading,
-    joined,
-    note,
-    of_lines,
-    plain,
-    prepared,
-    styled,
-)
+from workbench.app.toolkit import document as doc
 from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.glyphs import STATES, VERDICTS
 from workbench.base.text import one_line, plural
@@ -139,24 +129,30 @@ def load_sides(reader: SessionReader, one: TriedDocstring) -> TitledTexts:
     """Load the original and the tried docstring, with the results of their samples."""
     attempt, task, gain = one.attempt, one.attempt.task, one.attempt.gain
     original = reader.text(task.docstring_blob) if task.docstring_blob else ""
-    before = plain(cleandoc(original)) if original.strip() else note("No docstring.")
-    after = [plain(cleandoc(attempt.docstring)) if attempt.docstring else note("The answer has no docstring.")]
+    before = doc.plain(cleandoc(original)) if original.strip() else doc.note("No docstring.")
+    after = [doc.plain(cleandoc(attempt.docstring)) if attempt.docstring else doc.note("The answer has no docstring.")]
     if attempt.refusal is None and not attempt.docstring:
-        after = [note(f"{STATES['running']} {one.plan.writer} is asked…")]
+        after = [doc.note(f"{STATES['running']} {one.plan.writer} is asked…")]
     if attempt.refusal is not None:
-        after += [plain(""), heading(f"Refused by {attempt.refusal.gate}"), plain(attempt.refusal.reason, style="bad")]
+        after += [
+            doc.plain(""),
+            doc.heading(f"Refused by {attempt.refusal.gate}"),
+            doc.plain(attempt.refusal.reason, style="bad"),
+        ]
     elif attempt.is_kept:
-        after += [plain(""), heading("Kept"), plain(_kept_words(attempt))]
+        after += [doc.plain(""), doc.heading("Kept"), doc.plain(_kept_words(attempt))]
     names = (task.path, task.qualified_name, task.occurrence)
     for row in reader.tasks(attempt.run) if attempt.run else ():
         if (row.path, row.qualified_name, row.occurrence) == names:
             after += _samples(reader, one, row, gain.after if gain else None)
     title = f"attempt {attempt.number} by {one_line(one.plan.writer, 60)} · {outcome_of_attempt(attempt)}"
-    sides = joined([before, *_samples(reader, one, task, gain.before if gain else None)]), joined(after)
+    sides = doc.joined([before, *_samples(reader, one, task, gain.before if gain else None)]), doc.joined(after)
     return (f"{one_line(task.qualified_name, 60)} as it is", sides[0]), (title, sides[1])
 
 
-def _samples(reader: SessionReader, one: TriedDocstring, task: TaskRow, held_out: Share | None) -> list[TextDocument]:
+def _samples(
+    reader: SessionReader, one: TriedDocstring, task: TaskRow, held_out: Share | None
+) -> list[doc.TextDocument]:
     """Lay out the samples behind an attempt: those shown to the writer, and the held-out ones."""
     plan = one.plan
     rows = [row for row in reader.candidates(task.run_id, task.id) if not row.control]
@@ -174,21 +170,21 @@ def _samples(reader: SessionReader, one: TriedDocstring, task: TaskRow, held_out
 
 def _part(
     reader: SessionReader, task: TaskRow, title: str, evaluator: str, rows: Sequence[CandidateRow]
-) -> list[TextDocument]:
+) -> list[doc.TextDocument]:
     passed = sum(row.verdict == "passed" for row in rows)
     lines = [_line(reader, task, row) for row in sorted(rows, key=lambda row: row.sample)]
     text = f"{passed} of {len(rows)} passed · {one_line(evaluator, 60)}"
-    return [plain(""), heading(title, text), of_lines(lines) if lines else note("none yet")]
+    return [doc.plain(""), doc.heading(title, text), doc.of_lines(lines) if lines else doc.note("none yet")]
 
 
-def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> TextLine:
+def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> doc.TextLine:
     why, style = "", "good" if row.verdict == "passed" else "bad" if row.verdict else "dim"
     if style == "bad":
         failing = reader.failing_tests(row.id)
         text = failing[0].message if failing else row.verdict_reason or ""
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
         why = f"  {one_line(text, 200)}{more}" if text else ""
-    return styled((title_of(Sample(task, row, row.sample)), style), (prepared(why), "dim"), indent=2)
+    return doc.styled((title_of(Sample(task, row, row.sample)), style), (doc.prepared(why), "dim"), indent=2)
 
 
 class ImprovementsScreen(FindingsScreen):

@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING
 from workbench.app import runs
 from workbench.app.keys import key_of
 from workbench.app.location import Location
+from workbench.app.toolkit import order_form
 from workbench.app.toolkit.fields import Values
-from workbench.app.toolkit.order_form import (
-    OrderForm,
-    answers_of,
-    last_answers,
-    may_start,
-    plan_fields,
-    plan_values,
-    run_fields,
-)
+from workbench.app.toolkit.order_form import OrderForm
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import plural
 from workbench.orders.estimate import estimate_ask, known_tasks
@@ -53,18 +46,20 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
 
         self._documentation: dict[tuple[RegenerationPlan, Path | None], Documentation] = {}
         plain = defaults(host.settings)
-        answers = last_answers(self.DIALOG, plain)
+        answers = order_form.last_answers(self.DIALOG, plain)
         if source:
             del plain["source"]  # not stored as an answer
         source = source or answers["source"] or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
         answers |= {"source": source, "docs": docs or answers["docs"]}
-        fields = plan_fields(RegenerationPlan, answers, host.settings, source={"known": cases})
-        fields = [*fields, *run_fields(runs.default_session(host.opened), busy=busy)]
+        fields = order_form.plan_fields(RegenerationPlan, answers, host.settings, source={"known": cases})
+        fields = [*fields, *order_form.run_fields(runs.default_session(host.opened), busy=busy)]
         first, title = "" if source else "source", "Test documentation by regeneration"
         super().__init__(host, title, fields, plain, first, note=_about_evaluator)
 
     def read(self, values: Values) -> RegenerationPlan:
-        return RegenerationPlan(**plan_values(RegenerationPlan, values), spend_limit=self.host.settings.spend_limit)
+        return RegenerationPlan(
+            **order_form.plan_values(RegenerationPlan, values), spend_limit=self.host.settings.spend_limit
+        )
 
     def order(self, plan: RegenerationPlan, values: Values) -> RegenerateOrder:
         place = runs.place_of_run(values["session"], f"regenerate-{Path(plan.source).name}")
@@ -111,7 +106,7 @@ async def ask_and_start(host: WorkbenchApp, source: str = "", docs: str = "") ->
     """Show the dialog and start the run; call from a worker."""
     from workbench.catalog import load_cases
 
-    if may_start(host):
+    if order_form.may_start(host):
         cases, _ = await asyncio.to_thread(load_cases)
         busy = await asyncio.to_thread(runs.has_active_run, host.reader)
         dialog = RegenerationDialog(host, [case.id for case in cases], source, docs, busy=busy)
@@ -122,4 +117,4 @@ def defaults(settings: Settings) -> dict[str, str]:
     """Return the default answers, as on the command line."""
     from workbench.orders.defaults import regeneration_plan
 
-    return answers_of(regeneration_plan(settings))
+    return order_form.answers_of(regeneration_plan(settings))

@@ -10,20 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.keys import key_of
 from workbench.app.regeneration.wording import took
-from workbench.app.toolkit.document import (
-    COLOURED_AT_FIRST,
-    TextDocument,
-    TextLine,
-    code,
-    difference,
-    heading,
-    joined,
-    note,
-    of_lines,
-    plain,
-    prepared,
-    styled,
-)
+from workbench.app.toolkit import document as doc
 from workbench.app.toolkit.pane import COPIED_AT_MOST
 from workbench.base.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.base.text import NOTHING, money, one_line, percent, plural, size_of
@@ -60,14 +47,14 @@ def empty_tabs(sample: Sample) -> frozenset[str]:
     return frozenset(tab for tab, text in texts.items() if text is None)
 
 
-def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab: str) -> TextDocument:
+def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab: str) -> doc.TextDocument:
     sample = read_sample(reader, task_id, group, number)
-    return laid_out(reader, sample, tab, COPIED_AT_MOST) if sample is not None else note(GONE)
+    return laid_out(reader, sample, tab, COPIED_AT_MOST) if sample is not None else doc.note(GONE)
 
 
 def read_texts(
     reader: SessionReader, task_id: str, group: Group, number: int, tabs: Iterable[str], limit: int
-) -> tuple[Sample, dict[str, TextDocument], tuple[str, TextDocument]] | None:
+) -> tuple[Sample, dict[str, doc.TextDocument], tuple[str, doc.TextDocument]] | None:
     """Load a sample with some of its tabs, and its failing tests with their title; None if the task is gone."""
     sample = read_sample(reader, task_id, group, number)
     if sample is None:
@@ -75,7 +62,7 @@ def read_texts(
     return sample, {tab: laid_out(reader, sample, tab, limit) for tab in tabs}, failures_of(reader, sample)
 
 
-def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> TextDocument:
+def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> doc.TextDocument:
     """Lay out a tab of a sample, up to ``limit`` bytes of a text."""
     candidate = sample.candidate
     if tab == "Docstring":
@@ -83,7 +70,7 @@ def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN
     if tab == "Prompt":
         return _prompt(reader, sample, limit)
     if candidate is None or (candidate.answer_blob if tab == "Answer" else candidate.body_blob) is None:
-        return note(waiting_for(sample))
+        return doc.note(waiting_for(sample))
     return {"Diff": _diff, "Candidate": _candidate, "Answer": _answer}[tab](reader, sample.task, candidate, limit)
 
 
@@ -180,9 +167,9 @@ def waiting_for(sample: Sample) -> str:
     return f"No body was found in the answer; press {key_of('regeneration.previous-tab')} to see it."
 
 
-def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: int) -> TextDocument:
+def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: int) -> doc.TextDocument:
     if task.body_blob is None:
-        return note("The original body is not stored in this session.")
+        return doc.note("The original body is not stored in this session.")
     bodies = {task.body_blob: f"the original body of task {task.id}"}
     bodies[candidate.body_blob or ""] = f"the body of candidate {candidate.id}"
     too_long = any(reader.size(digest) > COMPARED for digest in bodies)
@@ -193,70 +180,70 @@ def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: 
             digest: without_margin(reader.text(digest, COMPARED, of=of)).split("\n") for digest, of in bodies.items()
         }
     except TextDamaged as error:
-        return note(str(error))
+        return doc.note(str(error))
     before, after = texts[task.body_blob], texts[candidate.body_blob or ""]
     whole = len(before) + len(after) <= _SHORT
     # Compare the displayed text: tabs equal spaces.
-    diff = line_diff(before, after, _SHORT if whole else 3, prepared)
+    diff = line_diff(before, after, _SHORT if whole else 3, doc.prepared)
     if diff:
-        return joined([difference(diff, places=not whole)], cut=cut)
-    same = plain("The candidate is the original body, line for line.", style="dim")
-    return joined([same, plain(""), plain("\n".join(f"  {line}" for line in after))], cut=cut)
+        return doc.joined([doc.difference(diff, places=not whole)], cut=cut)
+    same = doc.plain("The candidate is the original body, line for line.", style="dim")
+    return doc.joined([same, doc.plain(""), doc.plain("\n".join(f"  {line}" for line in after))], cut=cut)
 
 
-def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> TextDocument:
+def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> doc.TextDocument:
     text, cut = _cut(reader, candidate.body_blob or "", limit, f"the body of candidate {candidate.id}")
-    body = code(text, "candidate.py", cut=cut, coloured=COLOURED_AT_FIRST)
+    body = doc.code(text, "candidate.py", cut=cut, coloured=doc.COLOURED_AT_FIRST)
     if not candidate.notes or candidate.notes in {"[]", "{}"}:
         return body
     message = one_line(f"extraction: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
-    return TextDocument(
-        (styled((message, "notice"), indent=2), TextLine(""), *body.lines), body.text, cut, numbered=True
+    return doc.TextDocument(
+        (doc.styled((message, "notice"), indent=2), doc.TextLine(""), *body.lines), body.text, cut, numbered=True
     )
 
 
-def _docstring(reader: SessionReader, sample: Sample, limit: int) -> TextDocument:
+def _docstring(reader: SessionReader, sample: Sample, limit: int) -> doc.TextDocument:
     task = sample.task
     message = f"{one_line(task.docs_words, 60)} documentation"
-    parts = [heading(message, f"of {one_line(task.path, 200)}, line {task.start_line or NOTHING}")]
+    parts = [doc.heading(message, f"of {one_line(task.path, 200)}, line {task.start_line or NOTHING}")]
     if task.leak is not None:
-        parts.append(plain(f"It repeats {percent(task.leak)} of the body's token sequences.", style="dim"))
+        parts.append(doc.plain(f"It repeats {percent(task.leak)} of the body's token sequences.", style="dim"))
     if task.docstring_blob is None:
-        return joined([*parts, plain(""), note("No docstring: the model sees the signature only.")])
+        return doc.joined([*parts, doc.plain(""), doc.note("No docstring: the model sees the signature only.")])
     text, cut = _cut(reader, task.docstring_blob, limit, f"the docstring of task {task.id}")
-    return replace(joined([*parts, plain(""), plain(text)], cut=cut), text=text)
+    return replace(doc.joined([*parts, doc.plain(""), doc.plain(text)], cut=cut), text=text)
 
 
-def _prompt(reader: SessionReader, sample: Sample, limit: int) -> TextDocument:
+def _prompt(reader: SessionReader, sample: Sample, limit: int) -> doc.TextDocument:
     from workbench.comparison.texts import kept_prompt
 
     candidate, task = sample.candidate, sample.task
     call = reader.call(candidate.call_id) if candidate is not None and candidate.call_id is not None else None
     if call is not None:
         sent = f"{call.prompt_tokens or 0:,} tokens in · {call.completion_tokens or 0:,} out"
-        parts = [heading(one_line(call.answered_by or call.model, 60), sent)]
-        parts.append(plain(one_line(call.sampling, 300), style="dim"))
+        parts = [doc.heading(one_line(call.answered_by or call.model, 60), sent)]
+        parts.append(doc.plain(one_line(call.sampling, 300), style="dim"))
         messages = reader.messages(call)
     elif task.prompt_blob is not None:
         versions, messages = kept_prompt(reader, task)
         named = zip(("prompt", "context"), versions, strict=False)
-        parts = [heading("Prompt", " · ".join(f"{what} {one_line(version, 40)}" for what, version in named))]
+        parts = [doc.heading("Prompt", " · ".join(f"{what} {one_line(version, 40)}" for what, version in named))]
     else:
-        return note("The prompt is built when the model is asked.")
+        return doc.note("The prompt is built when the model is asked.")
     if not messages:
-        parts.append(note("", "The messages cannot be read."))
+        parts.append(doc.note("", "The messages cannot be read."))
     for role, content in messages:
         more = len(content) - limit
         rest = f"{size_of(more)} more; {key_of('regeneration.more')} shows them." if more > 0 else None
-        parts += [plain(""), plain(role, style="role"), plain(content[:limit], cut=rest)]
-    return joined(
+        parts += [doc.plain(""), doc.plain(role, style="role"), doc.plain(content[:limit], cut=rest)]
+    return doc.joined(
         parts, cut=f"{key_of('regeneration.more')} shows more of it." if any(part.cut for part in parts) else None
     )
 
 
-def _answer(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> TextDocument:
+def _answer(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> doc.TextDocument:
     text, cut = _cut(reader, candidate.answer_blob or "", limit, f"the answer of candidate {candidate.id}")
-    return plain(text, cut=cut) if text.strip() else note("The answer is empty.")
+    return doc.plain(text, cut=cut) if text.strip() else doc.note("The answer is empty.")
 
 
 def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, str | None]:
@@ -268,65 +255,68 @@ def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, 
 # -- failing tests
 
 
-def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, TextDocument]:
+def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, doc.TextDocument]:
     """Return a title and the failing tests with messages and tracebacks, or why there are none."""
     candidate = sample.candidate
     if candidate is None or candidate.verdict is None:
         wrong = _wrong_controls(reader, sample) if sample.task.state == "excluded" else []
         if wrong:
-            return "controls", of_lines(wrong)
-        required = note(f"{plural(len(_tests(sample)), 'test')} must pass:", "").lines
-        return "failing tests", TextDocument((*required, *_names(sample)), "")
+            return "controls", doc.of_lines(wrong)
+        required = doc.note(f"{plural(len(_tests(sample)), 'test')} must pass:", "").lines
+        return "failing tests", doc.TextDocument((*required, *_names(sample)), "")
     if candidate.verdict == "passed":
         tests = len(_tests(sample))
         text = f"✓ {plural(tests, 'test')} passed" + (f" in {took(candidate.tested_s)}" if candidate.tested_s else "")
-        return "failing tests 0", TextDocument((styled((text, "ok")), TextLine(""), *_names(sample)), text)
+        return "failing tests 0", doc.TextDocument((doc.styled((text, "ok")), doc.TextLine(""), *_names(sample)), text)
     rows = reader.failing_tests(candidate.id)
     lines = [*_reason(candidate.verdict_reason), *_failures(reader, rows)]
     if len(rows) > _TESTS:
-        lines.append(styled((f"… and {len(rows) - _TESTS:,} more tests", "notice")))
+        lines.append(doc.styled((f"… and {len(rows) - _TESTS:,} more tests", "notice")))
     if not lines:
-        lines = [styled((f"{candidate.verdict}; no test failed.", "dim"))]
+        lines = [doc.styled((f"{candidate.verdict}; no test failed.", "dim"))]
     former = ", by the former verdict" if candidate.again else ""
-    return f"failing tests {len(rows):,}{former}", of_lines(lines)
+    return f"failing tests {len(rows):,}{former}", doc.of_lines(lines)
 
 
-def _wrong_controls(reader: SessionReader, sample: Sample) -> list[TextLine]:
+def _wrong_controls(reader: SessionReader, sample: Sample) -> list[doc.TextLine]:
     """Lay out the failed control that excluded a task, with its failing tests."""
-    lines: list[TextLine] = []
+    lines: list[doc.TextLine] = []
     for row in reader.candidates(sample.task.run_id, sample.task.id):
         if not row.control or not row.verdict:
             continue
         if row.verdict == "error" or (row.verdict == "passed") == (row.evaluator == "stub"):
             must = "must pass" if row.evaluator == "reference" else "must fail"
-            lines += [styled((f"{row.evaluator} {row.verdict}; it {must}.", "bad"), indent=2)]
+            lines += [doc.styled((f"{row.evaluator} {row.verdict}; it {must}.", "bad"), indent=2)]
             lines += [*_reason(row.verdict_reason), *_failures(reader, reader.failing_tests(row.id))]
     return lines
 
 
-def _reason(reason: str | None) -> list[TextLine]:
+def _reason(reason: str | None) -> list[doc.TextLine]:
     if not reason:
         return []
-    return [*(styled((part, "warn"), indent=2) for part in prepared(reason[:_MESSAGE]).split("\n")), TextLine("")]
+    return [
+        *(doc.styled((part, "warn"), indent=2) for part in doc.prepared(reason[:_MESSAGE]).split("\n")),
+        doc.TextLine(""),
+    ]
 
 
-def _failures(reader: SessionReader, rows: Sequence[FailingTestRow]) -> Iterator[TextLine]:
+def _failures(reader: SessionReader, rows: Sequence[FailingTestRow]) -> Iterator[doc.TextLine]:
     for row in rows[:_TESTS]:
-        yield styled((f"{_OUTCOMES.get(row.outcome, '✗')} {one_line(row.test_id, 400)}", "bad"), indent=2)
+        yield doc.styled((f"{_OUTCOMES.get(row.outcome, '✗')} {one_line(row.test_id, 400)}", "bad"), indent=2)
         trace = _traceback(reader, row.traceback_blob)
-        message = prepared(row.message[:_MESSAGE]).strip("\n")
+        message = doc.prepared(row.message[:_MESSAGE]).strip("\n")
         if message and message not in trace:
-            yield from (TextLine(f"  {part}", indent=4) for part in message.split("\n"))
+            yield from (doc.TextLine(f"  {part}", indent=4) for part in message.split("\n"))
         for part in trace.split("\n") if trace else ():
             wrong = part.startswith("E ") or _ERROR.match(part)
-            yield styled((f"  {part}", "bad" if wrong else "strong" if part.startswith(">") else ""), indent=4)
-        yield TextLine("")
+            yield doc.styled((f"  {part}", "bad" if wrong else "strong" if part.startswith(">") else ""), indent=4)
+        yield doc.TextLine("")
 
 
 def _traceback(reader: SessionReader, digest: str | None) -> str:
     if digest is None:
         return ""
-    text = prepared(reader.shown(digest, "this traceback", _TRACEBACK)).strip("\n")
+    text = doc.prepared(reader.shown(digest, "this traceback", _TRACEBACK)).strip("\n")
     return text + ("\n…" if reader.size(digest) > _TRACEBACK else "")
 
 
@@ -335,5 +325,5 @@ def _tests(sample: Sample) -> list[str]:
     return [str(test) for test in tests] if isinstance(tests, list) else []
 
 
-def _names(sample: Sample) -> list[TextLine]:
-    return [styled((f"  {one_line(test, 400)}", "dim"), indent=-1) for test in _tests(sample)[:1000]]
+def _names(sample: Sample) -> list[doc.TextLine]:
+    return [doc.styled((f"  {one_line(test, 400)}", "dim"), indent=-1) for test in _tests(sample)[:1000]]

@@ -20,18 +20,7 @@ from workbench.app.regeneration.findings_screen import (
 )
 from workbench.app.regeneration.sample_content import laid_out
 from workbench.app.regeneration.wording import short_name, test_name
-from workbench.app.toolkit.document import (
-    EMPTY,
-    TextLine,
-    code,
-    heading,
-    joined,
-    note,
-    of_lines,
-    plain,
-    prepared,
-    styled,
-)
+from workbench.app.toolkit import document as doc
 from workbench.app.toolkit.pane import Pane, TabLine
 from workbench.app.toolkit.plot import CurvePlot, PlotLine, bar
 from workbench.app.toolkit.workers import LiveLoader
@@ -228,48 +217,48 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
     """Load how a candidate fails a test (by default its leading one), and what it wrote."""
     task, candidate = reader.task(one.task), reader.candidate(one.id)
     if task is None or candidate is None:
-        return ("", note("This candidate is no longer in the session.")), ("", EMPTY)
+        return ("", doc.note("This candidate is no longer in the session.")), ("", doc.EMPTY)
     sample = Sample(task, candidate, candidate.sample)
     difference, docstring = (laid_out(reader, sample, tab) for tab in ("Diff", "Docstring"))
-    body = joined([difference, plain(""), heading("Docstring"), docstring])
+    body = doc.joined([difference, doc.plain(""), doc.heading("Docstring"), docstring])
     title = f"{one_line(one.function, 60)} · {one_line(one.group.evaluator, 40)} · sample {candidate.sample + 1}"
     failing = {row.test_id: row for row in reader.failing_tests(one.id)}
     row = failing.get(test or (one.lead.test if one.lead is not None else ""))
     if row is None:
         text = f"{VERDICTS.get(one.verdict, '?')} {one.verdict}: {one.reason or 'no test failed.'}"
-        return ("no failing test", note(prepared(text))), (title, body)
+        return ("no failing test", doc.note(doc.prepared(text))), (title, body)
     trace = reader.shown(row.traceback_blob, "this traceback", _TRACEBACK) if row.traceback_blob else ""
     found = source_of_test(text_of_test_file(reader, task, row.test_id), row.test_id, trace)
     if found is not None:
-        shown = replace(of_lines(_source(found, row, one)), numbered=True)
+        shown = replace(doc.of_lines(_source(found, row, one)), numbered=True)
     else:
-        said_lines = prepared(trace or row.message).split("\n")
-        lines = [styled((part, "bad" if part[:1].strip() else ""), indent=4) for part in said_lines]
-        shown = of_lines([styled((NO_SOURCE, "dim"), indent=4), TextLine(""), *lines])
+        said_lines = doc.prepared(trace or row.message).split("\n")
+        lines = [doc.styled((part, "bad" if part[:1].strip() else ""), indent=4) for part in said_lines]
+        shown = doc.of_lines([doc.styled((NO_SOURCE, "dim"), indent=4), doc.TextLine(""), *lines])
     return (one_line(row.test_id, 200), shown), (title, body)
 
 
-def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[TextLine]:
+def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[doc.TextLine]:
     """Lay out a test with line numbers; the failure message follows the asserting line."""
 
-    def message(below: str) -> Iterator[TextLine]:
+    def message(below: str) -> Iterator[doc.TextLine]:
         indent = " " * (len(below) - len(below.lstrip(" ")))
-        for part in "\n".join(prepared(text) for text in found.said or (row.message,)).split("\n"):
-            yield styled((f"{indent}E  {part}", "bad"), indent=4)
+        for part in "\n".join(doc.prepared(text) for text in found.said or (row.message,)).split("\n"):
+            yield doc.styled((f"{indent}E  {part}", "bad"), indent=4)
 
-    lines = code("\n".join(found.lines), "test.py").lines
+    lines = doc.code("\n".join(found.lines), "test.py").lines
     for number, line in enumerate(lines, found.first):
         here = number == found.asserting
         yield replace(line, number=number, fill="block" if here else "")
         if here:
             yield from message(line.text)
     if found.asserting not in range(found.first, found.first + len(lines)):
-        yield TextLine("")
+        yield doc.TextLine("")
         yield from message("")
     place = one.lead.place if one.lead is not None and one.lead.test == row.test_id else None
     if place is not None and place.path and place.path != found.path:
-        yield TextLine("")
-        yield styled((prepared(f"raised at {one_line(str(place), 200)}"), "warn"), indent=4)
+        yield doc.TextLine("")
+        yield doc.styled((doc.prepared(f"raised at {one_line(str(place), 200)}"), "warn"), indent=4)
 
 
 # -- the screen

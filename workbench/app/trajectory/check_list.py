@@ -12,18 +12,8 @@ from workbench.app.keys import key_of, with_keys
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import clean, one_line, plural
-from workbench.checking.verdicts import (
-    BlockResult,
-    CheckDamaged,
-    Checked,
-    ClaimResult,
-    Truth,
-    alarm,
-    from_json,
-    result_of,
-    shown_lines,
-    works,
-)
+from workbench.checking import verdicts
+from workbench.checking.verdicts import BlockResult, CheckDamaged, Checked, ClaimResult, Truth
 from workbench.results.works import counting
 
 if TYPE_CHECKING:
@@ -76,14 +66,14 @@ def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> l
         words[block.first].append("waiting" if waiting else str(block.verdict))
         for bad in () if waiting else block.alarming:
             words[bad.line].append(str(bad.verdict))
-            alarms[bad.line].append(alarm(bad))
+            alarms[bad.line].append(verdicts.alarm(bad))
         for part in block.parts if len(block.parts) > 1 and not waiting else ():
             words[part.line].append(str(part.verdict))
     for claim in checked.claims:
         claims[claim.line].append(claim)
         words[claim.line].append(str(claim.truth))
         if claim.truth is Truth.UNTRUE:
-            alarms[claim.line].append(alarm(claim))
+            alarms[claim.line].append(verdicts.alarm(claim))
     rows: list[CheckLine] = []
     for number, text in enumerate(clean(readme).splitlines(), 1):
         at = blocks.get(number, -1)
@@ -97,7 +87,7 @@ def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> l
         for claim in claims.get(number, ()):
             message = f"{claim.kind} {one_line(claim.text, 80)}: {claim.truth}"
             message += f" ({claim.reason})" if claim.reason else ""
-            message = alarm(claim) if claim.truth is Truth.UNTRUE else message
+            message = verdicts.alarm(claim) if claim.truth is Truth.UNTRUE else message
             rows.append(CheckLine(0, message, block=at, style=SIGNS[str(claim.truth)][1]))
     return rows
 
@@ -107,7 +97,7 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
         return CheckLine(0, text, block=at, style=style)
 
     def printed(one: BlockResult) -> Iterator[CheckLine]:
-        for line in shown_lines(one, _MOST_OUTPUT):
+        for line in verdicts.shown_lines(one, _MOST_OUTPUT):
             style = {"+": "passed", "-": "failed"}.get(line[:1], "dim")
             yield row(f"{'    ' if block.parts else ''}{clean(line)}", style)
 
@@ -152,7 +142,7 @@ def load_check(reader: SessionReader, state: TrialState) -> ShownCheck:
         return ShownCheck(readme, None, with_keys(never))
     row = (counting(rows) if rows[-1].state == "done" else None) or rows[-1]
     try:
-        checked = from_json(row.partial) if row.partial else result_of(reader, row)
+        checked = verdicts.from_json(row.partial) if row.partial else verdicts.result_of(reader, row)
     except CheckDamaged as error:
         return ShownCheck(readme, None, str(error))
     again = key_of("trajectory.check")
@@ -166,7 +156,7 @@ def load_check(reader: SessionReader, state: TrialState) -> ShownCheck:
     if row.state != "done" or checked is None:
         what = "cancelled" if row.state == "cancelled" else "interrupted"
         return ShownCheck(readme, checked, f"The check was {what}. {again} restarts it.")
-    return ShownCheck(readme, checked, works(checked).words(), works(checked).brief())
+    return ShownCheck(readme, checked, verdicts.works(checked).words(), verdicts.works(checked).brief())
 
 
 class CheckList(HeadedList):

@@ -16,20 +16,7 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from workbench.app.keys import with_keys
-from workbench.app.toolkit.document import (
-    PaneContent,
-    TextDocument,
-    TextLine,
-    TextRange,
-    code,
-    difference,
-    joined,
-    note,
-    of_page,
-    position,
-    prepared,
-    styled,
-)
+from workbench.app.toolkit import document as doc
 from workbench.app.toolkit.pane import COPIED_AT_MOST, ScrollTarget, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory import grounding_list as wording
@@ -58,7 +45,7 @@ class OutcomeContent:
     ``places`` are the marked items in it (line, from, to, item number), and ``why`` their grounding.
     """
 
-    document: TextDocument
+    document: doc.TextDocument
     readme: str = ""
     raw: bool = False
     places: tuple[tuple[int, int, int, int], ...] = ()
@@ -81,9 +68,11 @@ def load_outcome(
     if tab == DIFFERENCE:
         return OutcomeContent(_difference(reader, state))
     if tab == CHECK:
-        return OutcomeContent(note(""), check=load_check(reader, state))
+        return OutcomeContent(doc.note(""), check=load_check(reader, state))
     if tab in {GROUNDING, EXPLORATION}:
-        return OutcomeContent(wording.exploration(why) if why is not None else note("Loading the grounding…"), why=why)
+        return OutcomeContent(
+            wording.exploration(why) if why is not None else doc.note("Loading the grounding…"), why=why
+        )
     readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
         return OutcomeContent(_no_readme(state), why=why)
@@ -114,37 +103,37 @@ def _step_finder(state: TrialState) -> markdown.StepOf:
     return step_of
 
 
-def _no_readme(state: TrialState) -> TextDocument:
+def _no_readme(state: TrialState) -> doc.TextDocument:
     if state_of(state) in {"queued", "running"}:
-        return note("No README yet: the agent writes it in its last step.")
+        return doc.note("No README yet: the agent writes it in its last step.")
     if texts := why_not(state, "a README was written"):
-        return note(*texts)
+        return doc.note(*texts)
     if state.trial.parsed == 0:
-        return note(
+        return doc.note(
             "The last answer could not be parsed, so there is no README.", "The Raw tab of the last step shows it."
         )
     if state.trial.readme_blob is None:
-        return note("The imported file has no README for this trial.")
-    return note("The agent submitted an empty README.")
+        return doc.note("The imported file has no README for this trial.")
+    return doc.note("The agent submitted an empty README.")
 
 
-def _metadata(reader: SessionReader, state: TrialState, limit: int) -> TextDocument:
+def _metadata(reader: SessionReader, state: TrialState, limit: int) -> doc.TextDocument:
     text = reader.shown(state.trial.metadata_blob, f"the metadata of trial {state.trial.id}", limit)
     if not text.strip():
         done = state_of(state) == "done"
-        return note(
+        return doc.note(
             "The agent submitted no metadata." if done else "No metadata yet: the agent writes it in its last step."
         )
     try:
         decoded = json.loads(text)
     except (ValueError, RecursionError):
-        return code(text, "metadata.txt", cut=cut_of(reader.size(state.trial.metadata_blob), limit))
-    document = code(json.dumps(decoded, indent=2, ensure_ascii=False), "metadata.json")
+        return doc.code(text, "metadata.txt", cut=cut_of(reader.size(state.trial.metadata_blob), limit))
+    document = doc.code(json.dumps(decoded, indent=2, ensure_ascii=False), "metadata.json")
     if isinstance(decoded, dict) and decoded:
         return document
     kind = "an empty object" if decoded == {} else f"{_kind(decoded)}, not an object"
-    warning = styled((f"! The metadata is {kind}; schema.org requires keys and values.", "warn"), indent=2)
-    return TextDocument((warning, TextLine(""), *document.lines), document.text)
+    warning = doc.styled((f"! The metadata is {kind}; schema.org requires keys and values.", "warn"), indent=2)
+    return doc.TextDocument((warning, doc.TextLine(""), *document.lines), document.text)
 
 
 def _kind(value: object) -> str:
@@ -152,16 +141,16 @@ def _kind(value: object) -> str:
     return "nothing (null)" if value is None else names.get(type(value), "something else")
 
 
-def locate(document: TextDocument, readme: str, start: int, end: int) -> list[tuple[int, int, int]]:
+def locate(document: doc.TextDocument, readme: str, start: int, end: int) -> list[tuple[int, int, int]]:
     """Return where characters ``start`` to ``end`` of the README are shown, as (line, from, to).
 
     In the source view this is exact. In the rendered view a line that contains the text is marked there, any other
     line of the span as a whole.
     """
-    first, first_column = position(readme, start)
-    last, last_column = position(readme, max(start, end))
+    first, first_column = doc.position(readme, start)
+    last, last_column = doc.position(readme, max(start, end))
     found: list[tuple[int, int, int]] = []
-    wanted = prepared(readme[start:end]).strip("#*`_ ")
+    wanted = doc.prepared(readme[start:end]).strip("#*`_ ")
     for index, line in enumerate(document.lines):
         if line.source < 0 or line.source_end <= first or line.source > last or not line.text:
             continue
@@ -176,14 +165,14 @@ def locate(document: TextDocument, readme: str, start: int, end: int) -> list[tu
     return found
 
 
-def _difference(reader: SessionReader, state: TrialState) -> TextDocument:
+def _difference(reader: SessionReader, state: TrialState) -> doc.TextDocument:
     """Lay out the comparison with the previous trial, as ``workbench compare`` does, and a diff of the READMEs."""
     from workbench.comparison.trials import read_trials
     from workbench.pages.comparison import comparison_page
 
     if state.place.previous is None:
         again = with_keys("Press {trajectory.rerun} to rerun it and compare.")
-        return note("This is the first trial of its case in this session.", again)
+        return doc.note("This is the first trial of its case in this session.", again)
     found = read_trials((reader, state.place.previous), (reader, state.trial.id))
     whole = comparison_page([found])
     parts = [*whole.lead, *(part for one in whole.sections for part in (page.Heading(one.title), *one.parts))]
@@ -196,7 +185,7 @@ def _difference(reader: SessionReader, state: TrialState) -> TextDocument:
         page.Heading("README", text),
         *(page.Note(f"Only the beginning of {one.title} is compared.") for one in readmes if one.cut),
     ]
-    return joined([of_page(parts), difference(diff)])
+    return doc.joined([doc.of_page(parts), doc.difference(diff)])
 
 
 class OutcomePane(TabbedText):
@@ -211,7 +200,7 @@ class OutcomePane(TabbedText):
         self.why: Why | None = None
         self._why_of: tuple[object, ...] = ()  # the inputs of `why`
         self._now: tuple[SessionReader, TrialState] | None = None
-        self._outcome = OutcomeContent(note(""))
+        self._outcome = OutcomeContent(doc.note(""))
         self._step = 0
 
     def compose(self) -> ComposeResult:
@@ -242,18 +231,18 @@ class OutcomePane(TabbedText):
         self._now = (reader, state)
         self._ask()
 
-    def reading_all(self) -> Callable[[], TextDocument] | None:
+    def reading_all(self) -> Callable[[], doc.TextDocument] | None:
         if self._now is None:
             return None
         (reader, state), tab = self._now, self.tab
         return lambda: load_outcome(reader, state, tab, raw=True, limit=COPIED_AT_MOST).document
 
-    def subject(self) -> PaneContent:
+    def subject(self) -> doc.PaneContent:
         tab = self.tab
         if tab == CHECK:
-            return PaneContent("the check", self.checks.plain_text(), ".txt")
+            return doc.PaneContent("the check", self.checks.plain_text(), ".txt")
         suffix = {README: ".md", METADATA: ".json"}.get(tab, ".diff")
-        return PaneContent(tab, self.text.document.text, suffix, self.whole)
+        return doc.PaneContent(tab, self.text.document.text, suffix, self.whole)
 
     def toggle_raw(self) -> None:
         self.raw = not self.raw
@@ -281,7 +270,9 @@ class OutcomePane(TabbedText):
         found = self.why.grounding if self.why is not None else None
         if found is not None and (places := self._outcome.places):
             mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
-            self.text.highlight([TextRange(line, start, end) for line, start, end, number in places if number in mine])
+            self.text.highlight(
+                [doc.TextRange(line, start, end) for line, start, end, number in places if number in mine]
+            )
 
     def _ask(self) -> None:
         if self._now is None:
@@ -329,7 +320,7 @@ class OutcomePane(TabbedText):
             self.text.show(found.document, keep_place=key[:3] == self.loader.shown_key[:3])
             self._highlight()
 
-        self.load(key, work, show, lambda sentence: OutcomeContent(note(sentence)))
+        self.load(key, work, show, lambda sentence: OutcomeContent(doc.note(sentence)))
 
     def _show_instead(self, here: Widget) -> None:
         """Show a text or list instead of the others, and move the focus to it."""
@@ -346,7 +337,7 @@ class OutcomePane(TabbedText):
             super().bring_into_sight(target)
         elif readme := self._outcome.readme:
             document = self._outcome.document
-            marks = [TextRange(*place) for place in locate(document, readme, *target.span)]
+            marks = [doc.TextRange(*place) for place in locate(document, readme, *target.span)]
             self.text.mark_evidence(marks)
             if not marks:
-                self.text.go_to(document.line_at(position(readme, target.span[0])[0]))
+                self.text.go_to(document.line_at(doc.position(readme, target.span[0])[0]))

@@ -13,21 +13,7 @@ from textual.app import ComposeResult
 
 from workbench.agents.protocol import split_answer
 from workbench.app.keys import key_of
-from workbench.app.toolkit.document import (
-    COLOURED_AT_FIRST,
-    COLOURED_AT_MOST,
-    PaneContent,
-    TextDocument,
-    TextLine,
-    code,
-    heading,
-    joined,
-    note,
-    of_lines,
-    of_page,
-    plain,
-    styled,
-)
+from workbench.app.toolkit import document as doc
 from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.trial_state import TrialState, waiting_for, why_not
@@ -58,7 +44,7 @@ class StepContent:
     """The document of a tab; ``empty`` names the tabs without content."""
 
     tab: str
-    document: TextDocument
+    document: doc.TextDocument
     empty: frozenset[str] = frozenset()
     wholly_coloured: bool = True
 
@@ -68,7 +54,7 @@ def load_content(
     step: StepRow,
     wanted: str | None,
     limit: int = SHOWN_AT_FIRST,
-    coloured: int = COLOURED_AT_FIRST,
+    coloured: int = doc.COLOURED_AT_FIRST,
     *,
     remarks: Sequence[str] = (),
 ) -> StepContent:
@@ -91,55 +77,55 @@ def load_content(
     order = {"tool": ("Observation",), "plan": ("Thought",), "invalid": ("Thought", "Raw")}.get(step.kind, ())
     tab = next((one for one in (wanted, *order) if one and one not in empty), "Action")
     if tab == "Thought":
-        document = plain(thought)
+        document = doc.plain(thought)
     elif tab == "Observation":
         size = step.observation_size or reader.size(step.observation_blob)
         text = reader.shown(step.observation_blob, f"the observation of {_named(step)}", limit)
         path = {"read_file": step.target, "list_directory": "list.json"}.get(step.action, "")
-        document = code(text, "" if text.startswith("Error:") else path, cut=cut_of(size, limit), coloured=coloured)
+        document = doc.code(text, "" if text.startswith("Error:") else path, cut=cut_of(size, limit), coloured=coloured)
     elif tab == "Prompt":
         document = _prompt(reader, step, limit)
     elif tab == "Raw":
         document = _raw(reader, step, answer, limit)
     else:
         document = _action(step, action)
-    whole = tab != "Observation" or min(len(document.text), COLOURED_AT_MOST) <= coloured
+    whole = tab != "Observation" or min(len(document.text), doc.COLOURED_AT_MOST) <= coloured
     if step.problem and tab in {"Thought", "Action", "Observation"}:
         sign, style = ("!", "invalid") if step.kind == "invalid" else ("✗", "bad")
-        problem = styled((f"{sign} {step.problem}", style), indent=2)
+        problem = doc.styled((f"{sign} {step.problem}", style), indent=2)
         text = f"{problem.text}\n{document.text}".strip() if tab == "Action" else document.text
-        document = TextDocument((problem, TextLine(""), *document.lines), text, document.cut)
+        document = doc.TextDocument((problem, doc.TextLine(""), *document.lines), text, document.cut)
     if remarks:
-        above = [styled((f"✎ {one_line(text, 2000)}", "notice"), indent=2) for text in remarks]
-        document = replace(document, lines=(*above, TextLine(""), *document.lines))
+        above = [doc.styled((f"✎ {one_line(text, 2000)}", "notice"), indent=2) for text in remarks]
+        document = replace(document, lines=(*above, doc.TextLine(""), *document.lines))
     return StepContent(tab, document, empty, whole)
 
 
-def _action(step: StepRow, action: str) -> TextDocument:
+def _action(step: StepRow, action: str) -> doc.TextDocument:
     if step.kind == "error":
-        return note("No answer was received, so there is no action.", "Raw lists the attempts.")
-    title = heading(step.action, step.target)
+        return doc.note("No answer was received, so there is no action.", "Raw lists the attempts.")
+    title = doc.heading(step.action, step.target)
     if not action:
-        return joined([title, note("", "The answer has no action; Raw shows it.")])
+        return doc.joined([title, doc.note("", "The answer has no action; Raw shows it.")])
     try:
         decoded = json.loads(action, strict=False)
     except (ValueError, RecursionError):
-        return joined([title, note(""), code(action, "action.txt")])
-    long_texts: list[TextDocument] = []
+        return doc.joined([title, doc.note(""), doc.code(action, "action.txt")])
+    long_texts: list[doc.TextDocument] = []
     if isinstance(decoded, dict) and isinstance(decoded.get("kwargs"), dict):
         decoded["kwargs"] = {key: _shortened(key, value, long_texts) for key, value in decoded["kwargs"].items()}
-    pretty = code(json.dumps(decoded, indent=2, ensure_ascii=False), "action.json")
-    bare = TextDocument(
-        tuple(TextLine(line.text, line.spans, indent=line.indent) for line in pretty.lines), pretty.text
+    pretty = doc.code(json.dumps(decoded, indent=2, ensure_ascii=False), "action.json")
+    bare = doc.TextDocument(
+        tuple(doc.TextLine(line.text, line.spans, indent=line.indent) for line in pretty.lines), pretty.text
     )
-    return joined([title, note(""), bare, *long_texts])
+    return doc.joined([title, doc.note(""), bare, *long_texts])
 
 
-def _shortened(key: str, value: Any, long_texts: list[TextDocument]) -> Any:
+def _shortened(key: str, value: Any, long_texts: list[doc.TextDocument]) -> Any:
     """Move a long text out of the JSON, where it would be one endless line."""
     if not isinstance(value, str) or len(value) < 200:
         return value
-    long_texts += [note(""), heading(key, f"{len(value):,} characters"), plain(value)]
+    long_texts += [doc.note(""), doc.heading(key, f"{len(value):,} characters"), doc.plain(value)]
     return f"… {len(value):,} characters, below"
 
 
@@ -154,29 +140,31 @@ def _with_more(text: str) -> str:
 
 def _message(
     reader: SessionReader, role: str, detail: str, digest: str, size: int, room: int
-) -> tuple[list[TextDocument], int]:
+) -> tuple[list[doc.TextDocument], int]:
     """Return a message under its role, and the number of bytes shown."""
     behind = "  ".join(filter(None, (size_of(size), detail)))
-    title = of_lines([styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
+    title = doc.of_lines([doc.styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
     text = reader.shown(digest, "a message of a request", room)
     shown = len(text.encode("utf-8", "replace"))
-    return [note(""), title, plain(text, cut=cut_of(size, shown) if size > shown + 8 else None)], shown
+    return [doc.note(""), title, doc.plain(text, cut=cut_of(size, shown) if size > shown + 8 else None)], shown
 
 
-def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> TextDocument:
+def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> doc.TextDocument:
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
-        return joined([note("The call of this step is not in the session; this is the answer.", ""), plain(answer)])
-    parts = [_facts(call), note("", "See Prompt for the messages sent.")]
+        return doc.joined(
+            [doc.note("The call of this step is not in the session; this is the answer.", ""), doc.plain(answer)]
+        )
+    parts = [_facts(call), doc.note("", "See Prompt for the messages sent.")]
     if call.error:
-        parts += [note(""), heading("error", call.error_kind or ""), plain(call.error, style="bad")]
+        parts += [doc.note(""), doc.heading("error", call.error_kind or ""), doc.plain(call.error, style="bad")]
     text = ("reasoning", "", call.reasoning_blob), ("answer", call.finish_reason or "", call.answer_blob)
     for role, detail, blob in text:
         parts += _message(reader, role, detail, blob, reader.size(blob), limit)[0] if blob else []
-    return joined(parts)
+    return doc.joined(parts)
 
 
-def _facts(call: CallRow) -> TextDocument:
+def _facts(call: CallRow) -> doc.TextDocument:
     other = f" (answered by {call.answered_by})" if call.answered_by not in (None, call.model) else ""
     tokens = "–"
     if call.prompt_tokens is not None:
@@ -190,7 +178,7 @@ def _facts(call: CallRow) -> TextDocument:
     if isinstance(settings, dict):
         pairs = [f"{key} {value}" for key, value in settings.items() if value not in (None, [], "")]
         settings = " · ".join(pairs) or "the provider's defaults"
-    return of_page([page.Facts((
+    return doc.of_page([page.Facts((
         ("model", f"{call.model}{other}"),
         ("settings", str(settings)),
         ("tokens", tokens),
@@ -205,32 +193,32 @@ def _named(step: StepRow) -> str:
     return f"step {step.number} of trial {step.trial_id}"
 
 
-def _prompt(reader: SessionReader, step: StepRow, limit: int) -> TextDocument:
+def _prompt(reader: SessionReader, step: StepRow, limit: int) -> doc.TextDocument:
     sent = read_sent(reader, step)
     if sent is None:
-        return note("No request is recorded for this step: nothing was sent to a model.")
+        return doc.note("No request is recorded for this step: nothing was sent to a model.")
     if not sent.parts:
-        return note("The messages of this request cannot be read.")
+        return doc.note("The messages of this request cannot be read.")
     parts, room, ordered = [_table(sent)], limit, sorted(sent.parts, key=lambda part: not part.new)
     for at, part in enumerate(ordered):
         if room <= 0:
-            parts += [note(""), plain(_with_more(f"{plural(len(ordered) - at, 'more part')}."), style="notice")]
+            parts += [doc.note(""), doc.plain(_with_more(f"{plural(len(ordered) - at, 'more part')}."), style="notice")]
             break
         first = not at or ordered[at - 1].new is not part.new
         if first and part.new:
             since = f"new since step {sent.previous}" if sent.previous is not None else "the first request"
-            parts += [note(""), heading(since)]
+            parts += [doc.note(""), doc.heading(since)]
         elif first:
-            parts += [note(""), heading("as before")]
+            parts += [doc.note(""), doc.heading("as before")]
         role, most = one_line(part.role, 20), min(room, part.size + 400)
         more, shown = _message(reader, role, _name_of(part), part.digest, part.size, most)
         parts += more[first:]  # the first one directly follows its heading
         room -= shown
-    document = joined(parts)
+    document = doc.joined(parts)
     return replace(document, cut="…") if room <= 0 else document
 
 
-def _table(sent: Sent) -> TextDocument:
+def _table(sent: Sent) -> doc.TextDocument:
     """Return the composition of a prompt: totals, and a row per part."""
     known = sent.tokens
     whole = f"{known:,} tokens sent" if known is not None else "the tokens of this request were not recorded"
@@ -242,22 +230,22 @@ def _table(sent: Sent) -> TextDocument:
     texts = ["The provider counts the total; ≈ estimates a part from its share of the bytes added."]
     if sent.shape:
         texts.append(f"The answer was constrained by a grammar of {size_of(sent.shape)}.")
-    lines = [styled((whole, "heading"), *((f" · {one}", "") for one in more), indent=2)]
-    lines += [styled((one, "dim"), indent=2) for one in texts]
-    lines += [TextLine(""), styled((f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim"), indent=-1)]
+    lines = [doc.styled((whole, "heading"), *((f" · {one}", "") for one in more), indent=2)]
+    lines += [doc.styled((one, "dim"), indent=2) for one in texts]
+    lines += [doc.TextLine(""), doc.styled((f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim"), indent=-1)]
     left_out = max(0, len(sent.parts) - _MOST_ROWS)
     if left_out:
-        lines.append(styled((f"  … {left_out:,} earlier parts", "dim"), indent=-1))
+        lines.append(doc.styled((f"  … {left_out:,} earlier parts", "dim"), indent=-1))
     for part in sent.parts[left_out:]:
         lines.append(_row(part, "+" if part.new else " ", "strong" if part.new else ""))
     lines += [_row(part, "−", "dim", " no longer sent") for part in sent.dropped[-_MOST_ROWS:]]
-    return of_lines(lines)
+    return doc.of_lines(lines)
 
 
-def _row(part: SentPart, sign: str, style: str, more: str = "") -> TextLine:
+def _row(part: SentPart, sign: str, style: str, more: str = "") -> doc.TextLine:
     tokens = "–" if part.tokens is None else f"{'' if part.exact else '≈ '}{part.tokens:,.0f}"
     text = f"{sign} {_name_of(part) + more:<{_NAME}}{tokens:>{_TOKENS}}{size_of(part.size):>9}"
-    return styled((text, style), indent=-1)
+    return doc.styled((text, style), indent=-1)
 
 
 def _name_of(part: SentPart) -> str:
@@ -287,7 +275,7 @@ class ContentPane(TabbedText):
         texts = why_not(state, "the first step") or ("The trial has no steps.",)
         if waiting := waiting_for(state, waited):
             texts = f"{waiting[:1].upper()}{waiting[1:]}", "Steps appear here as the agent takes them."
-        self.text.show(note(*texts))
+        self.text.show(doc.note(*texts))
 
     def show_step(self, reader: SessionReader, state: TrialState, step: StepRow) -> None:
         if self._now is None or self._now[2].number != step.number or self._now[1].trial.id != state.trial.id:
@@ -299,18 +287,18 @@ class ContentPane(TabbedText):
         )
         self._ask()
 
-    def reading_all(self) -> Callable[[], TextDocument] | None:
+    def reading_all(self) -> Callable[[], doc.TextDocument] | None:
         if self._now is None:
             return None
         reader, _, step = self._now
         tab = self.tab
         return lambda: load_content(reader, step, tab, COPIED_AT_MOST).document
 
-    def subject(self) -> PaneContent:
+    def subject(self) -> doc.PaneContent:
         step, tab = self._now[2] if self._now is not None else None, self.tab
         named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
         of = f"the {tab.lower()} of step {step.number}" if step is not None else "the step"
-        return PaneContent(of, self.text.document.text, named if named[1:].isalnum() else ".txt", self.whole)
+        return doc.PaneContent(of, self.text.document.text, named if named[1:].isalnum() else ".txt", self.whole)
 
     @property
     def is_cut(self) -> bool:
@@ -337,13 +325,13 @@ class ContentPane(TabbedText):
 
         def colour() -> None:
             if key == self.loader.requested_key and self.loader.idle:
-                self.loader.ask(partial(read, coloured=COLOURED_AT_MOST), coloured)
+                self.loader.ask(partial(read, coloured=doc.COLOURED_AT_MOST), coloured)
 
         def coloured(loaded: StepContent) -> None:
             if key == self.loader.requested_key:
                 self.text.recolour(loaded.document)
 
-        self.load(key, read, show, lambda sentence: StepContent(wanted or self.tab, note(sentence)))
+        self.load(key, read, show, lambda sentence: StepContent(wanted or self.tab, doc.note(sentence)))
 
 
 def _took(step: StepRow) -> str:
