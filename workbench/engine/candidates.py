@@ -74,7 +74,7 @@ class Candidates:
         self._done = {kind: done for kind, (done, _) in counts.items()}
         self._total = {kind: total for kind, (_, total) in counts.items()}
         for kind in (True, False):
-            self._told(kind)
+            self._report_progress(kind)
         for work in controls:
             self._gates.setdefault(work.item.id, _Gate()).waiting += 1
         to_ask: asyncio.Queue[Work] = asyncio.Queue()
@@ -87,7 +87,7 @@ class Candidates:
             asking = [group.create_task(self._asker(to_ask)) for _ in range(min(askers, len(others)))]
             group.create_task(self._closer(asking, testers))
         for kind in (True, False):
-            self._told(kind, end=True)
+            self._report_progress(kind, end=True)
 
     async def _closer(self, asking: Sequence[asyncio.Task[None]], testers: Sequence[object]) -> None:
         for gate in self._gates.values():
@@ -126,10 +126,10 @@ class Candidates:
                 if by_model:
                     self._set(work, state="asking")
                 began = time.monotonic()
-                given = await evaluator.respond(work.item, work.id, work.sample)
+                response = await evaluator.respond(work.item, work.id, work.sample)
                 self._failed_in_a_row = self._lasting_in_a_row = 0
-                work.extraction = given.extraction
-                self._answered(work, given, time.monotonic() - began if by_model else None)
+                work.extraction = response.extraction
+                self._answered(work, response, time.monotonic() - began if by_model else None)
         except (SessionError, MissingKey):
             raise
         except WorkbenchError as error:
@@ -183,31 +183,31 @@ class Candidates:
         )
         self._set(work, state="testing")
         report = await self._pool.run(job)
-        look = None
+        recheck = None
         if report.suspicious and report.passed and report.route is not Route.COLD:
             cold = await self._pool.run(replace(job, route=Route.COLD))
-            look = Recheck("suspicious", report.verdict, cold)
+            recheck = Recheck("suspicious", report.verdict, cold)
             suspicious = tuple(dict.fromkeys((*report.suspicious, *cold.suspicious)))
             doubtful = (cold.doubtful or report.doubtful) if cold.passed else ""
             report = replace(cold, suspicious=suspicious, doubtful=doubtful)
-        self._verdict(work, report, look)
+        self._verdict(work, report, recheck)
 
     # -- what is written
 
     def _set(self, work: Work, **values: object) -> None:
         self._writer.update("candidates", {"id": work.id}, values)
 
-    def _answered(self, work: Work, given: EvaluatorResponse, seconds: float | None) -> None:
-        answer, extraction, blob = given.answer, given.extraction, self._writer.blob
+    def _answered(self, work: Work, response: EvaluatorResponse, seconds: float | None) -> None:
+        answer, extraction, blob = response.answer, response.extraction, self._writer.blob
         with self._writer.transaction():
             self._set(
                 work,
                 state="testing",
-                call_id=given.call,
-                answer_blob=None if given.text is None else blob(given.text),
+                call_id=response.call,
+                answer_blob=None if response.text is None else blob(response.text),
                 body_blob=None if extraction.body is None else blob(extraction.body),
                 notes=json.dumps(extraction.notes, ensure_ascii=False) if extraction.notes else None,
-                repairs=None if given.text is None else len(extraction.repairs),
+                repairs=None if response.text is None else len(extraction.repairs),
                 **self._evaluators.billed(work.id),
                 asked_s=seconds if answer is None or answer.source == "replay" else answer.latency_s,
             )
@@ -215,8 +215,8 @@ class Candidates:
     def _read_again(self, work: Work, extraction: Extraction) -> Extraction:
         """Store the body extracted now: the rules may have changed since the answer, and the verdict is about this body."""
         with self._writer.transaction() as connection:
-            kept = connection.execute("SELECT notes FROM candidates WHERE id = ?", (work.id,)).fetchone()[0]
-            cut = [note for note in CUT.values() if note in (kept or "")]  # only the call said this
+            notes = connection.execute("SELECT notes FROM candidates WHERE id = ?", (work.id,)).fetchone()[0]
+            cut = [note for note in CUT.values() if note in (notes or "")]  # only the call said this
             extraction = replace(extraction, notes=(*extraction.notes, *cut))
             self._set(
                 work,
@@ -226,7 +226,7 @@ class Candidates:
             )
         return extraction
 
-    def _verdict(self, work: Work, report: Report, look: Recheck | None = None) -> None:
+    def _verdict(self, work: Work, report: Report, recheck: Recheck | None = None) -> None:
         gate = self._gates.get(work.item.id) if work.decides else None
         # An error of the Workbench says nothing about the candidate: its verdict stays.
         failed_again = report.verdict is Verdict.ERROR and is_counted(work.former)
@@ -235,12 +235,12 @@ class Candidates:
                 self._set(work, state="queued")
                 self.not_again[work.id] = report.detail
             else:
-                write_verdict(self._writer, work.id, report, look)
+                write_verdict(self._writer, work.id, report, recheck)
             if gate is not None:
                 gate.waiting -= 1
                 gate.excluded = decide_task(self._writer, work.item.id)
         if failed_again:
-            self._told(work.control)
+            self._report_progress(work.control)
         else:
             self._count(work)
         if gate is not None and gate.waiting == 0:
@@ -248,9 +248,9 @@ class Candidates:
 
     def _count(self, work: Work) -> None:
         self._done[work.control] += 1
-        self._told(work.control)
+        self._report_progress(work.control)
 
-    def _told(self, control: bool, *, end: bool = False) -> None:
+    def _report_progress(self, control: bool, *, end: bool = False) -> None:
         name = "controls" if control else "candidates"
         total = self._total[control]
         state = "done" if end or self._done[control] >= total else "running"

@@ -21,8 +21,8 @@ from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.rows import CheckRow, RunRow
 
 PAGE = "README.md"
-_TOLD_SECONDS = 0.4
-_TELLING_SHARE = 0.05
+_WRITE_SECONDS = 0.4
+_WRITING_SHARE = 0.05
 """Maximum share of the time for writing progress: with 5,000 blocks each write has 1.5 MB."""
 
 
@@ -59,12 +59,12 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
     began = time.monotonic()
     text, root, before = await asyncio.to_thread(_ready, writer.path, row)
     page = parse_page(text, PAGE)
-    teller = _CheckProgress(writer, row)
+    progress = _CheckProgress(writer, row)
     asked = CheckOptions(
-        run=bool(row.executed), seconds=row.step_seconds, last=row.rerun_block, on_progress=teller.stage
+        run=bool(row.executed), seconds=row.step_seconds, last=row.rerun_block, on_progress=progress.stage
     )
     if row.rerun_block is None:  # with one block to rerun the former check stays visible
-        asked = replace(asked, on_known=teller.known)
+        asked = replace(asked, on_known=progress.known)
     checked = await check_pages(root, [page], asked)
     if (
         row.rerun_block is not None
@@ -112,14 +112,14 @@ class _CheckProgress:
 
     def __init__(self, writer: SessionWriter, row: CheckRow) -> None:
         self._writer, self._key = writer, key_of(row)
-        self._told, self._pause = 0.0, _TOLD_SECONDS
+        self._written_at, self._pause = 0.0, _WRITE_SECONDS
 
     def stage(self, line: str) -> None:
         self._writer.set_check(self._key, problem=f"{line}…")
 
     def known(self, checked: CheckResult) -> None:
         began = time.monotonic()
-        if not checked.waiting or began - self._told > self._pause:
+        if not checked.waiting or began - self._written_at > self._pause:
             self._writer.set_check(self._key, partial=to_json(checked))
-            self._told = time.monotonic()
-            self._pause = max(_TOLD_SECONDS, (self._told - began) / _TELLING_SHARE)
+            self._written_at = time.monotonic()
+            self._pause = max(_WRITE_SECONDS, (self._written_at - began) / _WRITING_SHARE)

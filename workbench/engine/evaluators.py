@@ -157,18 +157,18 @@ class SamplesEvaluator:
 
     def ignored(self, known: Collection[str]) -> str:
         """Return warnings about unreadable lines and lines that name none of the ``known`` tasks."""
-        told = [f"{problem}; it was ignored." for problem in self._unreadable[:1]]
+        warnings = [f"{problem}; it was ignored." for problem in self._unreadable[:1]]
         if (more := len(self._unreadable) - 1) > 0:
-            told.append(f"{more:,} more of its lines cannot be read.")
-        strange = {task: len(lines) for task, lines in self._of.items() if task not in known}
-        if not strange:
-            return " ".join(told)
-        count = sum(strange.values())
+            warnings.append(f"{more:,} more of its lines cannot be read.")
+        unknown = {task: len(lines) for task, lines in self._of.items() if task not in known}
+        if not unknown:
+            return " ".join(warnings)
+        count = sum(unknown.values())
         lines = f"{count} line{'s name' if count > 1 else ' names'} no task here and"
-        told.append(
-            f"{self._path.name}: {lines} {'were' if count > 1 else 'was'} ignored, the first {next(iter(strange))!r}."
+        warnings.append(
+            f"{self._path.name}: {lines} {'were' if count > 1 else 'was'} ignored, the first {next(iter(unknown))!r}."
         )
-        return " ".join(told)
+        return " ".join(warnings)
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
         """Return the body of the file. Raises WorkbenchError: the sample is gone."""

@@ -143,8 +143,8 @@ class Improvement:
         self.check()
         with SessionReader(self._session) as reader:
             row = reader.run(order.run)
-            if said := refusal(reader, order):
-                raise UsageError(said)
+            if reason := refusal(reader, order):
+                raise UsageError(reason)
             if is_finished(reader, order):
                 return order
         self._left()
@@ -194,7 +194,7 @@ class Improvement:
             with SessionWriter(self._session) as writer:
                 writer.update("improvements", {"id": self._id, "state": "queued"}, {"state": "running"})
 
-    def tell(self, attempt: DocstringAttempt) -> None:
+    def record(self, attempt: DocstringAttempt) -> None:
         state = "accepted" if attempt.is_kept else "testing" if attempt.docstring else "asking"
         state = "refused" if attempt.refusal else state
         key = (attempt.task.id, attempt.number)
@@ -274,7 +274,7 @@ class Improvement:
     def _ask(self, run: str, proposals: Sequence[_Proposal], number: int) -> None:
         limit = self.begin(f"docstrings of attempt {number}", run)
         for one in proposals:
-            self.tell(DocstringAttempt(one.task, number))
+            self.record(DocstringAttempt(one.task, number))
         with SessionWriter(self._session) as writer, SessionReader(self._session) as reader:
             row = reader.run(run)
             assert row is not None
@@ -282,7 +282,7 @@ class Improvement:
 
             async def ask(gateway: Gateway, one: _Proposal, request: Request) -> None:
                 one.attempts.append(self._judged(one, number, await _answer(gateway, request)))
-                self.tell(one.last)
+                self.record(one.last)
 
             async def ask_all() -> None:
                 gateway, _ = gateway_for(writer, row, limit, load())
@@ -353,11 +353,11 @@ class Improvement:
             share = share_of(seen[row_id(one.task)], range(base.samples))
             one.attempts[-1] = replace(one.last, run=order.run, seen=share)
             if (share.at(1) or 0.0) <= (one.seen.at(1) or 0.0):
-                said = f"of the samples {one.seen.words} passed before, {share.words} now"
-                one.refuse(Refusal("seen samples", said))
+                reason = f"of the samples {one.seen.words} passed before, {share.words} now"
+                one.refuse(Refusal("seen samples", reason))
             else:
                 better.append(one)
-            self.tell(one.last)
+            self.record(one.last)
         if not better:
             return
         stage = f"held-out samples, attempt {number}"
@@ -389,12 +389,12 @@ class Improvement:
     def _keep(self, attempt: DocstringAttempt) -> None:
         text = f"docstring by {self._plan.writer}: {attempt.words}"
         with SessionWriter(self._session) as writer, writer.transaction() as connection:
-            there = connection.execute(
+            existing = connection.execute(
                 "SELECT 1 FROM annotations WHERE item = ? AND text = ?", (attempt.task.id, text)
             ).fetchone()
-            if there is None:
+            if existing is None:
                 writer.annotate(attempt.task.id, text)
-        self.tell(attempt)
+        self.record(attempt)
 
 
 async def _answer(gateway: Gateway, request: Request) -> str | Refusal:

@@ -97,10 +97,10 @@ def add_source(connection: sqlite3.Connection, source: str) -> Counts:
 
     Returns by table the number of added and of existing rows.
     """
-    given, before = counts(connection, "src"), counts(connection, "main")
+    in_source, before = counts(connection, "src"), counts(connection, "main")
     _SourceMerger(connection, source).add()
     after = counts(connection, "main")
-    return {table: (after[table] - before[table], given[table] - after[table] + before[table]) for table in COUNTED}
+    return {table: (after[table] - before[table], in_source[table] - after[table] + before[table]) for table in COUNTED}
 
 
 def counts(connection: sqlite3.Connection, schema: str) -> dict[str, int]:
@@ -211,7 +211,7 @@ class _SourceMerger:
     # -- new ids
 
     def _name_runs(self) -> None:
-        taken = {row["id"]: (row["kind"], row["created_at"]) for row in self._rows("main.runs")}
+        existing = {row["id"]: (row["kind"], row["created_at"]) for row in self._rows("main.runs")}
         mine: dict[str, Counter[str]] = {}
         for ours, theirs in self._db.execute(
             "SELECT main.tasks.run_id, src.tasks.run_id FROM src.tasks JOIN main.tasks USING (id)"
@@ -219,11 +219,11 @@ class _SourceMerger:
             mine.setdefault(theirs, Counter())[ours] += 1
         for row in self._rows("src.runs", "ORDER BY created_at, id"):
             key = row["id"]
-            if taken.get(key) == (row["kind"], row["created_at"]):
+            if existing.get(key) == (row["kind"], row["created_at"]):
                 self._joined[key] = key  # the same run in a copy of the session
             elif key in mine:
                 self._joined[key] = mine[key].most_common(1)[0][0]
-            self._rename("runs", key, self._joined.get(key) or (run_id() if key in taken else key))
+            self._rename("runs", key, self._joined.get(key) or (run_id() if key in existing else key))
 
     def _name_anew(
         self,
@@ -255,8 +255,8 @@ class _SourceMerger:
             used.add(new)
             self._rename(table, key, new, most[of])
             if table == "candidates":
-                wanted, asked = self._more.setdefault(row["run_id"], {}), (row["evaluator"], _version(row))
-                wanted[asked] = max(wanted.get(asked, 0), most[of] + 1)
+                samples, asked = self._more.setdefault(row["run_id"], {}), (row["evaluator"], _version(row))
+                samples[asked] = max(samples.get(asked, 0), most[of] + 1)
 
     def _is_same_trial(self, mine: _Row, theirs: _Row) -> bool:
         if any(mine[name] != theirs[name] for name in mine if name not in {"run_id", "position"}):
@@ -330,11 +330,11 @@ class _SourceMerger:
             f"WHERE mine.improvement_id = known.id AND theirs.improvement_id = :id AND mine.state IN {_OVER} "
             f"AND theirs.state IN {_OVER} AND ({' OR '.join(f'mine.{name} IS NOT theirs.{name}' for name in names)}))"
         )
-        taken = {row["id"] for row in self._rows("main.improvements")}
+        existing = {row["id"] for row in self._rows("main.improvements")}
         for row in self._rows("src.improvements", "ORDER BY created_at, id"):
             there = self._db.execute(known, row).fetchone()
             self._rename(
-                "improvements", row["id"], there[0] if there else run_id() if row["id"] in taken else row["id"]
+                "improvements", row["id"], there[0] if there else run_id() if row["id"] in existing else row["id"]
             )
             state = "CASE WHEN state IN ('queued', 'running') THEN 'cancelled' ELSE state END"
             self._copy("improvements", "id = :id", {"id": row["id"]}, state=state)
@@ -365,8 +365,8 @@ def _joined_plan(one: str, other: str, more: Mapping[tuple[str, str], int]) -> s
     """
 
     def raised(ask: Ask) -> Ask:
-        wanted = more.get((ask.evaluator, ask.prompt_version), 0)
-        return replace(ask, samples=max(ask.samples, wanted)) if ask.samples else ask
+        samples = more.get((ask.evaluator, ask.prompt_version), 0)
+        return replace(ask, samples=max(ask.samples, samples)) if ask.samples else ask
 
     try:
         mine, theirs = RegenerationPlan.from_json(one), RegenerationPlan.from_json(other)
@@ -379,11 +379,11 @@ def _joined_plan(one: str, other: str, more: Mapping[tuple[str, str], int]) -> s
             asks.append(ask)
         elif asks[at].samples and (not ask.samples or ask.samples > asks[at].samples):
             asks[at] = ask
-    taken = [replace(each, ask=raised(each.ask)) for each in theirs.acceptances]
+    accepted = [replace(each, ask=raised(each.ask)) for each in theirs.acceptances]
     plan = replace(
         mine,
         asks=tuple(asks),
-        acceptances=(*mine.acceptances, *(each for each in taken if each not in mine.acceptances)),
+        acceptances=(*mine.acceptances, *(each for each in accepted if each not in mine.acceptances)),
         k=tuple(sorted({*mine.k, *theirs.k})),
         lasting=mine.lasting and theirs.lasting,
     )

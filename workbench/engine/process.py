@@ -82,12 +82,12 @@ def _saved(writer: SessionWriter, fate: Fate) -> str:
     ended = "while it was written, so the run was ended"
     try:
         if fate is Fate.OVERWRITTEN:
-            rescued, kept = writer.give_up()
+            rescued, leftover = writer.give_up()
             where = "The file was left as it is."
             if rescued:
                 where = f"What could be saved of it is in {rescued.name}. {go_on} {rescued}"
-            elif kept:
-                where = f"What was recorded last is in {kept.name}, which only a copy of the former file can use."
+            elif leftover:
+                where = f"What was recorded last is in {leftover.name}, which only a copy of the former file can use."
             return f"{name} was overwritten {ended}. {where}"
         rescued = writer.rescue()
     except (WorkbenchError, OSError) as error:

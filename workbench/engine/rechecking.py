@@ -44,7 +44,7 @@ class Recheck:
 
     def to_json(self) -> str:
         """Return the ``recheck`` column; it includes ``first`` only if the verdicts differ."""
-        told: dict[str, object] = {
+        values: dict[str, object] = {
             "why": self.why,
             "verdict": str(self.cold.verdict),
             "route": str(self.cold.route),
@@ -52,11 +52,11 @@ class Recheck:
             "agrees": self.agrees,
         }
         if not self.agrees:
-            told["first"] = str(self.fast)
-        return json.dumps(told)
+            values["first"] = str(self.fast)
+        return json.dumps(values)
 
 
-def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: Recheck | None = None) -> None:
+def write_verdict(writer: SessionWriter, candidate: str, report: Report, recheck: Recheck | None = None) -> None:
     """Write a report with its failing tests, and move the former verdict to the history, in one transaction.
 
     An overridden fast verdict goes to the history, too, as it was shown.
@@ -85,15 +85,15 @@ def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: R
                 "suspicious": json.dumps(report.suspicious) if report.suspicious else None,
                 "plain": None if report.plain is None else int(report.plain),
                 "doubtful": report.doubtful or None,
-                "recheck": look.to_json() if look is not None else None,
-                "agrees": int(look.agrees) if look is not None else None,
+                "recheck": recheck.to_json() if recheck is not None else None,
+                "agrees": int(recheck.agrees) if recheck is not None else None,
                 "at": time.time(),
             },
         )
 
 
 def _keep_former(writer: SessionWriter, candidate: str) -> None:
-    kept = "verdict, verdict_reason, route, tested_s, outcomes_blob, backend, route_fallback_reason, suspicious, recheck, doubtful, at"
+    columns = "verdict, verdict_reason, route, tested_s, outcomes_blob, backend, route_fallback_reason, suspicious, recheck, doubtful, at"
     with writer.transaction() as connection:
         if connection.execute("SELECT verdict FROM candidates WHERE id = ?", (candidate,)).fetchone()[0] is None:
             return
@@ -103,9 +103,9 @@ def _keep_former(writer: SessionWriter, candidate: str) -> None:
         ).fetchall()
         blob = writer.blob(json.dumps([list(test) for test in failing], ensure_ascii=False)) if failing else None
         connection.execute(
-            f"INSERT INTO former_verdicts (candidate_id, number, failing_blob, replaced_at, {kept}) "
+            f"INSERT INTO former_verdicts (candidate_id, number, failing_blob, replaced_at, {columns}) "
             "SELECT id, (SELECT coalesce(max(number), 0) + 1 FROM former_verdicts WHERE candidate_id = candidates.id), "
-            f"?, ?, {kept} FROM candidates WHERE id = ?",
+            f"?, ?, {columns} FROM candidates WHERE id = ?",
             (blob, time.time(), candidate),
         )
 
@@ -141,11 +141,11 @@ class RecheckRunner:
             words = f"{disagreeing} disagree" if disagreeing else "all agree" if done else ""
             self._progress.update("rechecks", state, done=done, total=total, note=words)
 
-        async def look() -> None:
+        async def recheck() -> None:
             nonlocal done, disagreeing
             while waiting and goes_on():
                 entry = waiting.pop()
-                agrees = await self._again(entry)
+                agrees = await self._recheck(entry)
                 done += agrees is not None
                 disagreeing += agrees is False
                 tell()
@@ -153,7 +153,7 @@ class RecheckRunner:
         tell()
         async with task_group() as group:
             for _ in self._pool.workers:
-                group.create_task(look())
+                group.create_task(recheck())
         if not waiting:
             tell("done")
         return not waiting
@@ -174,7 +174,7 @@ class RecheckRunner:
                     due.append(_Due(row, item, why, body))
         return due, done, disagreeing
 
-    async def _again(self, due: _Due) -> bool | None:
+    async def _recheck(self, due: _Due) -> bool | None:
         item, row = due.item, due.row
         try:
             content = splice(item.source, item.function, due.body)
@@ -193,12 +193,14 @@ class RecheckRunner:
         cold = await (self._original(job) if content == item.source else self._pool.run(job))
         if cold.verdict is Verdict.ERROR:
             return None
-        look = Recheck(due.why, Verdict(str(row.verdict)), cold)
-        if look.agrees:
-            self._writer.update("candidates", {"id": row.id}, {"recheck": look.to_json(), "agrees": int(look.agrees)})
+        recheck = Recheck(due.why, Verdict(str(row.verdict)), cold)
+        if recheck.agrees:
+            self._writer.update(
+                "candidates", {"id": row.id}, {"recheck": recheck.to_json(), "agrees": int(recheck.agrees)}
+            )
             return True
         with self._writer.transaction():
-            write_verdict(self._writer, row.id, replace(cold, job=row.id), look)
+            write_verdict(self._writer, row.id, replace(cold, job=row.id), recheck)
             if row.evaluator in CONTROLS and row.sample == 0:
                 decide_task(self._writer, row.task_id)
         return False

@@ -110,11 +110,11 @@ class SessionCallLog:
 def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answer | None:
     """Return a recorded answer; None if its text cannot be read, as if it had not been recorded."""
     text, reasoning, by, finish, prompt, completion, cached, cost, latency, attempts, shape = row
-    said = reader.kept(str(text), "a recorded answer")
-    if said is None:
+    recorded_text = reader.kept(str(text), "a recorded answer")
+    if recorded_text is None:
         return None
     return Answer(
-        text=said,
+        text=recorded_text,
         model=str(by or ""),
         usage=Usage(*(value if isinstance(value, int) else 0 for value in (prompt, completion, cached))),
         cost_usd=cost if isinstance(cost, float) else None,
@@ -206,11 +206,11 @@ MESSAGE, OBSERVATION = "message", "observation"
 """The editable parts of a step: the model's answer and the observation."""
 
 
-def inherited_by(reader: SessionReader, fork: TrialRow, took: Callable[[int], None]) -> Inherited:
+def inherited_by(reader: SessionReader, fork: TrialRow, on_inherited: Callable[[int], None]) -> Inherited:
     """Return the steps that a fork inherits. Raises ForkDiverged: the parent is gone, or its answers cannot be read."""
     given, observations = _up_to(reader, fork, fork.fork_step)
     edited_call = _call_of(reader, fork.parent, fork.fork_step) if fork.edited == MESSAGE else None
-    return Inherited(fork.parent, fork.fork_step, given, observations, fork.edited, edited_call, took)
+    return Inherited(fork.parent, fork.fork_step, given, observations, fork.edited, edited_call, on_inherited)
 
 
 def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[InheritedSteps, ...], dict[int, str]]:

@@ -64,7 +64,7 @@ class RunRecord:
             if not connection.execute("SELECT 1 FROM candidates WHERE run_id = ? LIMIT 1", (self._run,)).fetchone():
                 self.amend(lasting=True)
 
-    def take_up(self, refused: Mapping[Ask, str], asked: Collection[Ask]) -> RegenerationPlan:
+    def record_acceptances(self, refused: Mapping[Ask, str], items_by_ask: Collection[Ask]) -> RegenerationPlan:
         """Record for every ask whether its candidates exist now, and return the updated plan.
 
         A refused ask is removed from the plan, unless it names a samples file (which may be corrected); if it was the
@@ -75,7 +75,7 @@ class RunRecord:
             if plan.rebuild:
                 # A rebuild was ordered meanwhile: asks are processed with its tasks.
                 return plan
-            news = tuple(Acceptance(ask, refused.get(ask, "")) for ask in asked)
+            news = tuple(Acceptance(ask, refused.get(ask, "")) for ask in items_by_ask)
             others = tuple(
                 one for one in plan.acceptances if not any(same_but_samples(one.ask, new.ask) for new in news)
             )
@@ -90,11 +90,11 @@ class RunRecord:
             self.amend(**values)
             return self.plan()
 
-    def finish(self, asked_again: Callable[[], bool]) -> bool:
+    def finish(self, has_due: Callable[[], bool]) -> bool:
         """Mark the run as done and return True, unless it was extended meanwhile; atomic, so that no ask is missed."""
         with self._writer.transaction():
             plan = self.plan()
-            if plan.waiting or plan.rebuild or asked_again():
+            if plan.waiting or plan.rebuild or has_due():
                 return False
             self._writer.set_run(self._run, state="done", finished_at=time.time())
             return True
@@ -162,14 +162,14 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
                 plan = record.plan()
                 if plan.rebuild:
                     return False
-                asked = await tasks.document(prepared.built.tasks, plan.asks, stages)
-                refused = candidates.refused(asked, evaluators)
-                fine = {ask: items for ask, items in asked.items() if ask not in refused}
+                items_by_ask = await tasks.document(prepared.built.tasks, plan.asks, stages)
+                refused = candidates.refused(items_by_ask, evaluators)
+                fine = {ask: items for ask, items in items_by_ask.items() if ask not in refused}
                 candidates.add(plan, fine, evaluators)
                 remarks = candidates.remarks(fine, evaluators, {task.id for task in prepared.built.tasks})
                 writer.set_run(run.id, note=" ".join(filter(None, (*refused.values(), remarks))) or None)
                 works = candidates.works(tasks.items)
-                plan = record.take_up(refused, asked)
+                plan = record.record_acceptances(refused, items_by_ask)
                 if not fine and not plan.waiting:
                     raise UsageError(" ".join(refused.values()))
                 counts = candidates.counts(works)
@@ -178,11 +178,11 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
                     candidates.settle()
                     for control, (done, total) in counts.items():
                         stages.update("controls" if control else "candidates", "done", done=done, total=total)
-                    looks = RecheckRunner(writer, run.id, sandboxes, limits, stages)
-                    all_looked = await looks.run(
+                    rechecks = RecheckRunner(writer, run.id, sandboxes, limits, stages)
+                    all_rechecked = await rechecks.run(
                         tasks.items, lambda: not ((now := record.plan()).waiting or now.rebuild)
                     )
-                    if all_looked and record.finish(candidates.asked_again):
+                    if all_rechecked and record.finish(candidates.has_due):
                         return True
                     continue
                 execution = Candidates(writer, evaluators, sandboxes, limits, stages)

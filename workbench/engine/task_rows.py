@@ -64,9 +64,9 @@ def identity(
     ``docs`` is the docstring of the function if the scope is ``target``, else the documented file.
     """
     name = (task.path, task.qualified_name, task.occurrence)
-    said = docs.digest if isinstance(docs, Docstring) else f"{docs.scope}:{hashlib.sha256(docs.source).hexdigest()}"
+    content = docs.digest if isinstance(docs, Docstring) else f"{docs.scope}:{hashlib.sha256(docs.source).hexdigest()}"
     chosen_by = "" if selection == "filtered" else f":{selection}"
-    return task_id(snapshot, *name, f"{system}:{said}{chosen_by}", tested_by(sandbox, task.tests))
+    return task_id(snapshot, *name, f"{system}:{content}{chosen_by}", tested_by(sandbox, task.tests))
 
 
 @dataclass(eq=False)
@@ -83,7 +83,7 @@ class TaskStore:
     _on_dropped: Callable[[Dropped], None]
     _prepared: bool = field(default=False, init=False)
     _documented: dict[str, TaskItem | None] = field(default_factory=dict, init=False)
-    _kept_files: dict[str, str | None] = field(
+    _test_file_blobs: dict[str, str | None] = field(
         default_factory=dict, init=False
     )  # test file -> digest of its text in the session
     items: dict[str, TaskItem] = field(default_factory=dict, init=False)
@@ -92,15 +92,15 @@ class TaskStore:
         self, tasks: Sequence[Task], asks: Sequence[Ask], progress: StageProgress
     ) -> dict[Ask, list[TaskItem]]:
         """Document and write the tasks of all asks, and return them by ask; failed ones are left to a resume."""
-        new = [task for task in self._wanted(tasks, asks) if task.id not in self._documented]
+        new = [task for task in self._selected(tasks, asks) if task.id not in self._documented]
         if new:
             await self._write_docstrings(new, progress)
         places = {task.id: position for position, task in enumerate(tasks)}
         order = [self._documented.get(task.id) for task in tasks]
         named = [(item.task.id, item.id, item) for item in order if item is not None]
         table = {ask: chosen(ask, named) for ask in asks}
-        meant = {item.id for items in table.values() for item in items}
-        self.items = {item.id: item for _, _, item in named if item.id in meant}
+        selected = {item.id for items in table.values() for item in items}
+        self.items = {item.id: item for _, _, item in named if item.id in selected}
         with self._writer.transaction():
             for item in self.items.values():
                 self._write(item, places[item.task.id])
@@ -127,13 +127,13 @@ class TaskStore:
                     why = OTHER_BASIS if readable in now else NO_TASK_NOW
                     self._writer.update("tasks", {"id": key}, {"state": "excluded", "reason": why})
 
-    def _wanted(self, tasks: Sequence[Task], asks: Sequence[Ask]) -> list[Task]:
+    def _selected(self, tasks: Sequence[Task], asks: Sequence[Ask]) -> list[Task]:
         if not self._system.needs_model:
             return list(tasks)
         known = {row_id(row): row.id for row in self._rows()}
         named = [(task.id, known.get(task.id, ""), task) for task in tasks]
-        meant = {task.id for ask in asks for task in chosen(ask, named)}
-        return [task for task in tasks if task.id in meant]
+        selected = {task.id for ask in asks for task in chosen(ask, named)}
+        return [task for task in tasks if task.id in selected]
 
     def _rows(self) -> list[TaskRow]:
         with SessionReader(self._writer.path) as reader:
@@ -149,8 +149,8 @@ class TaskStore:
             stages = reader.stages(self._run)
         former = next((stage.note or "" for stage in stages if stage.name == "documentation"), "")
         progress.update("documentation", done=0, total=len(found), note=name)
-        kept = await asyncio.to_thread(self._kept)
-        kept_files = await asyncio.to_thread(self._kept_documented)
+        kept = await asyncio.to_thread(self._stored_docstrings)
+        kept_files = await asyncio.to_thread(self._stored_files)
         rows = {row_id(row) for row in await asyncio.to_thread(self._rows_of_system)} if kept_files else set()
         # A task of it without a row failed or was not requested before: document the missing parts.
         complete = kept_files.keys() - {task.path for task, _, _ in found if task.id not in rows}
@@ -214,10 +214,10 @@ class TaskStore:
 
     def _summary(self, former: str) -> str:
         """Return the doc system's summary; if nothing was requested, that of the earlier execution."""
-        said = getattr(self._system, "summary", None)
-        return (said or former if said is not None and not self._prepared else said) or self._system.name
+        summary = getattr(self._system, "summary", None)
+        return (summary or former if summary is not None and not self._prepared else summary) or self._system.name
 
-    def _kept(self) -> dict[str, Docstring]:
+    def _stored_docstrings(self) -> dict[str, Docstring]:
         """Return the stored docstrings of a doc system with a model, so that a resume does not pay twice."""
         if not self._system.needs_model or self._scope != "target":
             return {}
@@ -227,7 +227,7 @@ class TaskStore:
         # Damaged docstrings are requested again.
         return {row_id(row): Docstring(text) for row, text in texts if text is not None or not row.docstring_blob}
 
-    def _kept_documented(self) -> dict[str, bytes]:
+    def _stored_files(self) -> dict[str, bytes]:
         if not self._system.needs_model or self._scope == "target":
             return {}
         rows = self._rows_of_system()
@@ -293,9 +293,9 @@ class TaskStore:
         """Store the files of tests, so that failures can be read later; return the digest of their index."""
         kept = {}
         for path in sorted({test.partition("::")[0] for test in tests}):
-            if path not in self._kept_files:
-                self._kept_files[path] = self._keep_file(path)
-            if digest := self._kept_files[path]:
+            if path not in self._test_file_blobs:
+                self._test_file_blobs[path] = self._keep_file(path)
+            if digest := self._test_file_blobs[path]:
                 kept[path] = digest
         return self._writer.blob(json.dumps(kept, sort_keys=True)) if kept else None
 

@@ -33,7 +33,7 @@ class CheckOrder(WorkOrder):
     block: int = -1
     anew: bool = False
     # The selected trials, set by `write`; there is no run if all of them are checked already
-    meant: tuple[str, ...] = field(default=(), init=False)
+    selected: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def what(self) -> str:
@@ -44,9 +44,9 @@ class CheckOrder(WorkOrder):
             self.session, reader.trials(), self.items, lambda row: row.readme_blob is not None,
             lambda row: "handed in no README that could be checked",
         )  # fmt: skip
-        self.meant = tuple(trial.id for trial in trials)
+        self.selected = tuple(trial.id for trial in trials)
         known = {key_of(row): row for row in reader.checks()}
-        keys = [(trial, int(self.execute), float(self.seconds), RULES) for trial in self.meant]
+        keys = [(trial, int(self.execute), float(self.seconds), RULES) for trial in self.selected]
         return [key for key in keys if _is_due(reader, known.get(key), self.anew or self.block >= 0)]
 
     def check(self) -> None:
@@ -63,15 +63,15 @@ class CheckOrder(WorkOrder):
 
     def write(self) -> None:
         with SessionReader(self.session) as reader:
-            waits = self._due(reader)
-            emptied = _left_without_work(reader, waits)
-        if not waits:
+            due = self._due(reader)
+            without_work = _left_without_work(reader, due)
+        if not due:
             return
         plan = DocumentPlan(
             cases=(),
             agent="",
             rubrics=(),
-            trials=tuple(key[0] for key in waits),
+            trials=tuple(key[0] for key in due),
             check="run" if self.execute else "claims",
             check_only=True,
             check_seconds=float(self.seconds),
@@ -79,9 +79,9 @@ class CheckOrder(WorkOrder):
         )
         with new_run(self.session) as (writer, run):
             writer.add_run(run, "document", plan.to_json())
-            for key in waits:
+            for key in due:
                 writer.put_check(key, run, self.block if self.block >= 0 else None)
-            for former in emptied:
+            for former in without_work:
                 writer.set_run(
                     former, state="done", finished_at=time.time(), note=f"what it lacked was begun again by {run}"
                 )
@@ -98,9 +98,9 @@ def _is_due(reader: SessionReader, known: CheckRow | None, anew: bool) -> bool:
     return anew or known is None or known.state != "done"
 
 
-def _left_without_work(reader: SessionReader, taken: Sequence[Key]) -> list[str]:
+def _left_without_work(reader: SessionReader, due: Sequence[Key]) -> list[str]:
     rows = [row for row in reader.checks() if row.state not in ("done", "failed")]
-    former = {row.run_id for row in rows if key_of(row) in taken}
-    keep = {row.run_id for row in rows if key_of(row) not in taken}
+    former = {row.run_id for row in rows if key_of(row) in due}
+    keep = {row.run_id for row in rows if key_of(row) not in due}
     runs = [run for run in map(reader.run, sorted(former - keep)) if run is not None]
     return [run.id for run in runs if is_check(run) and reader.run_state(run) == "interrupted"]

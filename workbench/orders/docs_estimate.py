@@ -36,7 +36,7 @@ def documentation(measured: MeasuredRates, orders: Iterable[tuple[RegenerationPl
             if name.kind == "extension":
                 found[key] = None, False
             elif model_of(name):
-                found[key] = _asked(measured, rates, plan, name)
+                found[key] = _requests(measured, rates, plan, name)
     known = [(_of_a_request(measured, rates, docs), count) for (_, docs), (count, _) in found.items() if count]
     tokens, seconds, dollars = (total(times(each[place], count) for each, count in known) for place in range(3))
     unknown = tuple(f"{docs} about {source}" for (source, docs), (count, _) in found.items() if count is None)
@@ -81,7 +81,7 @@ def _of_a_request(
     )
 
 
-def _asked(
+def _requests(
     measured: MeasuredRates, rates: Sequence[DocsRate], plan: RegenerationPlan, name: DocsName
 ) -> tuple[float | None, bool]:
     """Return the number of requests for a repository (None if unknown) and whether it is an upper bound."""

@@ -45,10 +45,10 @@ class Documentation:
         }
         lacking = [name for name, words in figures.items() if words is None]
         asked = f"{_rounded(self.requests)} request{'' if self.requests == 1 else 's'}"
-        said = f"docs before that: {'up to' if self.up_to else 'about'} {', '.join(filter(None, (asked, *figures.values())))}"
+        text = f"docs before that: {'up to' if self.up_to else 'about'} {', '.join(filter(None, (asked, *figures.values())))}"
         words = " and ".join(filter(None, (", ".join(lacking[:-1]), *lacking[-1:])))
-        said += f"; their {words} not known" if lacking else ""
-        return said + (f"; not known what is asked by {missing}" if missing else "")
+        text += f"; their {words} not known" if lacking else ""
+        return text + (f"; not known what is asked by {missing}" if missing else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,11 @@ class WorkEstimate:
             "" if self.dollars is None else dollars(self.dollars),
         ]
         unknown = [name for name, figure in (("time", self.seconds), ("cost", self.dollars)) if figure is None]
-        said = f"{what}, about {', '.join(filter(None, known))}" if any(known) else what
+        text = f"{what}, about {', '.join(filter(None, known))}" if any(known) else what
         if self.seconds is None:
-            return f"{said}; {' and '.join(unknown)} not known: {NOTHING_KNOWN}"
-        said += (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
-        return said + (f", without {_listed(self.without)}: {NOTHING_KNOWN}" if self.without else "")
+            return f"{text}; {' and '.join(unknown)} not known: {NOTHING_KNOWN}"
+        text += (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
+        return text + (f", without {_listed(self.without)}: {NOTHING_KNOWN}" if self.without else "")
 
     def beside(self, asked: int) -> str:
         """Return :meth:`sentence` for ``asked`` items, and how many of them the session already has."""
@@ -212,8 +212,8 @@ def estimate_candidates(
     alike = [rate for rate in alike if rate.case == source] or alike
     if candidates is not None and alike:
         each = _median(alike)
-        taken = (each.requests * candidates, each.seconds * candidates, times(each.dollars, candidates))
-        return _estimate(candidates, "candidate", evaluator, *taken, _basis(len(alike), "run"))
+        cost = (each.requests * candidates, each.seconds * candidates, times(each.dollars, candidates))
+        return _estimate(candidates, "candidate", evaluator, *cost, _basis(len(alike), "run"))
     requests = 0.0 if evaluator in CONTROLS else times(candidates, 1.0)
     near = seconds_of_request(measured, evaluator)
     if candidates is None or near is None:
@@ -366,8 +366,8 @@ def new_candidates(measured: MeasuredRates, source: str, ask: Ask) -> int | None
     tasks = task_count(measured, source, ask.limit)
     if tasks is None or not ask.samples:
         return None
-    had = measured.had.get((source, ask.evaluator), ())
-    return sum(max(0, tasks - (had[sample] if sample < len(had) else 0)) for sample in range(ask.samples))
+    existing = measured.had.get((source, ask.evaluator), ())
+    return sum(max(0, tasks - (existing[sample] if sample < len(existing) else 0)) for sample in range(ask.samples))
 
 
 def estimate_ask(measured: MeasuredRates, source: str, ask: Ask, *, rebuild: bool = False) -> WorkEstimate:

@@ -84,10 +84,10 @@ def with_previous_arguments(session: Path, plan: ImprovementPlan) -> Improvement
         orders = [
             one for row in reader.improvements() if (one := plan_of(row)) is not None and one.base.source == source
         ]
-    mine = [one for one in orders if not plan.base.evaluator or one.base.evaluator == plan.base.evaluator]
-    if not mine:
+    matching = [one for one in orders if not plan.base.evaluator or one.base.evaluator == plan.base.evaluator]
+    if not matching:
         return plan
-    last = mine[-1]
+    last = matching[-1]
     base = filled(plan.base, last.base, "samples", "tasks", "sandbox", "prompt", "context", "extra_body", "spend_limit")
     plan = replace(plan, base=replace(base, evaluator=last.base.evaluator))
     return filled(plan, last, "writer", "held_out", "below", "attempts", "most", "second_evaluator")
@@ -107,9 +107,9 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
     with SessionReader(session) as reader:
         runs = [run for run in reader.runs() if is_same_work(run, plan)]
     asks = [ask for run in runs for ask in RegenerationPlan.from_json(run.config).asks if ask.prompt]
-    meant = [ask for ask in asks if not base.evaluator or ask.evaluator == base.evaluator]
+    matching = [ask for ask in asks if not base.evaluator or ask.evaluator == base.evaluator]
     # Later asks may be for held-out samples.
-    return meant[0] if meant else None
+    return matching[0] if matching else None
 
 
 def launch_improvement(session: Path, improvement: str, *, queue: bool = False) -> subprocess.Popen[bytes] | None:

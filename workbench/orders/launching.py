@@ -73,7 +73,7 @@ def require_turn(session: Path, run: str) -> None:
 
 def wait_for_turn(session: Path, run: str) -> bool:
     """Wait for the turn of a queued run; return False if its session disappears meanwhile."""
-    look, seen, looks = threading.Event(), -1, 0
+    waiting, seen, polls = threading.Event(), -1, 0
     try:
         reader = SessionReader(session, surveyed=False)
     except (FileNotFoundError, SessionError):
@@ -83,15 +83,15 @@ def wait_for_turn(session: Path, run: str) -> bool:
     with reader:
         while reader.fate() is Fate.IN_PLACE:
             # An engine that dies changes nothing in the session, so this also polls without a change.
-            version, looks = reader.data_version(), looks + 1
-            if version != seen or looks >= _LOOKS:
-                seen, looks = version, 0
+            version, polls = reader.data_version(), polls + 1
+            if version != seen or polls >= _LOOKS:
+                seen, polls = version, 0
                 row = reader.run(run)
                 if row is None or row.state != "queued" or row.queue_position is None:
                     break
                 if not row.paused and not _before(reader, row):
                     break
-            look.wait(_LOOK_SECONDS)
+            waiting.wait(_LOOK_SECONDS)
         # What was read from a file that has been deleted since does not hold.
         return reader.fate() is Fate.IN_PLACE
 
@@ -106,7 +106,7 @@ def _before(reader: SessionReader, mine: RunRow) -> bool:
 
 def wait_for_others(session: Path, study: str = "") -> None:
     """Wait until no other run of a session is queued or running; runs of ``study`` are ignored."""
-    look = threading.Event()
+    waiting = threading.Event()
     with SessionReader(session, surveyed=False) as reader:
         own = {cell.run_id for cell in reader.study_cells(study)}
         while reader.fate() is Fate.IN_PLACE and any(
@@ -115,7 +115,7 @@ def wait_for_others(session: Path, study: str = "") -> None:
             for run in reader.all_runs()
             if run.id not in own
         ):
-            look.wait(_LOOK_SECONDS)
+            waiting.wait(_LOOK_SECONDS)
 
 
 def _place(rows: list[RunRow], run: str) -> int:
@@ -207,12 +207,12 @@ def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subproces
     A queued run gets a new process, which imports nothing before its turn: a warm one would hold its libraries in memory.
     """
     must_write("start a run")
-    said = engine_log(run).stat().st_size if engine_log(run).exists() else 0
+    log_size = engine_log(run).stat().st_size if engine_log(run).exists() else 0
     process = warm.serve(session, run) if warm is not None and not has_turn(session, run) else None
     if process is None:
         process = engine_for(session, "run", run)
     engine_starts.started(run, process.pid)
-    _launched[run] = (process, said)
+    _launched[run] = (process, log_size)
     return process
 
 

@@ -82,22 +82,22 @@ def belongs(candidate: CandidateRow, task: str, ask: Ask) -> bool:
 
 def ordered_work(reader: SessionReader, order: OrderedAsk) -> OrderedWork:
     rows = reader.tasks(order.run)
-    meant: Sequence[TaskRow] = chosen(order.ask, [(row_id(task), task.id, task) for task in rows])
-    mine: dict[str, list[CandidateRow]] = {task.id: [] for task in meant}
-    controls: dict[str, list[CandidateRow]] = {task.id: [] for task in meant}
+    selected: Sequence[TaskRow] = chosen(order.ask, [(row_id(task), task.id, task) for task in rows])
+    own: dict[str, list[CandidateRow]] = {task.id: [] for task in selected}
+    controls: dict[str, list[CandidateRow]] = {task.id: [] for task in selected}
     others = False
     ready = {task.id for task in rows if task.state != "excluded"}
     for row in reader.candidates(order.run):
-        is_mine = row.task_id in mine and belongs(row, row.task_id, order.ask)
-        is_control = row.task_id in mine and row.evaluator in CONTROLS and row.sample == 0
+        is_mine = row.task_id in own and belongs(row, row.task_id, order.ask)
+        is_control = row.task_id in own and row.evaluator in CONTROLS and row.sample == 0
         if is_mine:
-            mine[row.task_id].append(row)
+            own[row.task_id].append(row)
         if is_control:
             controls[row.task_id].append(row)
         others |= not (is_mine or is_control) and row.task_id in ready and row.state in ("queued", "asking", "testing")
     return OrderedWork(
-        tuple(meant),
-        {task: tuple(each) for task, each in mine.items()},
+        tuple(selected),
+        {task: tuple(each) for task, each in own.items()},
         {task: tuple(each) for task, each in controls.items()},
         others,
     )

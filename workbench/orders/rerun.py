@@ -61,10 +61,10 @@ class RerunOrder(WorkOrder):
         return bool(self.model or self.samples)
 
     @cached_property
-    def again(self) -> list[Again]:
+    def parts(self) -> list[Again]:
         with SessionReader(self.session) as reader:
             found = []
-            for run, mine in _meant(self.session, reader, self.item, self.failed):
+            for run, mine in _selected(self.session, reader, self.item, self.failed):
                 plan = RegenerationPlan.from_json(run.config)
                 if not self.asks:
                     found.append(Again(plan.source, mine[0].evaluator, 0, len(mine)))
@@ -77,17 +77,17 @@ class RerunOrder(WorkOrder):
 
     @property
     def what(self) -> str:
-        named = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in self.again))
-        return named if any(one.asked for one in self.again) else f"{named}, tested again"
+        named = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in self.parts))
+        return named if any(one.asked for one in self.parts) else f"{named}, tested again"
 
     def estimate(self, measured: MeasuredRates) -> WorkEstimate:
-        return estimate_rerun(measured, self.again)
+        return estimate_rerun(measured, self.parts)
 
     def write(self) -> None:
         if self.engine:
             move(self.session, self.engine)
         with SessionReader(self.session) as reader:
-            touched = _meant(self.session, reader, self.item, self.failed)
+            touched = _selected(self.session, reader, self.item, self.failed)
         self.runs = [run.id for run, _ in touched]
         grown = {run.id: _asked_again(run, mine, self.model, self.samples) for run, mine in touched if self.asks}
         with SessionWriter(self.session) as writer, writer.transaction() as connection:
@@ -112,16 +112,16 @@ class RerunOrder(WorkOrder):
                 )
 
 
-def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[tuple[RunRow, list[CandidateRow]]]:
+def _selected(session: Path, reader: SessionReader, item: str, failed: bool) -> list[tuple[RunRow, list[CandidateRow]]]:
     """Return the affected runs, each with its selected candidates."""
     tasks, one = find_items(reader, item) if item else ([], [])
     if len(one) > 1:
         raise UsageError(f"{item!r} could be {len(one)} candidates; give more characters.")
     rows = one
     if not rows:
-        meant = {task.id for task in tasks}
+        selected = {task.id for task in tasks}
         every = (row for run in reader.runs() if run.kind == "regenerate" for row in reader.candidates(run.id))
-        rows = [row for row in every if not item or row.task_id in meant]
+        rows = [row for row in every if not item or row.task_id in selected]
     if failed:
         rows = [row for row in rows if not row.control and row.verdict != "passed"]
     elif not one:
@@ -143,7 +143,7 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     evaluator = model or (names[0] if names else plan.evaluator)
     # With the evaluator's former prompt: with another one its existing samples would not count.
     before = next((ask for ask in reversed(plan.asks) if ask.evaluator == evaluator), None)
-    again = replace(
+    changed = replace(
         plan,
         evaluator=evaluator,
         samples=samples or plan.samples,
@@ -153,9 +153,9 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
         context=before.context if before else "",
         extra_body=(before.extra_body or "{}") if before else "",
     )
-    check_regeneration(again)
-    ask = full_ask(again)
-    return replace(again, **repeating(ask), asks=(ask,))
+    check_regeneration(changed)
+    ask = full_ask(changed)
+    return replace(changed, **repeating(ask), asks=(ask,))
 
 
 @dataclass(eq=False)
@@ -187,9 +187,9 @@ class RerunTrialOrder(WorkOrder):
         if run is None:
             raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
         if old.parent:
-            again = ForkOrder.again(self.session, old, model=self.model, spend_limit=self.spend_limit)
-            again.write()
-            self.runs, self.trial = again.runs, again.trial
+            fork = ForkOrder.again(self.session, old, model=self.model, spend_limit=self.spend_limit)
+            fork.write()
+            self.runs, self.trial = fork.runs, fork.trial
             return
         recorded = DocumentPlan.from_json(run.config)
         plan = replace(

@@ -128,17 +128,17 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
             return connection.execute(sql, tuple(arguments)).fetchall()
 
         same = "SELECT max(repeat) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
-        had = {case.text: look_up(same, (case.text, plan.agent, plan.model))[0][0] or 0 for case in cases}
-        first = {case.text: plan.first_repeat or had[case.text] + 1 for case in cases}
-        meant = [(case, first[case.text] + number) for number in range(plan.repeats) for case in cases]
-        wanted = {case.identity(look_up, plan, repeat): (case, repeat) for case, repeat in meant}
-        plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
+        last_repeats = {case.text: look_up(same, (case.text, plan.agent, plan.model))[0][0] or 0 for case in cases}
+        first = {case.text: plan.first_repeat or last_repeats[case.text] + 1 for case in cases}
+        selected = [(case, first[case.text] + number) for number in range(plan.repeats) for case in cases]
+        trials = {case.identity(look_up, plan, repeat): (case, repeat) for case, repeat in selected}
+        plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(trials))
         plan = replace(plan, rescore=_rescored(connection, plan))
         shown = "UPDATE runs SET archived_at = NULL WHERE id = (SELECT run_id FROM trials WHERE id = ?) AND archived_at IS NOT NULL"
-        connection.executemany(shown, [(trial,) for trial in wanted])
+        connection.executemany(shown, [(trial,) for trial in trials])
         writer.add_run(run, "document", plan.to_json())
         position = 0
-        for identity, (case, repeat) in wanted.items():
+        for identity, (case, repeat) in trials.items():
             position += writer.add_trial(
                 identity,
                 run,
@@ -179,10 +179,10 @@ def requested_trials(
     # Last, as it caches a copy of each repository: a refused plan leaves nothing behind.
     cases = cases or [ordered_case(text) for text in dict.fromkeys(plan.cases)]
     numbers = range(plan.first_repeat, plan.first_repeat + plan.repeats)
-    meant = [(case, number) for case in cases for number in numbers]
+    selected = [(case, number) for case in cases for number in numbers]
     found = []
     with SessionReader(session) if session.exists() else contextlib.nullcontext() as reader:
-        for case, number in meant:
+        for case, number in selected:
             identity = case.identity(reader.query if reader else lambda *_: [], plan, number)
             row = reader.trial(identity) if reader else None
             found.append(RequestedTrial(case.text, number, identity, row.state if row is not None else ""))
@@ -192,8 +192,8 @@ def requested_trials(
 def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
     """Return how existing trials are scored: ``anew`` if the judge repeated fewer times before, else ``missing`` scores only."""
     marks = ",".join("?" * len(plan.trials))
-    had = {row[0] for row in connection.execute(f"SELECT id FROM trials WHERE id IN ({marks})", plan.trials)}
-    if not had:
+    existing = {row[0] for row in connection.execute(f"SELECT id FROM trials WHERE id IN ({marks})", plan.trials)}
+    if not existing:
         return ""
     if plan.judge_repeats > 1 and plan.judge != "offline":
         configs = connection.execute(

@@ -186,12 +186,12 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
 
 def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[RequestedTrial]) -> bool:
     """Return whether done trials lack scores or checks that the plan asks for."""
-    wanted = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
+    requested = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
     with SessionReader(session) as reader:
         over = {row.trial_id for row in reader.checks() if row.executed and row.state in ("done", "failed")}
         rows = [row for one in trials if (row := reader.trial(one.identity)) is not None]
         return any(
-            (row.state == "done" and wanted - {(score.rubric, score.judge) for score in reader.scores(row.id)})
+            (row.state == "done" and requested - {(score.rubric, score.judge) for score in reader.scores(row.id)})
             or (plan.check and row.readme_blob and row.id not in over)
             for row in rows
         )
@@ -209,8 +209,8 @@ def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
                     with keys_unneeded():
                         ask = resolved_regeneration(plan).asks[0]
                         pointer = {"evaluator": ask.evaluator, "prompt": ask.prompt, "context": ask.context}
-                        there = completed_order(session, plan)
-                    run = (there or order_regeneration(session, plan)).run
+                        completed = completed_order(session, plan)
+                    run = (completed or order_regeneration(session, plan)).run
                 except WorkbenchError as error:
                     problem = str(error)
             found.append(StudyCellRow(study.name, row, column.name, place, run, json.dumps(pointer), problem))

@@ -43,7 +43,7 @@ _DOCUMENTED = "SELECT DISTINCT run_id FROM stages WHERE name = 'documentation' A
 
 
 @dataclass(frozen=True, slots=True)
-class _There:
+class _Recorded:
     """A session's runs, its counted samples by group, and the runs with complete documentation."""
 
     runs: Sequence[RunRow] = ()
@@ -88,16 +88,16 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
                 plans.append((column, resolved(regeneration_plan(study, study.rows[0], column))))
     planned = {column for column, _ in plans}
     left_out = tuple(dict.fromkeys(column.name for column in study.columns if column not in planned))
-    there = _there(session, study.samples)
+    recorded = _recorded(session, study.samples)
     cells, names, orders = [], [], []
     for row in study.rows:
         source, first = absolute_source(row), True
         for column, plan in plans:
             # The plans of a column differ only in their source.
             plan_of_cell, ask = replace(plan, source=source), plan.asks[0]
-            run = there.run_of(plan_of_cell)
+            run = recorded.run_of(plan_of_cell)
             tasks = None if ask.tasks else task_count(measured, source, ask.limit)
-            counted = there.counted.get((run, ask.evaluator, ask.prompt, ask.context), 0)
+            counted = recorded.counted.get((run, ask.evaluator, ask.prompt, ask.context), 0)
             missing = None if tasks is None else max(0, tasks * study.samples - counted)
             if missing == 0:
                 continue
@@ -108,7 +108,7 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
             cells.append(with_build_time(estimate, measured, row) if first else estimate)
             first = False
             names.append(f"{row} × {column.name}")
-            orders.append((plan_of_cell, run in there.documented))
+            orders.append((plan_of_cell, run in recorded.documented))
     if not cells:
         return WorkEstimate(0, "candidate", 0.0, 0.0, 0.0, left_out=left_out)
     return replace(_all(cells, names), documentation=documentation(measured, orders), left_out=left_out)
@@ -140,10 +140,10 @@ def seconds_left(session: Path, name: str, at_once: int) -> float | None:
     return estimate.seconds + (docs.seconds or 0.0 if docs else 0.0)
 
 
-def _there(session: Path, samples: int) -> _There:
+def _recorded(session: Path, samples: int) -> _Recorded:
     if not session.exists():
-        return _There()
+        return _Recorded()
     with SessionReader(session, surveyed=False) as reader:
         counted = {(run, *group): int(n) for run, *group, n in reader.query(_HAD, (samples,))}
         documented = frozenset(str(run) for (run,) in reader.query(_DOCUMENTED))
-        return _There(reader.runs(), counted, documented)
+        return _Recorded(reader.runs(), counted, documented)
