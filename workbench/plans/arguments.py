@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from workbench.base import typed_json
-from workbench.base.errors import WorkbenchError
+from workbench.base import numbers, typed_json
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extensions import plugin_named
+from workbench.documenters.types import SCOPES
 
 PlanT = TypeVar("PlanT")
 
@@ -111,3 +114,55 @@ def read_plan(kind: type[PlanT], text: str) -> PlanT:
             f"The plan of a run in this session is damaged ({error.place or 'all of it'}), so it cannot go on; what it did can be "
             "shown. Start it anew."
         ) from None
+
+
+class Plan:
+    """Base class of plans, which are dataclasses."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)  # type: ignore[call-overload,no-any-return]
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        return read_plan(cls, text)
+
+
+# -- completions, types and checks of arguments
+
+
+def models() -> tuple[str, ...]:
+    from workbench.models.defaults import available_models
+
+    return available_models()
+
+
+def cases() -> tuple[str, ...]:
+    from workbench.catalog import load_cases
+
+    return tuple(case.id for case in load_cases()[0])
+
+
+def check_importer(text: str) -> None:
+    if plugin_named("importer", text) is None:
+        raise UsageError(f"There is no importer {text!r}.")
+
+
+def check_scope(text: str) -> None:
+    if text not in SCOPES:
+        raise UsageError(f"Scope must be {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")
+
+
+def share(text: str) -> float:
+    try:
+        return numbers.amount(text, most=1.0, above=True)
+    except ValueError:
+        raise ArgumentTypeError("it takes a share above 0 and up to 1") from None
+
+
+def read_ks(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(numbers.whole(part, 1) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"--k takes whole numbers of 1 or more, separated by commas, not {text!r}.") from None

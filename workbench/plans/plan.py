@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentTypeError
 from collections.abc import Sequence
-from dataclasses import MISSING, asdict, dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, replace
 from typing import Any, TypeVar
 
 from workbench.agents.names import AGENTS, agent_info
 from workbench.base import numbers
-from workbench.base.errors import UsageError
-from workbench.base.extensions import names, plugin_named
+from workbench.base.extensions import names
 from workbench.documenters.types import SCOPES
-from workbench.plans.arguments import DialogField, Effect, PlanDamaged, argument, arguments_of, further, read_plan
+from workbench.plans.arguments import (
+    DialogField,
+    Effect,
+    Plan,
+    PlanDamaged,
+    argument,
+    arguments_of,
+    cases,
+    check_importer,
+    check_scope,
+    further,
+    models,
+    read_ks,
+    read_plan,
+    share,
+)
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 
@@ -25,44 +38,8 @@ RUBRICS = ("aeo-bench", "strict")
 _NAMED = frozenset(["evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body"])
 
 
-def _models() -> tuple[str, ...]:
-    from workbench.models.defaults import available_models
-
-    return available_models()
-
-
-def _cases() -> tuple[str, ...]:
-    from workbench.catalog import load_cases
-
-    return tuple(case.id for case in load_cases()[0])
-
-
-def _check_importer(text: str) -> None:
-    if plugin_named("importer", text) is None:
-        raise UsageError(f"There is no importer {text!r}.")
-
-
-def _check_scope(text: str) -> None:
-    if text not in SCOPES:
-        raise UsageError(f"Scope must be {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")
-
-
-def _share(text: str) -> float:
-    try:
-        return numbers.amount(text, most=1.0, above=True)
-    except ValueError:
-        raise ArgumentTypeError("it takes a share above 0 and up to 1") from None
-
-
-def _ks(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(numbers.whole(part, 1) for part in text.split(","))
-    except ValueError:
-        raise UsageError(f"--k takes whole numbers of 1 or more, separated by commas, not {text!r}.") from None
-
-
 @dataclass(frozen=True, slots=True)
-class DocumentPlan:
+class DocumentPlan(Plan):
     """Run an agent on test cases."""
 
     cases: tuple[str, ...] = argument(
@@ -83,14 +60,14 @@ class DocumentPlan:
         "--model MODEL",
         "a LiteLLM name, local, or replay:SESSION",
         effect=Effect.TRIAL,
-        line=DialogField("model", completes=_models, paths=True),
+        line=DialogField("model", completes=models, paths=True),
     )
     judge: str = argument(  # Empty = the default of this machine
         "",
         "--judge JUDGE",
         "offline, a model, or package.module:Class of your own; trials that the session has are scored by it, not run "
         "again",
-        line=DialogField("judge", completes=lambda: ("offline", *_models()), paths=True),
+        line=DialogField("judge", completes=lambda: ("offline", *models()), paths=True),
     )
     rubrics: tuple[str, ...] = argument(
         RUBRICS, "--rubric R[,R2]", "aeo-bench, strict; both unless given", default=(), study="settings.rubrics"
@@ -151,13 +128,6 @@ class DocumentPlan:
     def asked_judges(self) -> tuple[str, ...]:
         return self.judges or (self.judge,)
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> DocumentPlan:
-        return read_plan(cls, text)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorArguments:
@@ -168,7 +138,7 @@ class EvaluatorArguments:
         "--evaluator EVALUATOR",
         "a LiteLLM name, local, reference, stub, replay:SESSION, or samples:FILE",
         effect=Effect.CANDIDATE,
-        line=DialogField("evaluator", completes=lambda: (*_models(), *CONTROLS), paths=True, role="the evaluator"),
+        line=DialogField("evaluator", completes=lambda: (*models(), *CONTROLS), paths=True, role="the evaluator"),
     )
     # Candidates per task (m); 0 = 3, 1 for controls, or all of a samples file
     samples: int = argument(
@@ -280,7 +250,7 @@ def same_but_samples(one: Ask, other: Ask) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class RegenerationPlan(EvaluatorArguments):
+class RegenerationPlan(EvaluatorArguments, Plan):
     """Regenerate the function bodies of a repository from their documentation; the evaluator's arguments are those of the latest ask."""
 
     source: str = argument(
@@ -301,7 +271,7 @@ class RegenerationPlan(EvaluatorArguments):
             "docs",
             "original, none, llm:MODEL, repoagent:MODEL, osa:MODEL, command:PROGRAM…, a documented copy (folder:PATH, "
             "source:SOURCE), or package.module:Class.",
-            lambda: ("original", "none", "llm:", "folder:", "source:", *(f"llm:{model}" for model in _models())),
+            lambda: ("original", "none", "llm:", "folder:", "source:", *(f"llm:{model}" for model in models())),
             paths=True,
         ),
     )
@@ -317,7 +287,7 @@ class RegenerationPlan(EvaluatorArguments):
             "scope",
             "repository: all docstrings of the tree are the doc system's. target: only that of the function itself.",
             lambda: SCOPES,
-            check=_check_scope,
+            check=check_scope,
         ),
     )
     # `published` has no stub filter and no control `stub`, see `workbench.regeneration.tasks`
@@ -346,7 +316,7 @@ class RegenerationPlan(EvaluatorArguments):
         study="settings.controls",
     )
     k: tuple[int, ...] = argument(
-        (1, 3), "--k K", "the k of pass@k, separated by commas (1,3)", type=_ks, default=(1, 3)
+        (1, 3), "--k K", "the k of pass@k, separated by commas (1,3)", type=read_ks, default=(1, 3)
     )
     engine: str = argument(  # Empty = this machine
         "",
@@ -361,13 +331,6 @@ class RegenerationPlan(EvaluatorArguments):
     import_folders: tuple[str, ...] = ()  # Searched first for classes named by dotted path
     lasting: bool = False  # Whether the failure is permanent: a resume cannot help, only another order
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> RegenerationPlan:
-        return read_plan(cls, text)
-
     def acceptance(self, ask: Ask) -> Acceptance | None:
         return next((one for one in self.acceptances if one.answers(ask)), None)
 
@@ -377,7 +340,7 @@ class RegenerationPlan(EvaluatorArguments):
 
 
 @dataclass(frozen=True, slots=True)
-class ImprovementPlan:
+class ImprovementPlan(Plan):
     """Improve the docstrings whose functions fail in ``base``, a plan with the original docs."""
 
     base: RegenerationPlan  # The writer sees its `samples`; its spend limit covers the whole order
@@ -390,7 +353,7 @@ class ImprovementPlan:
         line=DialogField(
             "writer",
             "Who writes docstrings: it sees the function, and bodies that failed with what they did, never the tests.",
-            _models,
+            models,
             placeholder="the model of agents",
             role="the writer",
         ),
@@ -406,7 +369,7 @@ class ImprovementPlan:
         ),
     )
     below: float = argument(
-        0.5, "--below SHARE", "a pass@1 below this is bad (0.5)", type=_share, default=0.0, effect=Effect.RUN
+        0.5, "--below SHARE", "a pass@1 below this is bad (0.5)", type=share, default=0.0, effect=Effect.RUN
     )
     attempts: int = argument(
         2,
@@ -429,7 +392,7 @@ class ImprovementPlan:
         line=DialogField(
             "second",
             "Who writes the held-out samples, so that a gain holds for another model too; empty for the evaluator.",
-            _models,
+            models,
             placeholder="the evaluator",
             role="the second evaluator",
         ),
@@ -447,9 +410,6 @@ class ImprovementPlan:
             base = replace(base, extra_body="{}")
         return (base.snapshot, *(_meaning(plan) for plan in (base, self)))
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
     @classmethod
     def from_json(cls, text: str) -> ImprovementPlan:
         try:
@@ -459,7 +419,7 @@ class ImprovementPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportPlan:
+class ImportPlan(Plan):
     """Read files of other programs into a session."""
 
     files: tuple[str, ...] = argument(
@@ -477,22 +437,19 @@ class ImportPlan:
             "The importer of a plug-in, or package.module:Class, that reads all of them. Empty: our own formats, by what is in a file.",
             lambda: names("importer"),
             placeholder="known by what is in it",
-            check=_check_importer,
+            check=check_importer,
         ),
     )
     case: str = argument(  # Empty = as the files say
         "",
         "--case CASE",
         "the test case that the trajectories are about, so that they can be scored",
-        line=DialogField("case", "The test case that the trajectories are about, so that they can be scored.", _cases),
+        line=DialogField("case", "The test case that the trajectories are about, so that they can be scored.", cases),
     )
     readme_is_last_message: bool = argument(
         False, "--readme-is-last-message", "the last message of each trajectory is the README that was handed in"
     )
     import_folders: tuple[str, ...] = ()  # Where an importer named by dotted path is imported from first
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def _meaning(plan: object) -> tuple[object, ...]:
