@@ -18,9 +18,8 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from driving import figures, quiet, screen_text
 from regenerated import RUN, Recorder
-from regeneration_app import figures, quiet
-from trajectory_app import screen_text
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.screen import RegenerationScreen

@@ -20,8 +20,8 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from driving import screen_text
 from recorded import Recorder
-from trajectory_app import screen_text
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen

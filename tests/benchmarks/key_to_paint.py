@@ -29,9 +29,9 @@ from statistics import median, quantiles
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from driving import quiet, until
 from recorded import CODE, FILES, RUN, Recorder
 from timed_keys import timed_keys
-from trajectory_app import quiet, until
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from app.compared import two_trials
 from app.regenerated import EVALUATOR, RUN, Recorder
-from app.two_agents import two_agents
+from app.compared import two_agents
 from samples.hostile_names import NAME, obeyed
 
 from workbench.cli import main

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from app.recorded import Recorder, card
-from app.two_agents import two_agents
+from app.compared import two_agents
 
 from workbench.base.errors import UsageError
 from workbench.comparison.panes import Comparison
