@@ -10,7 +10,9 @@ from driving import on, press, screen_text, sees, table_of_trials, trajectory, u
 from workbench.app.toolkit.edit_screen import EditScreen, TextArea
 from workbench.app.toolkit.form import Confirm
 from workbench.app.trajectory.actions import ModelDialog
+from workbench.app.trajectory.scoring import RescoreDialog
 from workbench.orders import launching
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, engine_starts
 from workbench.session.rows import TrialRow
 
@@ -44,6 +46,24 @@ def launched(monkeypatch):
 def words(app: object) -> str:
     """Return what a dialog says, without its frame and line breaks."""
     return " ".join(screen_text(app).replace("│", " ").split())
+
+
+async def test_a_trial_is_scored_again_by_the_judges_of_a_dialog(recorder, launched):
+    async with trajectory(recorder.path, trial=PARENT) as (pilot, screen):
+        app = pilot.app
+        await pilot.press("S")
+        await on(pilot, RescoreDialog)
+        await until(pilot, lambda: "scores by offline = 1 trial" in words(app), "the estimate")
+        app.screen.query_one("#rubrics").value = "nothing"
+        await pilot.press("enter")
+        await until(pilot, lambda: "There is no rubric 'nothing'" in words(app), "the refusal")
+        app.screen.query_one("#rubrics").value = "strict"
+        await pilot.press("enter")
+        await until(pilot, lambda: launched, "the start")
+    with SessionReader(recorder.path) as reader:
+        run = reader.run(launched[0])
+        plan = DocumentPlan.from_json(run.config)
+    assert (plan.trials, plan.judges, plan.rubrics, plan.rescore) == ((PARENT,), ("offline",), ("strict",), "anew")
 
 
 def trials(session: Path) -> list[TrialRow]:

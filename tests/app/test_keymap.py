@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import states
+import walking
 from driving import opened, screen_text, sees
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -64,7 +65,7 @@ async def test_texts_and_footers_name_the_keys_of_the_keymap(own_folders):
         pilot.app.NOTIFICATION_TIMEOUT = 600
         for mode in ("trajectory", "regeneration", "sessions", "cases", "study"):
             await pilot.app.action_mode(mode)
-            await pilot.app.workers.wait_for_complete()
+            await walking.settled(pilot)
             await pilot.pause()
             seen += screen_text(pilot.app)
         await pilot.press("U")
@@ -91,7 +92,7 @@ async def test_a_key_that_cannot_do_anything_says_why_once(own_folders):
             ("trajectory", "alt+right", "no place to go to"),
         ):
             await pilot.app.action_mode(mode)
-            await pilot.app.workers.wait_for_complete()
+            await walking.settled(pilot)
             pilot.app.clear_notifications()
             for _ in range(3):
                 await pilot.press("8", key)

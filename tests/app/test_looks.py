@@ -35,7 +35,7 @@ def session(own_folders, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def walked() -> dict[tuple[str, Sizes], Seen]:
+def walked():
     """What was seen so far."""
     return {}
 

@@ -20,7 +20,7 @@ from workbench.app.toolkit.fields import Choice, PickList, Several
 from workbench.app.toolkit.form import AskText, Confirm
 from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.orders import study
-from workbench.pages import in_a_process
+from workbench.pages import writing
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
 from workbench.studies.declaration import DOCS, Column, Study
@@ -183,7 +183,7 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path, launched):
 
 async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(tmp_path, launched, monkeypatch):
     reported = []
-    monkeypatch.setattr(in_a_process, "write_study_in_a_process", lambda *order: reported.append(order))
+    monkeypatch.setattr(writing, "write_study_in_subprocess", lambda *order: reported.append(order))
     path = tmp_path / "half.session"
     create(path)
     study = Study("half", DOCS, ("word_counter",), (Column("none", "stub"),), samples=2, k=(1,))

@@ -48,7 +48,7 @@ async def list_of_runs(pilot: Pilot[int]) -> RunsScreen:
 def stored(path: Path, run: str) -> tuple[str | None, bool]:
     with SessionReader(path) as reader:
         row = reader.run(run)
-    return row.name, row.deleted_at is not None
+    return row.name, row.archived_at is not None
 
 
 async def test_it_says_what_was_asked_for_and_how_it_stands(several):
@@ -77,7 +77,7 @@ async def test_a_failed_run_is_put_away_and_brought_back(several):
         await until(pilot, lambda: len(screen.table.shown) == 2, "it is gone from the list")
         assert stored(several, "run-1") == (None, True)
         assert "2 runs" in screen_text(pilot.app)
-        await sees(pilot, "1 put away: . shows it")
+        await sees(pilot, "1 archived: . shows it")
         await pilot.press("ctrl+z")
         await until(pilot, lambda: len(screen.table.shown) == 3, "it is back")
         assert stored(several, "run-1") == (None, False)

@@ -9,6 +9,7 @@ import time
 
 import pytest
 import recorded
+import walking
 from driving import press, screen_text, sees, trajectory, until
 from textual.widgets import Button
 from textual.widgets._toast import Toast
@@ -308,10 +309,10 @@ async def test_every_button_of_a_dialog_can_be_reached(start):
         for mode, key in (("cases", "enter"), ("regeneration", "ctrl+n")):
             await app.action_mode(mode)
             await person.until(lambda mode=mode: app.current_mode == mode)
-            await app.workers.wait_for_complete()
+            await walking.settled(person.pilot)
             await person.press(key)
             await person.until(lambda: app.screen.query(Button))
-            await app.workers.wait_for_complete()  # what it takes is longer than what stands there first
+            await walking.settled(person.pilot)  # what it takes is longer than what stands there first
             for button in app.screen.query(Button):
                 button.focus()
                 await person.until(lambda button=button: app.screen.region.contains_region(button.region))

@@ -183,6 +183,7 @@ async def test_what_a_trial_saw_and_wrote_is_copied_as_it_is(tmp_path, monkeypat
         await press(pilot, screen, "y")
         assert screen.app.clipboard == MAKEFILE
         screen.outcome.choose("Metadata")
+        await until(pilot, lambda: "half a pair" in screen.outcome.text.document.text, "the metadata")
         await press(pilot, screen, "y")
         assert "half a pair: ?" in screen.app.clipboard
 
