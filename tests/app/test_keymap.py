@@ -65,13 +65,11 @@ async def test_texts_and_footers_name_the_keys_of_the_keymap(own_folders):
         pilot.app.NOTIFICATION_TIMEOUT = 600
         for mode in ("trajectory", "regeneration", "sessions", "cases", "study"):
             await pilot.app.action_mode(mode)
-            await walking.settled(pilot)
-            await pilot.pause()
-            seen += screen_text(pilot.app)
+            seen += await walking.settled(pilot)
         await pilot.press("U")
         await sees(pilot, "Runs 2")
         await pilot.press("f22")
-        await sees(pilot, "Mark a run with f21, then go to another one and press f22.")
+        await sees(pilot, "Mark a run with f21, then")
         await pilot.press("escape", "question_mark")
         await sees(pilot, "f20", "f18")
         seen += screen_text(pilot.app)

@@ -13,6 +13,8 @@ import walking
 
 from workbench.base import paths
 
+pytestmark = pytest.mark.timeout(900)
+NARROW = walking.OTHER_SIZES[:1]
 Sizes = tuple[tuple[int, int], ...]
 Seen = tuple[dict[str, str], list[str]]
 LOOKS = [
@@ -78,17 +80,18 @@ def steady(text: str, name: str) -> str:
 
 @pytest.mark.parametrize(("state", "name"), LOOKS)
 def test_a_screen_looks_as_it_did(walked, session, state, name, snapshot):
-    texts, _ = seen(walked, session, state, walking.OTHER_SIZES if state == walking.HUGE else ())
+    texts, _ = seen(walked, session, state, NARROW if state == walking.HUGE else ())
     assert steady(texts.get(name, "not seen"), name) == snapshot
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        pytest.param(state, marks=pytest.mark.xdist_group("looks-huge") if state == walking.HUGE else pytest.mark.slow)
-        for state in states.STATES
-    ],
-)
+@pytest.mark.xdist_group("looks-huge")
+def test_in_a_narrow_terminal_nothing_is_cut_covered_or_out_of_sight(walked, session):
+    _, problems = seen(walked, session, walking.HUGE, NARROW)
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", states.STATES)
 def test_at_any_size_nothing_is_cut_covered_or_out_of_sight(walked, session, state):
     _, problems = seen(walked, session, state, walking.OTHER_SIZES)
     assert not problems, "\n".join(problems)

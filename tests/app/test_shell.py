@@ -314,6 +314,7 @@ async def test_every_button_of_a_dialog_can_be_reached(start):
             await person.until(lambda: app.screen.query(Button))
             await walking.settled(person.pilot)  # what it takes is longer than what stands there first
             for button in app.screen.query(Button):
+                app.screen.set_focus(None)
                 button.focus()
                 await person.until(lambda button=button: app.screen.region.contains_region(button.region))
                 assert str(button.label) in person.screen_text
