@@ -51,13 +51,8 @@ def words(app: object) -> str:
 async def test_a_trial_is_scored_again_by_the_judges_of_a_dialog(recorder, launched):
     async with trajectory(recorder.path, trial=PARENT) as (pilot, screen):
         app = pilot.app
-<<<<<<< HEAD
-        await pilot.press("S")
-        await on(pilot, RescoreDialog)
-=======
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, RescoreDialog), "the dialog")
->>>>>>> main
+        await on(pilot, RescoreDialog)
         await until(pilot, lambda: "scores by offline = 1 trial" in words(app), "the estimate")
         app.screen.query_one("#rubrics").value = "nothing"
         await pilot.press("enter")
@@ -85,13 +80,8 @@ async def test_a_step_is_edited_and_gone_on_from(recorder, launched):
         area = app.screen.query_one(TextArea)
         assert area.text == recorded.CODE
         area.text = "print('one')\n"
-<<<<<<< HEAD
-        await pilot.press("ctrl+s")
-        await on(pilot, ModelDialog)
-=======
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, ModelDialog), "the dialog")
->>>>>>> main
+        await on(pilot, ModelDialog)
         await until(pilot, lambda: "about 1 request, 9 seconds" in words(app), "the estimate")
         assert "Takes over 3 steps, the observation of step 3 edited" in words(app)
         await pilot.press("escape")
@@ -101,13 +91,8 @@ async def test_a_step_is_edited_and_gone_on_from(recorder, launched):
         await pilot.press("E")
         await on(pilot, EditScreen)
         assert app.screen.query_one(TextArea).text == "print('one')\n", "what was typed is kept"
-<<<<<<< HEAD
-        await pilot.press("ctrl+s")
-        await on(pilot, ModelDialog)
-=======
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, ModelDialog), "the dialog again")
->>>>>>> main
+        await on(pilot, ModelDialog)
         app.screen.query_one("#model").value = "nobody/model"
         await pilot.press("enter")
         await sees(pilot, "There is no provider")

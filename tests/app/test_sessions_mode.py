@@ -1,5 +1,6 @@
 """Sessions as files that people keep: listed with how they stand, made, named, tagged, merged, deleted, imported into."""
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -12,6 +13,8 @@ from workbench.app import runs
 from workbench.app.cases.starting import RunDialog
 from workbench.app.sessions.listing import Remembered, found_sessions, looked_into
 from workbench.base import paths
+from workbench.engine.process import serve
+from workbench.orders import launching
 from workbench.results.sessions import state_of
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.labels import SESSION
@@ -284,6 +287,28 @@ def test_what_was_found_is_remembered_until_the_file_is_written(make_session):
     assert memory.recall(now) is None
 
 
+class Ended:
+    """An engine that has ended."""
+
+    def wait(self) -> int:
+        return 0
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Runs are executed in this process, when they are launched."""
+
+    def launch(session, run, warm=None):
+        log = launching.engine_log(run)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("w") as output, contextlib.redirect_stdout(output):
+            serve(session, run)
+        return Ended()
+
+    monkeypatch.setattr(launching, "launch", launch)
+
+
+@pytest.mark.usefixtures("at_once")
 async def test_files_of_other_programs_come_into_the_session_under_the_cursor(start, make_session, tmp_path):
     session = make_session("mine")
     line = {"messages": [{"role": "user", "content": "hello [bold]"}, {"role": "assistant", "content": "world"}]}
