@@ -18,13 +18,14 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fault_counts import fault_counts, pytest_terminal_summary
+from inline_engine import inline_engines
 from loopback.server import LoopbackServer
 from needing_sandboxes import needs_bubblewrap
+from scripted_model import ScriptedModel
 from small_disks import SmallDisk, small_disk
-from warm_engines import WarmProcess
 
 from workbench.base.collecting import THRESHOLDS, collect_rarely
-from workbench.orders import launching
+from workbench.models import provider
 
 # How long an example takes says how busy the machine is, nothing of the code; the tests' own time limits stay.
 hypothesis.settings.register_profile("workbench", deadline=None)
@@ -33,7 +34,7 @@ hypothesis.settings.load_profile("workbench")
 # While the tests are collected a million objects are made and none is garbage.
 gc.set_threshold(*THRESHOLDS)
 
-__all__ = ["fault_counts", "needs_bubblewrap", "pytest_terminal_summary"]
+__all__ = ["fault_counts", "inline_engines", "needs_bubblewrap", "pytest_terminal_summary"]
 
 #: Folders whose tests need what only a whole machine has.
 _NEVER_SKIPPED = {"sandbox", "engine", "cluster", "faults"}
@@ -72,27 +73,22 @@ def one_cache(home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch:
 
 
 @pytest.fixture
-def scripted(home: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> LoopbackServer:
-    """The loopback server as the provider of ``openai/…`` models; a test sets its ``answer``."""
+def scripted(
+    home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ScriptedModel | LoopbackServer]:
+    """The provider of ``openai/…`` models; a test sets its ``answer``. A server on loopback for ``fresh_engines``, else a function."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    return loopback_server
-
-
-@pytest.fixture(scope="session")
-def warm_process() -> Iterator[WarmProcess]:
-    """The process of which this test process's engines are forks."""
-    process = WarmProcess()
-    yield process
-    process.close()
-
-
-@pytest.fixture(autouse=True)
-def warm_engines(warm_process: WarmProcess, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Engines that this process starts come from a warm one, see ``warm_engines.py``; not in CI, and not if marked ``fresh_engines``."""
-    if os.environ.get("CI") or not hasattr(os, "pidfd_open") or request.node.get_closest_marker("fresh_engines"):
+    if request.node.get_closest_marker("fresh_engines"):
+        with LoopbackServer() as server:
+            monkeypatch.setenv("WORKBENCH_BASE_URL", server.base_url)
+            yield server
         return
-    monkeypatch.setattr(launching, "engine_process", warm_process.engine)
+    model = ScriptedModel()
+    monkeypatch.setenv("WORKBENCH_BASE_URL", model.base_url)
+    monkeypatch.setattr(provider, "_litellm", model)
+    provider._takes.cache_clear()
+    yield model
+    provider._takes.cache_clear()
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "the condition") -> object:

@@ -170,7 +170,7 @@ def test_more_samples_are_of_the_evaluator_that_is_shown(home: Path, repository:
         writer.release(held)
     process = launching.engine_of(order.run)
     assert process is not None
-    process.kill()
+    process.terminate()
     process.wait(30)
     asks = {ask.evaluator: ask.samples for ask in plan_of(session, order.run).asks}
     assert asks == {order.ask.evaluator: 7, "reference": 1}

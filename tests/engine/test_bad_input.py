@@ -68,12 +68,12 @@ def test_a_repository_that_fails_to_build(
     session: Path,
     tmp_path: Path,
     repository: Path,
-    loopback_server: LoopbackServer,
+    scripted: LoopbackServer,
     until: Until,
     requirement: str,
     words: tuple[str, ...],
 ) -> None:
-    loopback_server.answer = Writer(ANSWERS)
+    scripted.answer = Writer(ANSWERS)
     bad = make_repository(tmp_path / "bad")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "setup.py").write_text("raise RuntimeError('this setup is broken')\n")
@@ -164,7 +164,7 @@ def small_disk(folder: Path, room_kb: int) -> Iterator[Callable[[], None]]:
 
 @pytest.mark.slow
 def test_a_disk_that_fills(
-    session: Path, tmp_path: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, tmp_path: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> None:
     warm = start(session, repository, evaluator="reference")
     assert ended(session, warm, until) == "done", error(session, warm)
@@ -176,7 +176,7 @@ def test_a_disk_that_fills(
         return f"{noise}\n\n" + writer(body)
 
     writer = Writer({name: [fenced(GOOD[name])] for name in GOOD})
-    loopback_server.answer = answer
+    scripted.answer = answer
     with small_disk(tmp_path / "disk", 1200) as make_room:
         full = tmp_path / "disk" / "full.session"
         run = start(full, repository, samples=10)
@@ -184,7 +184,7 @@ def test_a_disk_that_fills(
         one_sentence(error(full, run), "The disk is full", "workbench resume")
         kept = killing.done(full)
         assert 0 < len(kept) < 36
-        asked = len(loopback_server.seen)
+        asked = len(scripted.seen)
         # As long as there is no room, it is said again and nothing is lost.
         try:
             running.resume(full, run)
@@ -206,7 +206,7 @@ def test_a_disk_that_fills(
 
 @pytest.mark.slow
 def test_a_model_that_stops_answering_in_the_middle(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until, monkeypatch: pytest.MonkeyPatch
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "6")
     writer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
@@ -217,7 +217,7 @@ def test_a_model_that_stops_answering_in_the_middle(
             return Reply("too late", wait=60)
         return writer(body)
 
-    loopback_server.answer = answer
+    scripted.answer = answer
     run = start(session, repository, samples=12)
     told = ended(session, run, until)
     with SessionReader(session) as reader:
@@ -242,11 +242,11 @@ def test_a_model_that_stops_answering_in_the_middle(
 
 @pytest.fixture
 def halfway(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> Iterator[tuple[str, int, dict[str, tuple[Any, ...]], threading.Event]]:
     """A run that waits for its seventh answer: its id, its engine's process, what it has finished, and what lets it go on."""
     writer = Writer(ANSWERS, stop_at=7)
-    loopback_server.answer = writer
+    scripted.answer = writer
     run = start(session, repository, samples=3)
     until(writer.reached.is_set, 90)
     until(lambda: len(killing.done(session)) >= 6 + 3, 60)
@@ -270,8 +270,9 @@ def resumed(session: Path, run: str, kept: dict[str, tuple[Any, ...]], server: L
     assert killing.done(session).items() >= kept.items()
 
 
+@pytest.mark.fresh_engines
 def test_a_session_that_is_removed_in_the_middle_is_saved_and_goes_on(
-    session: Path, halfway: Any, loopback_server: LoopbackServer, until: Until
+    session: Path, halfway: Any, scripted: LoopbackServer, until: Until
 ) -> None:
     run, pid, kept, go = halfway
     for file in session.parent.glob("run.session*"):
@@ -281,11 +282,12 @@ def test_a_session_that_is_removed_in_the_middle_is_saved_and_goes_on(
     saved = session.with_name("run.rescued.session")
     one_sentence(launching.last_words(run), "run.session", "removed", f"workbench resume {saved}")
     assert [item.name for item in session.parent.glob("run.*")] == [saved.name]
-    resumed(saved, run, kept, loopback_server, until)
+    resumed(saved, run, kept, scripted, until)
 
 
+@pytest.mark.fresh_engines
 def test_a_session_that_is_moved_in_the_middle_has_everything_under_its_new_name(
-    session: Path, halfway: Any, loopback_server: LoopbackServer, until: Until
+    session: Path, halfway: Any, scripted: LoopbackServer, until: Until
 ) -> None:
     run, pid, kept, go = halfway
     moved = session.rename(session.with_name("moved.session"))
@@ -293,13 +295,14 @@ def test_a_session_that_is_moved_in_the_middle_has_everything_under_its_new_name
     go.set()
     one_sentence(launching.last_words(run), "run.session was moved", "under its new name")
     assert not list(session.parent.glob("run.*"))
-    resumed(moved, run, kept, loopback_server, until)
+    resumed(moved, run, kept, scripted, until)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["renamed over it", "copied into it"])
+@pytest.mark.fresh_engines
 def test_a_backup_put_in_the_place_of_a_session_that_is_written(
-    session: Path, halfway: Any, loopback_server: LoopbackServer, until: Until, how: str
+    session: Path, halfway: Any, scripted: LoopbackServer, until: Until, how: str
 ) -> None:
     """The backup stays as it is, whatever the engine does with its log, and can be gone on with."""
     run, pid, kept, go = halfway
@@ -325,18 +328,18 @@ def test_a_backup_put_in_the_place_of_a_session_that_is_written(
     rescued = session.with_name("run.rescued.session")
     if how == "renamed over it":
         assert kept.items() <= killing.done(rescued).items()
-    resumed(rescued, run, killing.done(rescued), loopback_server, until)
+    resumed(rescued, run, killing.done(rescued), scripted, until)
     controls = killing.done(session)
-    resumed(session, run, controls, loopback_server, until)
+    resumed(session, run, controls, scripted, until)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_session_that_another_program_locks(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> None:
     writer = Writer(ANSWERS, stop_at=4)
-    loopback_server.answer = writer
+    scripted.answer = writer
     run = start(session, repository, samples=2)
     until(writer.reached.is_set, 90)
     until(lambda: len(killing.done(session)) >= 6, 60)

@@ -27,10 +27,8 @@ pytestmark = pytest.mark.fresh_engines
 
 
 @pytest.fixture
-def session(home: Path, tmp_path: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    loopback_server.answer = Author()
+def session(home: Path, tmp_path: Path, scripted: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    scripted.answer = Author()
     return tmp_path / "run.session"
 
 

@@ -296,11 +296,9 @@ def test_the_bodies_that_are_tested_again_are_those_that_were_tested(
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_a_verdict_stands_beside_the_body_that_was_tested_whatever_older_rules_had_read(
-    sandbox: None, tmp_path: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
+    sandbox: None, tmp_path: Path, scripted: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    loopback_server.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
+    scripted.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     session = tmp_path / "run.session"
     plan = RegenerationPlan(str(make_repository(tmp_path / "sums")), evaluator=MODEL, samples=1)
     run = order_regeneration(session, plan).run
@@ -320,14 +318,12 @@ def test_a_verdict_stands_beside_the_body_that_was_tested_whatever_older_rules_h
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_an_error_of_ours_replaces_no_verdict(
-    sandbox: None, tmp_path: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
+    sandbox: None, tmp_path: Path, scripted: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
     monkeypatch.setenv("WORKBENCH_MAX_TRIES", "1")
     good = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     broken = False
-    loopback_server.answer = lambda body: (
+    scripted.answer = lambda body: (
         good(body)
         if "body of `shout` and" not in str(body["messages"])
         else failure(500, "the server burns")

@@ -24,7 +24,7 @@ from workbench.studies.declaration import Column, Study
 from workbench.studies.following import read_study
 from workbench.studies.study_files import study_named
 
-pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.fresh_engines, pytest.mark.timeout(900)]
 
 SAMPLES = 240
 

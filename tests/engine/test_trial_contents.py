@@ -76,7 +76,7 @@ def test_a_changed_folder_is_another_trial_beside_the_old_one(
     author: Author,
     session: Path,
     folder: Path,
-    loopback_server: LoopbackServer,
+    scripted: LoopbackServer,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = ["run", str(folder), *MODEL, "--session", str(session)]
@@ -97,10 +97,10 @@ def test_a_changed_folder_is_another_trial_beside_the_old_one(
     assert f"@{old.content[:8]}" in told
     assert f"@{new.content[:8]}" in told
     # What did not change is not done again.
-    asked = len(loopback_server.seen)
+    asked = len(scripted.seen)
     assert main(command) == 0
     assert f"@{new.content[:8]}" in capsys.readouterr().out
-    assert len(loopback_server.seen) == asked
+    assert len(scripted.seen) == asked
     assert len(trials(session)) == 2
 
 
@@ -137,6 +137,7 @@ def test_a_local_branch_that_moved_on_is_another_trial(author: Author, session: 
     assert planned(session, f"{folder}@main") != first
 
 
+@pytest.mark.fresh_engines
 def test_an_interrupted_trial_goes_on_with_the_content_it_began_with(
     author: Author, session: Path, folder: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +160,7 @@ def test_an_interrupted_trial_goes_on_with_the_content_it_began_with(
     assert "something else" not in observations(session, trial)
 
 
+@pytest.mark.fresh_engines
 def test_an_interrupted_trial_whose_content_is_gone_says_so_and_mixes_nothing(
     author: Author, session: Path, folder: Path, until: Until, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -114,6 +114,7 @@ def test_a_case_without_facts_is_unscored_by_design(
     assert (cards["strict"].problem, state, missing) == ("", "done", [])
 
 
+@pytest.mark.fresh_engines
 def test_the_engine_killed_while_the_judge_is_asked_again(
     court: Court, session: Path, capsys: pytest.CaptureFixture[str], until: Callable[..., Any]
 ) -> None:
