@@ -136,6 +136,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback_server: Lo
     return recorder.path
 
 
+@pytest.mark.slow
 def test_the_command_asks_once_records_and_says_what_was_not_judged(
     session: Path, loopback_server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

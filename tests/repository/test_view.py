@@ -225,7 +225,7 @@ _parts = st.sampled_from(
 ) | st.text(max_size=4)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(parts=st.lists(_parts, max_size=8), lead=st.sampled_from(["", "/", "./", "//"]))
 def test_no_path_reads_outside_or_hidden(root: Path, parts: list[str], lead: str) -> None:
     view = View(root)
