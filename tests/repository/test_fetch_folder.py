@@ -12,7 +12,7 @@ import pytest
 from workbench.repository import BadSource, ChecksumMismatch, SourceUnavailable, fetch
 from workbench.repository.fetching import scan
 from workbench.repository.sources import UnsafeArchive
-from workbench.repository.tree import Limits
+from workbench.repository.tree import SnapshotLimits
 
 
 def _project(folder: Path) -> Path:
@@ -115,7 +115,7 @@ def test_pins_and_wrong_folders(tmp_path: Path) -> None:
 
 def test_an_oversized_folder_is_refused_before_copying(tmp_path: Path) -> None:
     project = _project(tmp_path / "project")
-    for limits in (Limits(entries=2), Limits(total_bytes=3)):
+    for limits in (SnapshotLimits(entries=2), SnapshotLimits(total_bytes=3)):
         with pytest.raises(UnsafeArchive, match="holds more than"):
             scan(project, without=tmp_path / "cache", limits=limits, progress=lambda _: None)
 

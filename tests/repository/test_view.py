@@ -14,9 +14,9 @@ from workbench.repository import (
     NoSuchPath,
     NotADirectory_,
     NotAFile,
+    NotText,
     NotVisible,
     OutsideRepository,
-    Unreadable,
     View,
     ViewError,
     read_text,
@@ -176,7 +176,7 @@ def test_messages_carry_no_control_sequences(root: Path) -> None:
 def test_encodings(tmp_path: Path, data: bytes, text: str | None) -> None:
     (tmp_path / "file").write_bytes(data)
     if text is None:
-        with pytest.raises(Unreadable, match="binary"):
+        with pytest.raises(NotText, match="binary"):
             View(tmp_path).read_file("file")
     else:
         assert View(tmp_path).read_file("file").text == text

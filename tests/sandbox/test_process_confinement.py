@@ -15,8 +15,8 @@ import pytest
 
 from workbench.sandbox import Report, SandboxError, Verdict, Workspace, pool
 from workbench.sandbox.backend import Channel, Launch
-from workbench.sandbox.plain import Decoy, discarded, is_fooled, make_decoy, passed_beside
 from workbench.sandbox.process import KernelFeatures, PlainProcess, open_to_everybody, promises, written_bytes
+from workbench.sandbox.safety import Decoy, discarded, is_fooled, make_decoy, passed_beside
 from workbench.sandbox.types import TestOutcome
 from workbench.sandbox.workbench_runner import confine
 from workbench.sandbox.worker import Worker

@@ -15,7 +15,7 @@ from tasks.made_up import dropped, environment_of, write
 
 from workbench.base.typed_json import convert, encode
 from workbench.regeneration.building import build_tasks
-from workbench.regeneration.tasks import Progress, Task, TaskSet
+from workbench.regeneration.tasks import BuildProgress, Task, TaskSet
 from workbench.sandbox import Backend, Limits
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.asyncio(loop_scope="module")]
@@ -287,7 +287,7 @@ class Built:
     """The tasks of the repository and the steps that were reported."""
 
     tasks: TaskSet
-    steps: list[Progress]
+    steps: list[BuildProgress]
 
     def of(self, module: str) -> dict[str, Task]:
         return {task.qualified_name: task for task in self.tasks.tasks if task.path == f"{module}.py"}
@@ -300,7 +300,7 @@ async def built(bubblewrap: Backend, tmp_path_factory: pytest.TempPathFactory) -
         "early.py": EARLY, "tests/test_early.py": TEST_EARLY, "box.py": BOX, "tests/test_box.py": TEST_BOX,
     }  # fmt: skip
     root = write(tmp_path_factory.mktemp("fates") / "repository", files)
-    rules, steps = replace(RULES, slowest_tests=0.7), list[Progress]()
+    rules, steps = replace(RULES, slowest_tests=0.7), list[BuildProgress]()
     tasks = await build_tasks(
         root, environment_of(root), bubblewrap, rules=rules, limits=Limits(seconds=30), on_progress=steps.append
     )

@@ -8,7 +8,7 @@ import pytest
 from hostile.built_names import BUILT_NAMES
 from hostile.candidates import FORGERIES, RIGHT
 
-from workbench.sandbox.plain import PlainnessCheck, project_names
+from workbench.sandbox.safety import SafetyCheck, project_names
 
 FILE = '''\
 """Shop."""
@@ -69,7 +69,7 @@ def outer(numbers):
 
     return inner
 '''
-CHECK = PlainnessCheck(FILE.encode())
+CHECK = SafetyCheck(FILE.encode())
 
 
 def judged(body: str, function: tuple[str, int] = ("Shop.total", 1)):
@@ -245,8 +245,8 @@ def test_nothing_but_the_body_may_change() -> None:
         assert content != FILE
         assert not CHECK.judge(content.encode(), ("Shop.total", 1)).plain, name
     assert not CHECK.judge(FILE.encode(), ("Shop.nowhere", 1)).plain
-    assert not PlainnessCheck(b"def f(:\n").judge(b"def f(): pass\n", ("f", 1)).plain
-    assert not PlainnessCheck(b"").judge(b"def f(): pass\n", ("f", 1)).plain
+    assert not SafetyCheck(b"def f(:\n").judge(b"def f(): pass\n", ("f", 1)).plain
+    assert not SafetyCheck(b"").judge(b"def f(): pass\n", ("f", 1)).plain
 
 
 @pytest.mark.parametrize("name", [*BUILT_NAMES, *FORGERIES])
@@ -254,7 +254,7 @@ def test_no_hostile_body_is_plain_unless_it_only_adds(name: str) -> None:
     body = BUILT_NAMES.get(name) or FORGERIES[name].body
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     file = 'def total(numbers):\n    """Sum."""\n'
-    check = PlainnessCheck(f"{file}    {RIGHT}\n".encode())
+    check = SafetyCheck(f"{file}    {RIGHT}\n".encode())
     found = check.judge(f"{file}{lines}".encode(), ("total", 1))
     # What is printed reaches nobody; which files are opened is seen.
     assert not found.plain or name == "printed_passed" or found.opens
@@ -262,9 +262,9 @@ def test_no_hostile_body_is_plain_unless_it_only_adds(name: str) -> None:
 
 def test_other_encodings_and_depths_are_survived() -> None:
     latin = '# -*- coding: latin-1 -*-\ndef f(x):\n    return "é"\n'.encode("latin-1")
-    assert PlainnessCheck(latin).judge(latin.replace(b"return", b"return x +"), ("f", 1)).plain
+    assert SafetyCheck(latin).judge(latin.replace(b"return", b"return x +"), ("f", 1)).plain
     deep = "def f(x):\n    return " + "-" * 20_000 + "x\n"
-    assert not PlainnessCheck(b"def f(x):\n    return x\n").judge(deep.encode(), ("f", 1)).plain
+    assert not SafetyCheck(b"def f(x):\n    return x\n").judge(deep.encode(), ("f", 1)).plain
 
 
 SHOP = {
@@ -300,7 +300,7 @@ def root(tmp_path: Path) -> Path:
 def test_a_body_may_use_attributes_of_the_projects_own_objects(root: Path, body: str, reason: str) -> None:
     pristine = (root / "shop" / "basket.py").read_bytes()
     content = pristine.replace(b"return 0", body.encode())
-    assert PlainnessCheck(pristine, lambda: project_names(root)).judge(content, ("total", 1)).reason == reason
+    assert SafetyCheck(pristine, lambda: project_names(root)).judge(content, ("total", 1)).reason == reason
 
 
 def test_the_order_of_the_bodies_changes_no_answer(root: Path) -> None:
@@ -308,7 +308,7 @@ def test_the_order_of_the_bodies_changes_no_answer(root: Path) -> None:
     bodies = [b"return prices.amount", b"return len(prices)", b"return prices.nothing", b"return prices._rounded"]
 
     def answers(order: list[bytes]) -> dict[bytes, bool]:
-        check = PlainnessCheck(pristine, lambda: project_names(root))
+        check = SafetyCheck(pristine, lambda: project_names(root))
         return {body: check.judge(pristine.replace(b"return 0", body), ("total", 1)).plain for body in order}
 
     assert answers(bodies) == answers(bodies[::-1])
@@ -316,5 +316,5 @@ def test_the_order_of_the_bodies_changes_no_answer(root: Path) -> None:
 
 def test_the_files_are_read_only_where_the_own_file_does_not_suffice(root: Path) -> None:
     pristine = (root / "shop" / "basket.py").read_bytes()
-    check = PlainnessCheck(pristine, lambda: pytest.fail("read"))
+    check = SafetyCheck(pristine, lambda: pytest.fail("read"))
     assert check.judge(pristine.replace(b"return 0", b"return len(prices)"), ("total", 1)).plain
