@@ -54,7 +54,7 @@ def own_first(total: Total) -> str:
 
 
 def given(value: object) -> str | None:
-    """Return ``40 of it by the format``: points that the shape of an answer gave; None where the answer was free."""
+    """Return ``40 of it by the format``: points that the response schema of an answer gave; None where the answer was free."""
     amount = json_forms.number(value)
     return None if amount is None else f"{points(amount)} of it by the format"
 
@@ -113,7 +113,7 @@ def plan_words(config: str) -> str:
 def stands_words(candidate: CandidateRow) -> str:
     if candidate.verdict is None:
         return state(candidate.state)
-    said = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.again else "")
+    said = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.retesting else "")
     return said + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
 
 
