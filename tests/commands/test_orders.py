@@ -21,7 +21,6 @@ from workbench.plans.plan import Acceptance, Ask, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
 
 Until = Callable[..., Any]
-sandboxed = [pytest.mark.sandbox, pytest.mark.network]
 
 
 @pytest.fixture
@@ -62,6 +61,7 @@ def plan_of(session: Path, run: str) -> RegenerationPlan:
         return RegenerationPlan.from_json(row.config)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(
