@@ -31,12 +31,12 @@ MANY = 10**9
 @pytest.mark.parametrize(
     "values",
     [
-        *({"repeats": value} for value in (0, -1, 2.7, math.nan, math.inf, True, "2", MANY, None)),
-        *({"judge_repeats": value} for value in (0, -1, 1.5, MANY)),
-        *({"first_repeat": value} for value in (-1, 1.5)),
-        *({"max_steps": value} for value in (0, -1, 2.5)),
-        *({"read_limit": value} for value in (-1, 2.5)),
-        *({"spend_limit": value} for value in (-1, math.nan, math.inf, "2", True)),
+        *({"repeats": value} for value in (0, 2.7, math.nan, True, "2", MANY, None)),
+        {"judge_repeats": 0},
+        {"first_repeat": -1},
+        {"max_steps": 2.5},
+        {"read_limit": -1},
+        *({"spend_limit": value} for value in (-1, math.inf)),
         {"cases": ()},
         {"cases": ("",)},
         {"cases": ("/nowhere/at/all",)},
@@ -59,10 +59,10 @@ def test_a_document_plan_that_makes_no_sense_writes_nothing(home: Path, tmp_path
 @pytest.mark.parametrize(
     "values",
     [
-        *({"samples": value} for value in (-1, 2.7, math.nan, math.inf, True, "2", MANY)),
-        *({"limit": value} for value in (-1, 2.7, math.nan, True, "2", MANY)),
-        *({"k": value} for value in ((), (0,), (-1,), (1.5,), ("1",), (MANY,))),
-        *({"spend_limit": value} for value in (-1, math.nan, math.inf, "2")),
+        *({"samples": value} for value in (-1, 2.7, MANY)),
+        {"limit": True},
+        *({"k": value} for value in ((), (0,), (1.5,), (MANY,))),
+        {"spend_limit": math.nan},
         {"tasks": ("",)},
         {"tasks": ("a\x1b[31m",)},
         {"source": "/nowhere/at/all"},

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from engine.following import ended, error, state
+from engine.following import ended, error
 from engine.regenerating import MODEL, start
 from engine.tiny_repository import BAD, GOOD, SOURCE, TASKS, Writer, fenced, make_repository
 from loopback.server import EMPTY, LoopbackServer, Reply, failure
@@ -37,22 +36,6 @@ def candidates(session: Path, run: str, evaluator: str = MODEL) -> dict[tuple[st
         names = {task.id: f"{task.path}::{task.qualified_name}" for task in reader.tasks(run)}
         rows = [row for row in reader.candidates(run) if row.evaluator == evaluator]
         return {(names[row.task_id], row.sample): row for row in rows}
-
-
-def essence(session: Path, run: str) -> dict[Any, Any]:
-    """What a run says, without times and ids."""
-    with SessionReader(session) as reader:
-        tasks = {row.id: row.qualified_name for row in reader.tasks(run)}
-        return {
-            (tasks[row.task_id], row.evaluator, row.sample): (
-                row.state,
-                row.verdict,
-                row.body_blob,
-                row.answer_blob,
-                [(test.test_id, test.outcome) for test in reader.failing_tests(row.id)],
-            )
-            for row in reader.candidates(run)
-        } | {task.qualified_name: (task.state, task.controls, task.tests) for task in reader.tasks(run)}
 
 
 @pytest.mark.slow
@@ -88,13 +71,6 @@ def test_docs_none_shows_no_docstring_of_the_tree_and_both_scopes_stand_beside_e
         assert [plan.asks[0].prompt_text for plan in plans] == [own.read_text(), ""]
         tasks = [task for run in reader.runs() for task in reader.tasks(run.id)]
     assert len({task.id for task in tasks}) == 6
-
-
-def engine_pid(session: Path, run: str) -> int:
-    with SessionReader(session) as reader:
-        held = reader.holder(run)
-    assert held is not None
-    return held.pid
 
 
 def test_canned_bodies_give_the_pass_at_k_computed_by_hand(
@@ -157,65 +133,6 @@ def test_canned_bodies_give_the_pass_at_k_computed_by_hand(
         invalid = next(row for row in candidates(session, run).values() if row.verdict == "invalid")
         assert invalid.verdict_reason
         assert {stage.name: stage.state for stage in reader.stages(run)} == dict.fromkeys(STAGES, "done")
-
-
-HOSTILE = {
-    "add": ["```python\n    import os\n    os._exit(0)\n```"],
-    "clamp": ["```python\n    while True:\n        pass\n```"],
-    "shout": [fenced(GOOD["shout"])],
-}
-
-
-@pytest.mark.slow
-@pytest.mark.fresh_engines
-def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_verdicts(
-    session: Path, repository: Path, tmp_path: Path, scripted: LoopbackServer, until: Until
-) -> None:
-    scripted.answer = Writer(HOSTILE)
-    unbroken = tmp_path / "unbroken.session"
-    run = start(unbroken, repository, samples=2)
-    assert ended(unbroken, run, until) == "done", error(unbroken, run)
-    wanted = essence(unbroken, run)
-    verdicts = {name: row.verdict for (name, sample), row in candidates(unbroken, run).items() if sample == 0}
-    assert verdicts == dict(zip(TASKS, ("crashed", "timeout", "passed"), strict=True))
-
-    writer = Writer(HOSTILE, stop_at=3)
-    scripted.answer = writer
-    run = start(session, repository, samples=2, rebuild=True)
-
-    def stage(name: str) -> str:
-        with SessionReader(session) as reader:
-            return next((row.state for row in reader.stages(run) if row.name == name), "")
-
-    def under_way(wanted_state: str) -> bool:
-        return any(row.state == wanted_state for row in candidates(session, run).values())
-
-    kill_points: list[tuple[str, Callable[[], object]]] = [
-        ("the suite's run", lambda: stage("suite") == "running"),
-        ("the stub filter", lambda: stage("filter") == "running" or stage("filter") == "done"),
-        ("a request under way", writer.reached.is_set),
-        ("a test under way", lambda: under_way("testing")),
-    ]
-    for what, condition in kill_points:
-        until(condition, 60, what)
-        with SessionReader(session) as reader:
-            shown = [row for row in reader.candidates(run) if row.state == "done"]
-        os.kill(engine_pid(session, run), signal.SIGKILL)
-        until(lambda: state(session, run) == "interrupted", 10)
-        if what == "a request under way":
-            writer.go.set()
-            writer.stop_at = 0
-        assert running.resume(session) == [run]
-        with SessionReader(session) as reader:
-            assert [reader.candidate(row.id) for row in shown] == shown
-    assert ended(session, run, until) == "done", error(session, run)
-    assert essence(session, run) == wanted
-    assert running.resume(session) == []
-    # An answer that was recorded is never asked for again.
-    with SessionReader(session) as reader:
-        assert reader.query(
-            "SELECT max(n) FROM (SELECT count(*) n FROM calls WHERE answer_blob IS NOT NULL GROUP BY scope)"
-        ) == [(1,)]
 
 
 @pytest.mark.slow

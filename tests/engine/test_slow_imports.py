@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine.following import ended
 
 from workbench.orders import launching
 from workbench.orders.regenerate import order_regeneration
@@ -28,17 +29,11 @@ def double(number):
 
 @pytest.mark.sandbox
 @pytest.mark.network
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(480)
 def test_the_second_look_has_time_to_import(
-    needs_bubblewrap: None,
-    home: Path,
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    until: Callable[..., Any],
+    needs_bubblewrap: None, one_cache: None, tmp_path: Path, until: Callable[..., Any]
 ) -> None:
-    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
     folder = tmp_path / "slow"
     folder.mkdir()
     (folder / "slow.py").write_text(SOURCE)
@@ -46,13 +41,7 @@ def test_the_second_look_has_time_to_import(
     session = tmp_path / "slow.session"
     run = order_regeneration(session, RegenerationPlan(str(folder), evaluator="reference", sandbox="bubblewrap")).run
     launching.launch(session, run)
-
-    def ended() -> bool:
-        with SessionReader(session) as reader:
-            row = reader.run(run)
-            return row is not None and reader.run_state(row) not in ("queued", "running")
-
-    until(ended, 450, "the run's end")
+    ended(session, run, until)
     with SessionReader(session) as reader:
         verdicts = {row.evaluator: row for row in reader.candidates(run)}
     look = json.loads(verdicts["reference"].recheck or "{}")

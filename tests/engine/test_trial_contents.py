@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -137,7 +135,6 @@ def test_a_local_branch_that_moved_on_is_another_trial(author: Author, session: 
     assert planned(session, f"{folder}@main") != first
 
 
-@pytest.mark.fresh_engines
 def test_an_interrupted_trial_goes_on_with_the_content_it_began_with(
     author: Author, session: Path, folder: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,8 +143,8 @@ def test_an_interrupted_trial_goes_on_with_the_content_it_began_with(
     run = trials(session)[0].run_id
     process = launching.launch(session, run)
     until(author.reached.is_set, 60)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait(30)
+    process.terminate()
+    assert process.wait(30) == 130
     change(folder)
     author.stop_at = 0
     author.go.set()
@@ -160,7 +157,6 @@ def test_an_interrupted_trial_goes_on_with_the_content_it_began_with(
     assert "something else" not in observations(session, trial)
 
 
-@pytest.mark.fresh_engines
 def test_an_interrupted_trial_whose_content_is_gone_says_so_and_mixes_nothing(
     author: Author, session: Path, folder: Path, until: Until, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,8 +164,8 @@ def test_an_interrupted_trial_whose_content_is_gone_says_so_and_mixes_nothing(
     planned(session, str(folder))
     process = launching.launch(session, trials(session)[0].run_id)
     until(author.reached.is_set, 60)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait(30)
+    process.terminate()
+    assert process.wait(30) == 130
     before = observations(session, trials(session)[0])
     change(folder)
     shutil.rmtree(paths.cache_dir() / "snapshots")
