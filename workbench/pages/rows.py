@@ -88,7 +88,7 @@ _TRIAL = (
 _CANDIDATE = (
     "candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state",
     "verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd",
-    "asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful", "docs_scope",
+    "asked_s", "tested_s", "at", "retesting", "former", "prompt", "context", "settings", "doubtful", "docs_scope",
     "repairs", "documented", "failure_group",
 )  # fmt: skip
 _WORKS = (
