@@ -206,7 +206,7 @@ def _runs(contents: Contents, _: int) -> Iterator[Section]:
     }
     optional, droppable = {"name", "tags", "remark"}, ("asked for", "spend $", "kind")
     table = table_of(contents.runs, columns, {"items", "spend $"}, optional, droppable)
-    away = put_away_sentence(contents)
+    away = archived_sentence(contents)
     yield Section("Runs", (table, *([Note(away)] if away else ())), anchor="runs")
 
 
@@ -221,11 +221,11 @@ def overview(contents: Contents, most_failures: int) -> Iterator[Section]:
         )
 
 
-def put_away_sentence(contents: Contents) -> str:
-    if not contents.put_away:
+def archived_sentence(contents: Contents) -> str:
+    if not contents.archived:
         return ""
-    runs = plural(contents.put_away, "run")
-    return f"{runs} put away: left out here, kept in the file; in the app, U and . bring them back."
+    runs = plural(contents.archived, "run")
+    return f"{runs} archived: left out here, kept in the file; in the app, U and . bring them back."
 
 
 def state_advice(contents: Contents, session: str) -> Sequence[str]:
@@ -243,7 +243,7 @@ def trial_title(trial: Trial) -> str:
 
 
 def _case(trial: Trial) -> str:
-    return " ".join(filter(None, (trial.row.case_name or trial.row.case_id, trial.told_apart)))
+    return " ".join(filter(None, (trial.row.case_name or trial.row.case_id, trial.content_suffix)))
 
 
 def session_facts(contents: Contents) -> FactList:
