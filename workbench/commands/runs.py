@@ -18,7 +18,6 @@ from workbench.orders import running
 from workbench.orders.fork import Edit, ForkOrder
 from workbench.orders.launching import end_of
 from workbench.orders.measured import measure
-from workbench.orders.missing_work import missing_work
 from workbench.orders.orders import all_orders
 from workbench.orders.regenerate import move
 from workbench.orders.rerun import RerunOrder, RerunTrialOrder
@@ -41,7 +40,7 @@ def resume(arguments: argparse.Namespace) -> int:
     if arguments.run and arguments.run not in kinds:
         raise UsageError(f"{session.name} has no run {one_line(arguments.run, 60)!r}.")
     if arguments.dry_run:
-        lacking = list(missing_work(session, measure(session, session), arguments.run))
+        lacking = list(running.missing_work(session, measure(session, session), arguments.run))
         for what, estimate in lacking:
             print_estimate(what, estimate, as_json=arguments.json)
         if not lacking and not arguments.json:
@@ -78,19 +77,26 @@ def resume(arguments: argparse.Namespace) -> int:
         return own + others
 
     mine = [key for key, kind in kinds.items() if arguments.run in ("", key) and kind == "regenerate"]
+    documents = [key for key in runs if kinds[key] == "document"]
     imports = [key for key in runs if kinds[key] == "import"]
     for key in imports:
-        with showing(arguments.json) as show:
-            show({"type": "run", "run": key, "session": str(session)})
-            state = follow(session, key, None, show)
-        print_json({"type": "imported", "run": key, "state": state}) if arguments.json else say(end_of(key))
-        code = max(code, int(state != "done"))
-    documents = [key for key in runs if kinds[key] == "document"]
+        code = max(code, _resumed_import(session, key, as_json=arguments.json))
     if documents or not (mine or imports):
         code = max(code, watch_runs(session, documents, None, arguments.json, trials))
     if code == 130:
         return code
     return max(code, _regenerations(arguments, session, [key for key in runs if key in mine], mine, since))
+
+
+def _resumed_import(session: Path, run: str, *, as_json: bool) -> int:
+    with showing(as_json) as show:
+        show({"type": "run", "run": run, "session": str(session)})
+        state = follow(session, run, None, show)
+    if as_json:
+        print_json({"type": "imported", "run": run, "state": state})
+    else:
+        say(end_of(run))
+    return int(state != "done")
 
 
 def _regenerations(
