@@ -16,8 +16,7 @@ from workbench.commands.terminal import Terminal
 from workbench.comparison import kind_of
 from workbench.comparison.groups import GroupSide, compare_groups, groups_of, join_groups
 from workbench.pages.comparison import comparison_page
-from workbench.pages.composing import write_page
-from workbench.pages.writing import check_place
+from workbench.pages.writing import check_place, write_page
 from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader
 from workbench.session.session_names import resolve_session
