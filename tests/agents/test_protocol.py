@@ -123,13 +123,11 @@ BARE = json.dumps(LIST)
     [
         BARE,
         f"```json\n{BARE}\n```",
-        f"I look at {{src}} first.\n\n```\n{BARE}\n```\nThen I read on.",
         f"Call: {BARE} and then {{more}}.",
         f"<json>[{BARE}]</json>",
         f'The sign "{{" opens an object. {BARE}',
         f"The tag <json> holds the call.\n```json\n{json.dumps({'name': 'read_file', 'kwargs': {'path': 'x'}})}\n```\nNo: {BARE}",
         json.dumps({"name": "list_directory", "arguments": '{"path": "src"}'}),
-        json.dumps({"name": "list_directory", "path": "src"}),
         '{"name": "list_directory", "kwargs": {"path": "src", "why": "two\nlines"}}',
         f'The metadata will be {{"name": "demo", "version": "1"}}.\n{BARE}',
     ],
@@ -157,7 +155,6 @@ def test_a_submission_is_read_without_a_name(shape: str) -> None:
     [
         "A dict such as {} or {name} is meant.",
         '{"name": "list_directory", "kwargs": {"path": "src",},}',
-        'The package.json has {"name": "demo", "version": "1"}.',
         '{"tool": "list_directory"}',
         '{"name": "respond", "kwargs": {"readme": "cut',
     ],

@@ -41,8 +41,6 @@ def changed(tmp_path: Path) -> Path:
         ("None\n", ""),  # result: a session shows nothing there
         ("<class 'A'>\n", "<class '__main__.A'>\n"),  # attrs
         ("door.UnionTypeHint  # <-- what madness is this?\n", "<class 'door.UnionTypeHint'>\n"),  # beartype
-        ("(int,)\n", "(<class 'int'>,)\n"),
-        ("self.x = x\n<BLANKLINE>\n", "self.x = x\n"),
         ("{'c': 4, 'b': 3, delete: ['a']}\n", "{'b': 3, 'c': 4, delete: ['a']}\n"),
         # How a mapping shows itself depends on Python.
         ("D({'title': 'A', 'codes': ['x', 'y']})\n", "D([('title', 'A'), ('codes', ['x', 'y'])])\n"),
@@ -55,10 +53,8 @@ def test_sessions_abbreviate(claimed: str, real: str) -> None:
 @pytest.mark.parametrize(
     ("claimed", "real"),
     [
-        ("True\n", "False\n"),
         ("<class 'A'>\n", "<class '__main__.B'>\n"),
         ("1  # one\n", "2\n"),
-        ("None\n", "0\n"),
         ("[x, y]\n", "[y, x]\n"),
         ("D({'title': 'A', 'codes': ['x', 'y']})\n", "D([('title', 'B'), ('codes', ['x', 'y'])])\n"),
     ],
@@ -99,12 +95,9 @@ def test_what_tells_of_the_machine_is_not_compared() -> None:
 _NO_LOADS = {"type": "AttributeError", "message": "'Counter' object has no attribute 'loads'", "owner": "wordstat.core"}
 _NO_YAML = {"type": "AttributeError", "message": "module 'wordstat' has no attribute 'yaml'", "owner": "wordstat"}
 _NO_REPLACE = {"type": "AttributeError", "message": "module 'copy' has no attribute 'replace'", "owner": "copy"}
-_NO_CONFIG = {"type": "AttributeError", "message": "module 'wordstat.config' has no attribute 'X'", "owner": "wordstat.config"}  # fmt: skip
 _NO_MODULE = {"type": "ModuleNotFoundError", "message": "No module named 'wordstat.x'", "name": "wordstat.x"}
-_NO_NAME = {"type": "ImportError", "message": "cannot import name 'X' from 'wordstat'", "name": "wordstat"}
 _NO_MODEL = {"type": "ImportError", "message": "cannot import name 'MyDataModel' from 'wordstat'", "name": "wordstat"}
 _NO_ARGUMENTS = {"message": "Count() takes no arguments"}
-_NO_HREF = {"message": "dom_tag.__call__() got an unexpected keyword argument 'href'"}
 _NO_X = {"message": "DataFrame.f() got an unexpected keyword argument 'x'"}
 _MISSING = {"message": "dicttoxml() missing 1 required positional argument: 'obj'"}
 
@@ -122,19 +115,13 @@ def _has(module: str, name: str) -> bool:
         # The object is of another section.
         ("counter.loads('x')", _NO_LOADS, {}, "fails"),
         ("counter.loads('x')", _NO_LOADS, {"elsewhere": frozenset({"counter"})}, "not run"),
-        ("a('other', href='/')", _NO_HREF, {}, "fails"),
-        ("a('other', href='/')", _NO_HREF, {"elsewhere": frozenset({"a"})}, "not run"),
         # The import is left out, and a module of that name was found (derpconf).
         ("wordstat.yaml.dump(x)", _NO_YAML, {}, "fails"),
         ("wordstat.yaml.dump(x)", _NO_YAML, {"imported": ("wordstat",)}, "not run"),
-        ("assert config.X == 1", _NO_CONFIG, {}, "fails"),
-        ("assert config.X == 1", _NO_CONFIG, {"imported": ("config",)}, "not run"),
         ("copy.replace(x)", _NO_REPLACE, {}, "not run"),
         # Only the run misses it.
         ("import wordstat.x", _NO_MODULE, {}, "fails"),
         ("import wordstat.x", _NO_MODULE, {"lacks": _has}, "not run"),
-        ("from wordstat import X", _NO_NAME, {}, "fails"),
-        ("from wordstat import X", _NO_NAME, {"lacks": _has}, "not run"),
         ("from wordstat import MyDataModel", _NO_MODEL, {}, "not run"),
         # The parameter is another library's.
         ("f(x=2)", _NO_X, {}, "fails"),
@@ -195,19 +182,14 @@ def test_plans_and_designs_are_not_documentation() -> None:
     [
         ("A `Wordstat[T, E]` holds either.", []),  # a type is no extra
         ("`Option('--stopwach', nargs=2)` means that a bare `--stopwach` is one.", []),
-        ("There is no `--stopw` for `--stopwatch`.", []),
-        ("Give `--stopwach`.", ["--stopwach"]),
         ("# a\n\n## Use\n\nRequire Python >= 3.8.\n", ["Require Python >= 3.8"]),
         ("# a\n\n## 0.1.4\n\nRequire Python >= 3.8.\n", []),
         # A former Python, or a part that needs another one, beside today's (pylibacl).
         ("It requires Python 3.10 or newer. Older versions (below 5.x)\nsupport Python 2.6 and above.\n", []),
-        ("- Python 3.10 or newer. Python 2.4+ was supported in the 0.5.x branch,\n  Python 3.4+ in the 0.6 branch.\n", []),
         ("Requires Python 3.10+.\n\nInstall it:\n\nRequires Python 3.6+.\n", []),
         ("This code is released under the BSD license.\n", ["BSD"]),
-        ("wordstat is distributed under the terms of the BSD License.\n", ["BSD"]),
         ("The original tests are licensed under the BSD license.\n", []),
         ("* GL: BSD license\n\nThe source code is under MIT.\n", []),
-        ("Latest release: v1.2\n", []),
         ("Latest release: v1.1\n", ["1.1"]),
         ("Latest release: v1\n", []),
         # Names that pages invent for the reader (what openapi-python-client writes).
@@ -221,7 +203,6 @@ def test_plans_and_designs_are_not_documentation() -> None:
         ("Rows are kept with a score (default `0.6`), as wide as `--columns` (default `80`).\n", []),  # wordlive
         ("lines are 3 tall (default 3), `--columns` the gap.\n", []),
         ("top_words():\n\n| `limit` / `per_page` | Pagination (default 20 per page) |\n", []),  # bhm-mcp-chat
-        ("top_words():\n\n- `limit`, `per_page`: default 20\n", []),
         ("Up to 3 (default 3), `--columns` is the width (default: 72).\n", ["72"]),
         ("```sh\nwordstat.exe report\n```\n", []),  # rmskin-builder
     ],

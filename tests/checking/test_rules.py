@@ -24,18 +24,14 @@ from workbench.claims.shell import commands_of
     ("info", "code", "kind"),
     [
         ("bash", "pip install wordstat\n", "install"),
-        ("bash", "WORDSTAT_TABLES=1 pip install wordstat\n", "install"),
         ("bash", "pip install wordstat\nwordstat index a\n", "shell"),
         ("", "$ wordstat index a\n", "shell"),
         ("", "$ wordstat report\nindexed: a\n", "session"),
         ("console", "words: 3\n", "output"),
-        ("python", "x = 1\n", "python"),
         ("python", ">>> 1 + 1\n2\n", "doctest"),
-        ("python", "# how\n>>> 1 + 1\n2\n", "doctest"),
         ("python", "x = 'a'\nx\n>>> 'a'\n", "output"),
         ("", "from wordstat import Counter\n", "python"),
         ("", "from elsewhere import Counter\n", "output"),
-        ("toml", "[tool]\n", "configuration"),
         ("rust", "fn main() {}\n", "other"),
     ],
 )
@@ -57,11 +53,8 @@ def test_commands_go_over_several_lines_and_prompts_have_output() -> None:
     ("command", "word"),
     [
         ("wordstat index FILE", "FILE"),
-        ("wordstat index <path>", "<path>"),
         ("wordstat index [OPTIONS]", "[OPTIONS]"),
-        ("curl http://x", "curl"),
         ("wordstat report -r HEAD^1", "history"),
-        ("docker run x", "docker"),
         ("sudo wordstat index a", "root"),
         ("python", "input"),
         ("python -m http.server", "http.server"),
@@ -86,14 +79,11 @@ def test_the_projects_own_commands_run() -> None:
 @pytest.mark.parametrize(
     ("claimed", "real"),
     [
-        ("took 1.23 s", "took 4 s"),
         ("2024-01-01 12:00 done", "2026-11-25 02:23 done"),
         ("<X at 0x7f00aa>", "<X at 0x7fbb12>"),
         ("wrote /home/me/x/out.txt", "wrote /checked/repo/out.txt"),
         ("first\n\n// It works!", "first"),
         ("first\n...\nlast", "first\nsecond\nthird\nlast"),
-        ("second", "first\nsecond\nthird"),
-        ("a   b", "a b"),
         ("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}"),
     ],
 )
@@ -135,11 +125,8 @@ def test_any_text_is_a_page(text: str) -> None:
         "Call `frobnicate()` of another library, or `json.loads()`.",
         "Set `--upgrade` with pip, and `HOME_PAGE` as you like.",
         "Older releases support Python 3.6+; see [the wiki](../../wiki) and [a heading](#use).",
-        "The bundled font is licensed under the Apache license.",
         "```bash\npip install 'requests[socks]' wordstat==9.9\n```\n",
-        "```python\nfrom elsewhere import nothing\n```\n",
         "```bash\nwordstat index -- --not-an-option\n```\n",
-        "```python\nfrom elsewhere import TopWords\n```\n\nIts `TopWords()` is near.",
         "```python\nimport wordstats\nimport word_stat\nimport wordstat2\nimport ordstat\n```\nLike `top_wordss` and `top_word`.",
         "Write your own `settings/local.toml`. Mail <mailto:a@b.c> or see http://localhost:8000/x.",
     ],
@@ -153,11 +140,9 @@ def test_what_may_be_somebody_elses_is_no_alarm(tmp_path: Path, text: str) -> No
     [
         ("```python\nimport wordstat.countng\n```\n", "module", "wordstat.counting"),
         ("```python\nfrom wordstat import top_words\ntop_words('a', limt=3)\n```\n", "parameter", "limit"),
-        ("```python\nimport wordstt\n```\n", "module", "wordstat"),
         ("```python\nfrom wordsatt import Counter\n```\n", "module", "wordstat"),
         ("It takes `top_wods`, no `stop_words`.", "name", "top_words"),
         ("The latest version is 1.3.0.", "version", "1.2.0"),
-        ("This project is licensed under the GPL license.", "licence", "MIT"),
         ("See [the site](htps://example.org/x).", "url", "https"),
     ],
 )
@@ -171,13 +156,11 @@ def test_untrue_claims_have_the_nearest_true_one(tmp_path: Path, text: str, kind
     [
         ("`top_words(text, limit=10)`", [("limit 10", "true")]),
         ("`top_words(text, limit=12)`", [("12", "untrue")]),
-        ("`top_words()`:\n\n- `limit`: how many, default `11`", [("11", "untrue")]),
         ("`top_words()`\n\n| name | default |\n|---|---|\n| `limit` | `10` |", [("limit 10", "true")]),
         # A call, a parameter of what the page does not name, and one that may be of something else.
         ("Then `top_words(text, limit=12)` gives more.", []),
         ("`Counter(limit=3)` and `top_words(words, limit=3)`", []),
         ("- `limit`: how many, default `11`", []),
-        ("`top_words()`\n\n- `limits`: how many, default `11`", []),
     ],
 )
 def test_defaults_of_parameters(tmp_path: Path, text: str, said: list[tuple[str, str]]) -> None:
@@ -208,14 +191,11 @@ _REAL = 'Traceback (most recent call last):\n  File "/x.py", line 9\nwordstat.Wo
         ("wordstat report", "error: this cannot be counted", {}, "not run"),
         ("wordstat report", "error: no index; run index before report", {}, "fails"),
         ("wordstat report", "wordstat: error: no such option: --stopwach", {}, "fails"),
-        ("wordstat report mine.py", "Error: mine.py could not be found", {}, "not run"),
         ("wordstat report mine.py", "Error: bad argument mine.py", {"absent": ("mine.py",)}, "not run"),
         ("wordstat report", _REAL, {"expected": _SHOWN}, "works"),
         ("wordstat report", "error: gone", {"expected": _SHOWN}, "not run"),
         ("wordstat report own-way", "error: there is no way 'own-way'", {"shown": "[ways]\nown-way = 1"}, "not run"),
-        ("wordstat report", "may not create namespaces", {}, "not run"),
         ("wordstat report", "urllib: temporary failure in name resolution", {}, "not run"),
-        ("wordstat report", "ModuleNotFoundError: No module named 'pandas'", {}, "not run"),
     ],
 )
 def test_an_error_is_a_failure_unless_it_may_come_of_something_else(
@@ -259,16 +239,12 @@ def test_a_doctest_shows_what_a_terminal_does() -> None:
         ("import wordstat\nprint 'a'\n", (2, "it is Python 2, and the project needs Python 3.10")),
         ("ar = wordstat.open('a'))\nuse(ar)\n", (1, "unmatched ')'")),
         ("from wordstat.aio Counter\nx = 1\n", (1, "it is no import")),
-        ("from wordstat import, Counter\n", (1, "it is no import")),
         ("class A(wordstat.Counter)\n    x = 1\n", (1, "a colon is missing")),
         ("def count(text: str) -> int\n", None),  # shows a signature
-        ("count(text, ...) -> int\n", None),
         ('def count(\n    text: str,\n)\n    "Counts words."\n', None),  # nbdev writes signatures so
         ("from other.aio Counter\n", None),
         ("from wordstat.counting cimport Counter\ncdef Counter a\n", None),  # cymem: Cython
         ("with open('x') as file:\n    # use it\n", None),
-        ("x = [\n  1,\n  ...\n", None),
-        ("x = 1\n", None),
     ],
 )
 def test_slips_in_python_are_told_and_what_only_shows_is_not(code: str, fault: tuple[int, str] | None) -> None:

@@ -78,15 +78,11 @@ def said(root: Path, text: str, kind: str) -> list[tuple[str, str, str]]:
     ("span", "truth", "nearest"),
     [
         ("EventEmitter.emit()", "true", ""),
-        ("EventEmitter.handlers", "true", ""),
         ("Loud.emit()", "true", ""),
         ("EventEitter.emit()", "untrue", "EventEmitter"),
-        ("EventEmitter.handelrs", "untrue", "handlers"),
         ("Loud.handelrs()", "untrue", "handlers"),
         ("wrodstat.top_words()", "untrue", "wordstat"),
-        ("wordstat.events.EventEmitter.emit()", "true", ""),
         ("wordstat.events.EventEitter.emit()", "untrue", "EventEmitter"),
-        ("wordstat.events.EventEmitter.handelrs", "untrue", "handlers"),
         ("wordstat.evetns.EventEmitter", "untrue", "events"),
         ("wordstat.elsewhere.EventEmitter", "cannot be said", ""),
         # The last part is there, and is another's.
@@ -116,23 +112,17 @@ def test_names_of_the_page_are_what_it_says_they_are(root: Path) -> None:
         ("- `loud` (default: `true`)", "true"),
         ("- `loud`: defaults to `None`", "untrue"),
         ("The parameter `loud` of `emit()` defaults to `False`.", "untrue"),
-        ("It takes `loud` (default `True`).", "true"),
         ("- `loud`: on by default, default `on`", "true"),
         ("- `loud`: default `off`", "cannot be said"),
-        ("- `encoding`: defaults to `'utf-8'`", "true"),
         ("- `encoding`: defaults to `'latin-1'`", "untrue"),
-        ("- `encoding`: default `utf-8`", "true"),
-        ("- `encoding`: defaults to `None`", "untrue"),
         ('- `encoding`: defaults to "current locale"', "cannot be said"),
         # None stands for what is worked out.
         ("- `depth`: defaults to `3`", "cannot be said"),
         ("- `depth`: defaults to `None`", "true"),
         ("| name | default |\n|---|---|\n| `loud` | `False` |", "untrue"),
-        ("| name | default |\n|---|---|\n| `encoding` | 'utf-8' |", "true"),
         ("Give `--verbose` (default: `False`).", "true"),
         ("Give `--verbose` (default: `True`).", "untrue"),
         ("Give `--no-color` (default: `True`).", "cannot be said"),
-        ("Give `--no-cache` (default: `False`).", "cannot be said"),
         ("Give `--cache` (default: `False`).", "untrue"),
     ],
 )
@@ -156,9 +146,7 @@ def test_a_default_on_a_condition_or_in_a_call_is_not_untrue(root: Path, row: st
         (">=3.6", "It needs Python 3.8+.", "cannot be said"),
         (">=3.6,<3.12", "It requires Python 3.13 or newer.", "untrue"),
         (">=3.6", "Building the docs is only possible with Python 3.99+.", "cannot be said"),
-        (">=3.6", "Requires Python 3.6 or newer.", "true"),
         (">=3.8", "- **Python**: 3.6+", "untrue"),
-        (">=3.8", "Runs on CPython 3.5 and above.", "untrue"),
         (">=3.8", "Requires-Python: >=3.6", "untrue"),
     ],
 )
@@ -172,11 +160,9 @@ def test_a_python_that_nobody_can_have_is_untrue(root: Path, declared: str, text
 @pytest.mark.parametrize(
     ("text", "truth"),
     [
-        ("```sh\npip install wordstat\n```", "true"),
         ("```sh\npip install tabular-data\n```", "true"),
         ("```sh\npip install wordstatt-tools wordstat\n```", "cannot be said"),
         ("```sh\npip install tabulardata wordstat\n```", "untrue"),
-        ("Then `pip install wrodstat`.", "untrue"),
         ("```sh\npip install counted-words\n```", "untrue"),
         # It is not all that the page installs, or code of the page or a list of the repository names it.
         ("```sh\npip install counted-words\nconda install wordstat\n```", "cannot be said"),
