@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.agents.protocol import Action, Problem, parse_action, split_answer, submission_of
+from workbench.agents.protocol import Action, UnusableAnswer, parse_action, split_answer, submission_of
 
 
 def respond(readme: str, metadata: object = None) -> str:
@@ -32,7 +32,7 @@ def test_any_readme_and_metadata_come_back_unchanged(readme: str, metadata: obje
 @given(st.text())
 def test_no_answer_raises(answer: str) -> None:
     for one in (answer, "<json>{" + answer + "}</json>"):
-        assert isinstance(parse_action(one), Action | Problem)
+        assert isinstance(parse_action(one), Action | UnusableAnswer)
 
 
 def test_defect_1_a_readme_with_a_json_fence_and_closing_tags_is_kept_whole() -> None:
@@ -78,7 +78,7 @@ def test_raw_newlines_inside_strings_are_accepted() -> None:
 )
 def test_each_problem_has_its_words(answer: str, short: str) -> None:
     outcome = parse_action(answer)
-    assert isinstance(outcome, Problem)
+    assert isinstance(outcome, UnusableAnswer)
     assert outcome.short == short
     assert outcome.sentence.endswith(".")
 
@@ -101,7 +101,7 @@ def test_brackets_without_end_give_a_sentence_and_stay_text_where_they_are_text(
     nested = "[" * depth + "]" * depth
     for end in (f"{nested}}}}}</json>", "[" * depth):
         problem = parse_action(f'<json>{{"name": "respond", "kwargs": {{"readme": "# A", "metadata": {end}')
-        assert isinstance(problem, Problem)
+        assert isinstance(problem, UnusableAnswer)
         assert problem.short == "bad JSON"
     action = parse_action(respond("# A", nested))
     assert isinstance(action, Action)
@@ -110,7 +110,7 @@ def test_brackets_without_end_give_a_sentence_and_stay_text_where_they_are_text(
 
 def test_a_number_of_too_many_digits_gives_a_sentence() -> None:
     problem = parse_action(f'<json>{{"name": "read_file", "kwargs": {{"path": {"1" * 5000}}}}}</json>')
-    assert isinstance(problem, Problem)
+    assert isinstance(problem, UnusableAnswer)
     assert "digits" in problem.sentence
 
 
@@ -160,7 +160,7 @@ def test_a_submission_is_read_without_a_name(shape: str) -> None:
     ],
 )
 def test_what_is_no_call_is_none(answer: str) -> None:
-    assert isinstance(parse_action(answer), Problem)
+    assert isinstance(parse_action(answer), UnusableAnswer)
 
 
 # What costs the square of its length runs into the time limit of every test.

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench.checking.judging import judge_parts
-from workbench.checking.judging_commands import Context
+from workbench.checking.judging_commands import StepContext
 from workbench.checking.pages import claims_of_page
-from workbench.checking.steps import Step
-from workbench.checking.verdicts import Part, Verdict
+from workbench.checking.steps import PlannedStep
+from workbench.checking.verdicts import BlockPart, BlockVerdict
 from workbench.claims.claim import CheckedClaim, Truth
 from workbench.claims.page import parse_page
 from workbench.claims.project import ProjectIndex
@@ -188,7 +188,7 @@ def untrue(root: Path, text: str, **how: Any) -> list[str]:
     return [one.text for one in claims(root, text, **how) if one.lookup.truth is Truth.UNTRUE]
 
 
-def context(around: str = "\0", **more: Any) -> Context:
+def context(around: str = "\0", **more: Any) -> StepContext:
     """The context of a step of ``README.md`` in a project of which every word is defined."""
     given = {
         "page": "README.md",
@@ -198,7 +198,7 @@ def context(around: str = "\0", **more: Any) -> Context:
         "before": "",
         "imported": frozenset(),
     }
-    return Context(**{**given, **more})
+    return StepContext(**{**given, **more})
 
 
 def verdict_on_example(want: str, got: str, **more: Any) -> str:
@@ -214,12 +214,12 @@ def verdict_on_example(want: str, got: str, **more: Any) -> str:
         "expected_error": None,
     }
     ended = {"status": 0, "examples": [{**example, **more}], "ran": ran}
-    return str(judge(Step(0, "doctest", code, 1), ended, context(f"\0{code}")).verdict)
+    return str(judge(PlannedStep(0, "doctest", code, 1), ended, context(f"\0{code}")).verdict)
 
 
-def judge(step: Step, ended: Mapping[str, Any], context: Context) -> Part:
+def judge(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) -> BlockPart:
     """The verdict on a step: of a session's examples the first alarm's, else the first one not run."""
-    order = (Verdict.FAILS, Verdict.DIFFERS, Verdict.NOT_RUN, Verdict.WORKS)
+    order = (BlockVerdict.FAILS, BlockVerdict.DIFFERS, BlockVerdict.NOT_RUN, BlockVerdict.WORKS)
     return min(judge_parts(step, ended, context), key=lambda one: order.index(one.verdict))
 
 
@@ -271,4 +271,4 @@ def judged(
     }
     ended = {"status": 1, "error": {**raised, **error}, "imported": imported, "asked": asked}
     of = context(f"{around}\0{code}", project=any_project(**sources), elsewhere=elsewhere)
-    return str(judge(Step(0, "python", code, 1), ended, of).verdict)
+    return str(judge(PlannedStep(0, "python", code, 1), ended, of).verdict)

@@ -13,8 +13,8 @@ from planted import any_project, claims, context, judge, judged, untrue, verdict
 from workbench.checking.blocks import kind_of
 from workbench.checking.comparing import doctest_difference, of_the_machine, shell_difference
 from workbench.checking.pages import agreed, is_page_for_readers
-from workbench.checking.steps import Step
-from workbench.checking.verdicts import BlockResult, Part, Verdict
+from workbench.checking.steps import PlannedStep
+from workbench.checking.verdicts import BlockPart, BlockResult, BlockVerdict
 from workbench.claims.claim import Claim, LookupResult, TextRange, Truth
 from workbench.claims.page import is_of_another_time, parse_page
 from workbench.claims.project import ProjectIndex
@@ -84,7 +84,7 @@ def test_what_tells_of_the_machine_is_not_compared() -> None:
     word = platform.release()
     assert of_the_machine("kernel: 5.4.0-custom\n", f"kernel: {word}\n") == word.lower()
     assert of_the_machine(f"kernel: {word}\n", f"kernel: {word} b\n") == ""
-    step = Step(0, "shell", "wordstat -v", 1, "Name: Antergos Linux\nCodename: rolling\n")
+    step = PlannedStep(0, "shell", "wordstat -v", 1, "Name: Antergos Linux\nCodename: rolling\n")
     for name, verdict in ((word, "not run"), ("Other Linux", "differs")):
         ended = {"status": 0, "stdout": f"Name: {name}\nCodename: none\n", "stderr": ""}
         assert str(judge(step, ended, context()).verdict) == verdict
@@ -144,7 +144,7 @@ def test_a_program_that_is_told_nothing_and_a_path_that_only_a_reader_has() -> N
         ("wordstat --no", "usage: wordstat\nwordstat: error: unrecognized arguments: --no", {}, "fails"),
         ("wordstat report ./mine", "error: it is no project", {"absent": ("./mine",)}, "not run"),
     ):
-        step = Step(0, "shell", text, 1, **how)  # type: ignore[arg-type]
+        step = PlannedStep(0, "shell", text, 1, **how)  # type: ignore[arg-type]
         ended = {"status": 2, "stdout": "", "stderr": err}
         assert str(judge(step, ended, context(project=any_project())).verdict) == verdict
 
@@ -284,17 +284,17 @@ def test_a_name_of_another_library_is_not_a_slip() -> None:
 
 
 def test_what_a_snippet_has_used_is_there_whatever_the_sources_look_like() -> None:
-    def block(code: str, verdict: Verdict) -> BlockResult:
-        part = Part(10, code, verdict, "", "", (), 0.0)
+    def block(code: str, verdict: BlockVerdict) -> BlockResult:
+        part = BlockPart(10, code, verdict, "", "", (), 0.0)
         return BlockResult("README.md", 10, "python", verdict, first=10, end=14, parts=(part,))
 
     claim = Claim("name", "xyz.Map", TextRange(11, path="README.md"), LookupResult(Truth.UNTRUE, "xyz has no Map"))
     code = "import xyz\nxyz.Map.url\n"
-    assert agreed([claim], [block(code, Verdict.WORKS)])[0].lookup.truth is Truth.UNKNOWN  # xyzservices
+    assert agreed([claim], [block(code, BlockVerdict.WORKS)])[0].lookup.truth is Truth.UNKNOWN  # xyzservices
     later = replace(claim, place=TextRange(12, path="README.md"))
     for one, snippet in (
-        (claim, block(code, Verdict.NOT_RUN)),
-        (claim, block("def f():\n    xyz.Map.url\n", Verdict.WORKS)),
-        (later, block(code, Verdict.WORKS)),
+        (claim, block(code, BlockVerdict.NOT_RUN)),
+        (claim, block("def f():\n    xyz.Map.url\n", BlockVerdict.WORKS)),
+        (later, block(code, BlockVerdict.WORKS)),
     ):
         assert agreed([one], [snippet]) == [one]

@@ -13,7 +13,7 @@ from planted import README, write_project
 
 from workbench import checking
 from workbench.base.errors import UsageError
-from workbench.checking import Checked, Verdict, check
+from workbench.checking import BlockVerdict, CheckResult, check
 from workbench.checking.pages import LARGEST
 from workbench.claims.claim import Truth
 from workbench.claims.page import parse_page
@@ -109,7 +109,7 @@ wordstat index alpha
 """
 
 
-def checked(root: Path, readme: str, **how: float) -> Checked:
+def checked(root: Path, readme: str, **how: float) -> CheckResult:
     (root / "README.md").write_text(readme)
     return asyncio.run(check(root, **how))
 
@@ -133,7 +133,7 @@ def test_nothing_outside_is_touched(tmp_path: Path) -> None:
     for words in ("input", "network", "root", "nano", "a key", "a GPU"):
         assert any(words in reason for reason in reasons), (words, reasons)
     # The page goes on after all of it, also after more processes than there may be.
-    assert found.blocks[-1].verdict is Verdict.WORKS, found.blocks[-1].reason
+    assert found.blocks[-1].verdict is BlockVerdict.WORKS, found.blocks[-1].reason
 
 
 @pytest.mark.sandbox
@@ -143,7 +143,7 @@ def test_a_project_that_does_not_install(tmp_path: Path) -> None:
     (root / "backend.py").write_text("raise RuntimeError('this backend is broken')\n")
     found = checked(root, README)
     assert [problem for problem in found.problems if "could not be installed from its tree" in problem]
-    assert all(block.verdict is Verdict.NOT_RUN for block in found.blocks)
+    assert all(block.verdict is BlockVerdict.NOT_RUN for block in found.blocks)
     assert all(claim.lookup.truth is not Truth.UNTRUE for claim in found.claims)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from planted import PLANTED, README, planted, write_project
 
-from workbench.checking import Checked, Verdict, check, fixed
+from workbench.checking import BlockVerdict, CheckResult, check, fixed
 from workbench.claims.claim import Truth
 
 pytestmark = [
@@ -18,7 +18,7 @@ pytestmark = [
 ]
 
 
-def checked(root: Path, readme: str) -> Checked:
+def checked(root: Path, readme: str) -> CheckResult:
     (root / "README.md").write_text(readme)
     return asyncio.run(check(root))
 
@@ -26,7 +26,7 @@ def checked(root: Path, readme: str) -> Checked:
 def test_a_true_readme_has_no_alarm(tmp_path: Path) -> None:
     found = checked(write_project(tmp_path), README)
     assert found.alarms == ()
-    assert [block.verdict for block in found.blocks] == [Verdict.WORKS] * 6
+    assert [block.verdict for block in found.blocks] == [BlockVerdict.WORKS] * 6
     assert {claim.lookup.truth for claim in found.claims} == {Truth.TRUE}
     assert {"option", "default", "extra", "file", "python", "licence", "module", "name", "parameter"} <= {
         claim.kind for claim in found.claims

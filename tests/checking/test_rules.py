@@ -13,7 +13,7 @@ from planted import any_project, claims, context, judge, judged, untrue, verdict
 from workbench.checking.blocks import kind_of
 from workbench.checking.comparing import doctest_difference, shell_difference
 from workbench.checking.running import settled
-from workbench.checking.steps import Step, plan_of, syntax_fault, why_not_python, why_not_shell
+from workbench.checking.steps import PlannedStep, plan_of, syntax_fault, why_not_python, why_not_shell
 from workbench.claims.claim import Truth
 from workbench.claims.page import Code, parse_page
 from workbench.claims.project import ProjectIndex
@@ -177,7 +177,7 @@ def test_skipping_needs_a_comment_only() -> None:
 
 def command_that_failed(text: str, err: str, shown: str = "", **how: object) -> str:
     """Return the verdict on a command of the project's that ended with status 1."""
-    step = Step(0, "shell", text, 1, **how)  # type: ignore[arg-type]
+    step = PlannedStep(0, "shell", text, 1, **how)  # type: ignore[arg-type]
     return str(judge(step, {"status": 1, "stdout": "", "stderr": err}, context(shown=shown)).verdict)
 
 
@@ -209,17 +209,17 @@ def test_what_no_project_can_change_is_no_failure() -> None:
     """False alarms: ``assert 1 + 1 == 3`` of a testing tool, ``_`` of a session that leaves its import out, a version."""
     error = {"type": "AssertionError", "message": "", "line": 1, "place": "README.md", "text": "AssertionError"}
     for code, verdict in (("assert 1 + 1 == 3", "not run"), ("assert count('a b') == 3", "differs")):
-        assert judge(Step(0, "python", code, 1), {"status": 1, "error": error}, context()).verdict == verdict
+        assert judge(PlannedStep(0, "python", code, 1), {"status": 1, "error": error}, context()).verdict == verdict
     example = {"line": 1, "source": "_('a')", "want": "1\n", "got": "", "stderr": "", "expected_error": None}
     called = {**error, "type": "TypeError", "message": "'list' object is not callable"}
     ended = {"status": 0, "examples": [{**example, "error": called}]}
-    assert judge(Step(0, "doctest", "", 1), ended, context()).verdict == "not run"
-    step = Step(0, "shell", "wordstat --version", 1, "wordstat 1 (compiled)")
+    assert judge(PlannedStep(0, "doctest", "", 1), ended, context()).verdict == "not run"
+    step = PlannedStep(0, "shell", "wordstat --version", 1, "wordstat 1 (compiled)")
     assert judge(step, {"status": 0, "stdout": "wordstat 1 (pure)", "stderr": ""}, context()).verdict == "not run"
 
 
 def test_what_is_printed_of_the_machines_own_files_is_no_difference() -> None:
-    step = Step(0, "shell", "wordstat report", 1, "indexed: /root/x")
+    step = PlannedStep(0, "shell", "wordstat report", 1, "indexed: /root/x")
     assert judge(step, {"status": 0, "stdout": "nothing", "stderr": ""}, context()).verdict == "not run"
 
 
@@ -291,4 +291,4 @@ def test_a_name_one_letter_off_from_one_that_the_page_imports_fails(imported: st
     error = {"type": "NameError", "message": "name 'HTTPCient' is not defined", "name": "HTTPCient"}
     of = context(imported=frozenset({imported}), project=any_project(occurs=lambda word: occurs))
     raised = {**error, "place": "README.md", "text": "", "line": 1, "owner": ""}
-    assert str(judge(Step(0, "python", "HTTPCient()", 1), {"status": 1, "error": raised}, of).verdict) == verdict
+    assert str(judge(PlannedStep(0, "python", "HTTPCient()", 1), {"status": 1, "error": raised}, of).verdict) == verdict

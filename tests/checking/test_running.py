@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from planted import write_project
 
-from workbench.checking import BlockResult, Checked, check
+from workbench.checking import BlockResult, CheckResult, check
 from workbench.checking.steps import MOST, with_commands
 from workbench.claims.page import parse_page
 from workbench.claims.project import ProjectIndex
@@ -122,7 +122,7 @@ LINES = PAGE.splitlines()
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checked]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheckResult]:
     root = write_project(tmp_path_factory.mktemp("project"))
     with (root / "wordstat" / "counting.py").open("a") as file:
         file.write(FETCHED)
@@ -138,13 +138,13 @@ def verdicts(blocks: Sequence[BlockResult]) -> list[str]:
     return [str(block.verdict) for block in blocks]
 
 
-def test_a_value_drawn_at_random_is_known_by_running_twice(found: Checked) -> None:
+def test_a_value_drawn_at_random_is_known_by_running_twice(found: CheckResult) -> None:
     blocks = [one for one in found.blocks if one.path == "docs/random.md"]
     assert verdicts(blocks) == ["works", "differs", "differs", "differs"]
     assert blocks[1].line == RANDOM.splitlines().index(">>> 1 + 2") + 1
 
 
-def test_each_command_and_example_has_a_verdict_at_its_own_line(found: Checked) -> None:
+def test_each_command_and_example_has_a_verdict_at_its_own_line(found: CheckResult) -> None:
     mixed, wrong, session = found.blocks[:3]
     first = LINES.index("docker run wordstat")
     assert [(part.line, str(part.verdict)) for part in mixed.parts] == [
@@ -161,7 +161,7 @@ def test_each_command_and_example_has_a_verdict_at_its_own_line(found: Checked) 
     assert session.parts[3].reason == f"it comes after line {ended}, at which the session ends"
 
 
-def test_reports_list_each_alarm_at_its_own_line(found: Checked) -> None:
+def test_reports_list_each_alarm_at_its_own_line(found: CheckResult) -> None:
     alarms = [str(one.line) for one in found.alarms]
     assert len(alarms) >= 7
     listed = [line.split(":")[1] for line in text(found) if re.match(r"(?:README|docs/random)\.md:", line)]
@@ -171,18 +171,18 @@ def test_reports_list_each_alarm_at_its_own_line(found: Checked) -> None:
     assert "\n".join(junit(found)).count(f"README.md:{line}: fails") == 1
 
 
-def test_what_asked_for_a_network_and_went_on_without_is_no_alarm(found: Checked) -> None:
+def test_what_asked_for_a_network_and_went_on_without_is_no_alarm(found: CheckResult) -> None:
     block = found.blocks[3]
     assert [str(part.verdict) for part in block.parts] == ["works", "not run"]
     assert block.parts[1].reason.startswith("it asked for a network")
 
 
-def test_a_program_that_wants_a_terminal_has_one(found: Checked) -> None:
+def test_a_program_that_wants_a_terminal_has_one(found: CheckResult) -> None:
     assert verdicts(found.blocks[4:7]) == ["works", "not run", "works"]
     assert "terminal" in found.blocks[5].reason
 
 
-def test_commands_in_text_run_after_the_blocks(found: Checked) -> None:
+def test_commands_in_text_run_after_the_blocks(found: CheckResult) -> None:
     commands = [(block.parts[0].code, str(block.verdict)) for block in found.blocks if block.kind == "command"]
     assert commands == [
         ("wordstat index omega", "works"),

@@ -8,7 +8,7 @@ import pytest
 from planted import context, judge, verdict_on_example
 
 from workbench.checking.comparing import doctest_difference, random_alone
-from workbench.checking.steps import Step
+from workbench.checking.steps import PlannedStep
 
 #: A weekday that is not today's, and another one.
 OTHER_DAY, ANOTHER_DAY = (f"{datetime.datetime.now(datetime.UTC) + datetime.timedelta(days):%A}" for days in (2, 3))
@@ -80,7 +80,7 @@ def raised(claimed: str, message: str, kind: str = "ValueError", **more: object)
     error |= {"line": 1, "name": None, "owner": "", "raised": True, "before": "", **more}
     example = {"line": 1, "source": more.get("source", "f()"), "want": "", "got": "", "stderr": ""}
     ended = {"status": 0, "examples": [{**example, "error": error, "expected_error": f"{claimed}\n"}]}
-    return str(judge(Step(0, "doctest", "", 1), ended, context()).verdict)
+    return str(judge(PlannedStep(0, "doctest", "", 1), ended, context()).verdict)
 
 
 def test_the_message_of_an_exception_counts() -> None:

@@ -13,9 +13,9 @@ from pages_both_ways import SLOW, Both, both_ways, drawn, page_of, run, said, st
 from sweeps import spread
 
 from workbench.base import paths
-from workbench.checking import Verdict
+from workbench.checking import BlockVerdict
 from workbench.checking.chains import chains_of
-from workbench.checking.steps import Plan, Step
+from workbench.checking.steps import PagePlan, PlannedStep
 from workbench.claims.page import parse_page
 
 __all__ = ["both_ways"]
@@ -35,7 +35,7 @@ Ways = Callable[..., Both]
 def test_what_depends_on_nothing_is_left_out_of_the_page(tmp_path: Path, both_ways: Ways) -> None:
     found = both_ways(stateful_project(tmp_path), page_of(ALONE))
     assert said(found.side_by_side) == said(found.in_order)
-    assert [one.verdict for one in found.side_by_side] == [Verdict.WORKS] * 6
+    assert [one.verdict for one in found.side_by_side] == [BlockVerdict.WORKS] * 6
     assert found.left_out >= 1
 
 
@@ -153,8 +153,8 @@ def test_a_run_that_is_cancelled_leaves_nothing(tmp_path: Path, both_ways: Ways)
     assert list((paths.cache_dir() / "checked").glob(".run-*")) == []
 
 
-def plan_of_snippets(*codes: str) -> Plan:
-    return Plan([], [Step(at, "python", code, 1) for at, code in enumerate(codes)])
+def plan_of_snippets(*codes: str) -> PagePlan:
+    return PagePlan([], [PlannedStep(at, "python", code, 1) for at, code in enumerate(codes)])
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_snippets_that_share_names_are_a_chain(codes: tuple[str, ...], chains: l
 
 def test_commands_are_chains_up_to_the_first_that_changes_what_follows() -> None:
     commands = ("wordstat --help", "wordstat report | sort", "cd docs", "wordstat --help")
-    plan = Plan([], [Step(at, "shell", command, 1) for at, command in enumerate(commands)])
+    plan = PagePlan([], [PlannedStep(at, "shell", command, 1) for at, command in enumerate(commands)])
     assert [one.steps for one in chains_of(plan)] == [(0,), (1,)]
     for command in ("export A=1", "A=1", "wordstat report > x", "wordstat serve &", "source x", "rm x"):
-        assert chains_of(Plan([], [Step(0, "shell", command, 1)])) == ()
+        assert chains_of(PagePlan([], [PlannedStep(0, "shell", command, 1)])) == ()

@@ -9,23 +9,25 @@ from typing import Any
 import pytest
 
 from workbench.checking.verdicts import (
+    BlockPart,
     BlockResult,
+    BlockVerdict,
     CheckDamaged,
-    Checked,
-    Part,
-    Verdict,
+    CheckResult,
     from_json,
     sentence,
     to_json,
 )
 from workbench.claims.claim import Claim, LookupResult, TextRange, Truth
 
-PART = Part(4, "say", Verdict.FAILS, "exit status 2", "no", (), 0.5)
-CHECKED = Checked(
+PART = BlockPart(4, "say", BlockVerdict.FAILS, "exit status 2", "no", (), 0.5)
+CHECKED = CheckResult(
     ("README.md",),
     (
-        BlockResult("README.md", 4, "shell", Verdict.FAILS, "exit status 2", "say", "no", ("-a", "+b"), (PART,), 4, 5),
-        BlockResult("README.md", 9, "python", Verdict.NOT_RUN),
+        BlockResult(
+            "README.md", 4, "shell", BlockVerdict.FAILS, "exit status 2", "say", "no", ("-a", "+b"), (PART,), 4, 5
+        ),
+        BlockResult("README.md", 9, "python", BlockVerdict.NOT_RUN),
     ),
     (
         Claim(

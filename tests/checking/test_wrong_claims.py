@@ -12,7 +12,7 @@ import pytest
 from planted import README, claims, write_project
 
 from workbench.checking import check
-from workbench.checking.environment import Environment
+from workbench.checking.environment import CheckEnvironment
 from workbench.checking.packages import install_verdict
 from workbench.claims.claim import Truth
 from workbench.claims.project import ProjectIndex
@@ -181,7 +181,7 @@ def test_packages_are_the_projects_or_those_that_it_names(root: Path, text: str,
 def test_what_the_repository_names_nowhere_does_not_work_because_a_page_installs_it(root: Path) -> None:
     here = Path("/environment")
     installed = frozenset({"requests", "wordstat", "documented-words", "pytest"})
-    environment = Environment(here, here, installed, frozenset(), frozenset(), False)
+    environment = CheckEnvironment(here, here, installed, frozenset(), frozenset(), False)
     (root / "docs/requirements.txt").write_text("documented-words\n")
     project = ProjectIndex(root)
     for command, verdict in (
@@ -198,7 +198,7 @@ def test_what_the_repository_names_nowhere_does_not_work_because_a_page_installs
 
 def test_a_package_that_the_registry_does_not_have_fails(root: Path) -> None:
     here = Path("/environment")
-    environment = Environment(here, here, frozenset(), frozenset(), frozenset(), False, frozenset({"no-such"}))
+    environment = CheckEnvironment(here, here, frozenset(), frozenset(), frozenset(), False, frozenset({"no-such"}))
     project = ProjectIndex(root)
     for command, verdict in (
         ("pip install no_such", "fails"),

@@ -11,7 +11,7 @@ from workbench.agents.constrained import Knowledge, grammar
 from workbench.catalog import Facts
 from workbench.repository import View
 from workbench.rubric import OfflineJudge, Scorecard, score
-from workbench.rubric.judging import Brief
+from workbench.rubric.judging import JudgeRequest
 from workbench.rubric.scorecard import Criterion
 from workbench.rubric.scoring import skeleton
 
@@ -107,7 +107,7 @@ class Model:
     name = "model"
     asked = 0
 
-    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+    async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
         self.asked += 1
         return [Criterion(tier, q.key, q.title, q.maximum, q.maximum, "fine", (), self.name) for q in brief.questions]
 

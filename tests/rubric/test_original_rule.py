@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbench.rubric import Criterion, Document, OfflineJudge, score
+from workbench.rubric import Criterion, OfflineJudge, ScoredDocument, score
 from workbench.rubric.aeo_bench import RUBRIC
 
 NEEDLES = (
@@ -20,7 +20,7 @@ ALL = [word for words in NEEDLES for word in words.split(",")]
 
 
 def tier(number: int, readme: str, metadata: Any = None, *, parsed: bool = True) -> list[Criterion]:
-    return [rule.apply(Document(readme, metadata, parsed)) for rule in RUBRIC.rules if rule.tier == number]
+    return [rule.apply(ScoredDocument(readme, metadata, parsed)) for rule in RUBRIC.rules if rule.tier == number]
 
 
 def oracle(readme: str, metadata: Any, parsed: bool) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from workbench.claims.page import is_restructured, outline
 from workbench.repository import View
-from workbench.rubric.judging import Brief
-from workbench.rubric.reading import Reading
+from workbench.rubric.judging import JudgeRequest
+from workbench.rubric.reading import ReadmeReading
 from workbench.rubric.sources import KnownProject
 from workbench.rubric.word_order import order, rank
 
@@ -138,8 +138,8 @@ def view(tmp_path: Path) -> View:
     return View(tmp_path)
 
 
-def reading(readme: str, view: View) -> Reading:
-    return Reading(Brief("strict", (), readme, None, None, None, view, 0, 0))
+def reading(readme: str, view: View) -> ReadmeReading:
+    return ReadmeReading(JudgeRequest("strict", (), readme, None, None, None, view, 0, 0))
 
 
 def test_sources_hold_names_and_signatures(view: View) -> None:

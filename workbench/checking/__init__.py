@@ -7,6 +7,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "pages": ["check", "fixed"],
-        "verdicts": ["BlockResult", "Checked", "Verdict"],
+        "verdicts": ["BlockResult", "CheckResult", "BlockVerdict"],
     },
 )

@@ -204,18 +204,18 @@ class FactClaims(Lookup):
         bound = _python_bound(row)
         if bound is None:
             return
-        text, said = bound
+        text, stated = bound
         real = self.project.oldest_python
         if real is None:
             yield self.unknown(line, "python", text, "the project does not say which versions of Python it takes")
-        elif said == real:
+        elif stated == real:
             yield self.true(line, "python", text)
-        elif said < real and self._says_oldest(real):
+        elif stated < real and self._says_oldest(real):
             yield self.unknown(line, "python", text, "the page says the oldest Python elsewhere")
-        elif (said < real or said > self.project.newest_python) and self._tells_what_is_needed(text, row, written):
-            shown, number = (".".join(map(str, one)) for one in (real, said))
+        elif (stated < real or stated > self.project.newest_python) and self._tells_what_is_needed(text, row, written):
+            shown, number = (".".join(map(str, one)) for one in (real, stated))
             near = text.replace(number, shown), True
-            reason = f"the project requires Python {shown}" + (" or newer" if said > real else "")
+            reason = f"the project requires Python {shown}" + (" or newer" if stated > real else "")
             yield self.untrue(line, "python", text, reason, *near)
         else:
             shown = ".".join(map(str, real))
@@ -243,30 +243,30 @@ class FactClaims(Lookup):
     def _version(self, row: str, line: int) -> Iterator[CheckedClaim]:
         if not (found := _CURRENT.search(row)):
             return
-        said, real = found[1], self.project.declared.version
+        stated, real = found[1], self.project.declared.version
         try:
-            same, unset = Version(said) == Version(real), Version(real) == Version("0")
+            same, unset = Version(stated) == Version(real), Version(real) == Version("0")
         except InvalidVersion:
-            same, unset = said == real, real == "0"
+            same, unset = stated == real, real == "0"
         if same:
-            yield self.true(line, "version", said)
-        elif real.startswith(f"{said}."):
-            yield self.unknown(line, "version", said, f"the tree is of {real}, which is one of these")
+            yield self.true(line, "version", stated)
+        elif real.startswith(f"{stated}."):
+            yield self.unknown(line, "version", stated, f"the tree is of {real}, which is one of these")
         elif unset or Version(real).is_devrelease or re.search(r"\bpython\b|\bof\b", row, re.I):
-            yield self.unknown(line, "version", said, "the tree's version cannot be compared")
+            yield self.unknown(line, "version", stated, "the tree's version cannot be compared")
         else:
-            yield self.untrue(line, "version", said, f"the tree is of version {real}", real, True)
+            yield self.untrue(line, "version", stated, f"the tree is of version {real}", real, True)
 
     def _licence(self, written: str, line: int) -> Iterator[CheckedClaim]:
         if not _LICENSED.search(written) or len(written) > 600:
             return
-        said = licence_families(written)
-        if len(said) != 1:
+        stated = licence_families(written)
+        if len(stated) != 1:
             return
-        name, real = next(iter(said)), self.project.licences
+        name, real = next(iter(stated)), self.project.licences
         if len(real) != 1:
             yield self.unknown(line, "licence", name, "the project's licence cannot be read")
-        elif real == said:
+        elif real == stated:
             yield self.true(line, "licence", name)
         elif _NOT_OURS.search(written) or not self._licenses_itself(written) or not self.project.licence_files:
             yield self.unknown(line, "licence", name, "it may be that of something else")

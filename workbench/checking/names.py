@@ -83,9 +83,9 @@ class NameClaims(Lookup):
         for node in ast.walk(tree):
             line = first + getattr(node, "lineno", 1) - 1
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
-                meant = self._bound.get(node.value.id)
-                if meant and not meant.name and node.value.id not in reassigned:
-                    yield self._name(meant.module, node.attr, line, f"{node.value.id}.{node.attr}")
+                target = self._bound.get(node.value.id)
+                if target and not target.name and node.value.id not in reassigned:
+                    yield self._name(target.module, node.attr, line, f"{node.value.id}.{node.attr}")
             elif isinstance(node, ast.Call):
                 yield from self._call(node, line)
 
@@ -117,8 +117,8 @@ class NameClaims(Lookup):
         near, exact = nearest(last, siblings, 0.7)
         if not near and self.project.occurs(last):
             return self.unknown(line, "module", dotted, f"{last} is elsewhere in the project")
-        meant = f"{parent}.{near}" if near else ""
-        return self.untrue(line, "module", dotted, f"there is no module {dotted}", meant, exact)
+        suggestion = f"{parent}.{near}" if near else ""
+        return self.untrue(line, "module", dotted, f"there is no module {dotted}", suggestion, exact)
 
     def _name(self, module: str, name: str, line: int, shown: str) -> CheckedClaim:
         project = self.project
@@ -185,13 +185,13 @@ class NameClaims(Lookup):
             yield self._attribute(first, rest, text, span.line)
         elif self.project.occurs(name):
             yield self.true(span.line, "name", text)
-        elif meant := self._misspelt(name) if call is None else self._slip(name):
-            yield self.untrue(span.line, "name", name, f"nothing is called {name}", meant, True)
+        elif suggestion := self._misspelt(name) if call is None else self._slip(name):
+            yield self.untrue(span.line, "name", name, f"nothing is called {name}", suggestion, True)
         else:
             yield self.unknown(span.line, "name", text, "it may be of another program")
 
     def _slip(self, name: str) -> str:
-        return "" if known.is_known(name) else self.project.meant(name)
+        return "" if known.is_known(name) else self.project.suggestion(name)
 
     def _attribute(self, owner: str, rest: list[str], text: str, line: int) -> CheckedClaim:
         name, project = rest[0], self.project
@@ -199,19 +199,19 @@ class NameClaims(Lookup):
             members, whole = found
             if name in members or (name.startswith("__") and name.endswith("__")):
                 return self.true(line, "name", text)
-            if whole and not project.occurs(name) and (meant := slip_of(name, members)):
-                return self.untrue(line, "name", name, f"{owner} has no {name}", meant, True)
+            if whole and not project.occurs(name) and (suggestion := slip_of(name, members)):
+                return self.untrue(line, "name", name, f"{owner} has no {name}", suggestion, True)
             return self.unknown(line, "name", text, f"{owner} may inherit or make {name}")
         if project.occurs(owner) or known.is_known(owner):
             if project.occurs(rest[-1]):
                 return self.true(line, "name", text)
             return self.unknown(line, "name", text, "it may be of another program")
-        # Two witnesses: what is meant has what the page takes from it.
-        for meant in (project.meant(owner), one_letter_off(owner, project.modules)):
-            members = (project.members(meant) or (frozenset(), False))[0] if meant else frozenset()
-            if meant and (name in members or project.module_file(meant) is not None):
+        # A second witness: the suggestion has the attribute that the page uses.
+        for suggestion in (project.suggestion(owner), one_letter_off(owner, project.modules)):
+            members = (project.members(suggestion) or (frozenset(), False))[0] if suggestion else frozenset()
+            if suggestion and (name in members or project.module_file(suggestion) is not None):
                 reason = f"nothing is called {owner}"
-                return self.untrue(line, "name", owner, reason, meant, True)
+                return self.untrue(line, "name", owner, reason, suggestion, True)
         if owner[0].islower() and project.occurs(rest[-1]):
             return self.true(line, "name", text)  # a variable of the reader's
         return self.unknown(line, "name", text, f"nothing in the project is called {owner}")

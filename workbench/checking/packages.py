@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion
 
 from workbench.checking.blocks import Lookup, shell_lines
-from workbench.checking.environment import Environment
+from workbench.checking.environment import CheckEnvironment
 from workbench.claims import known
 from workbench.claims.claim import CheckedClaim
 from workbench.claims.declared import requirement_of
@@ -68,7 +68,7 @@ def _extras(text: str) -> list[str]:
 
 
 def install_verdict(
-    command: str, project: ProjectIndex, environment: Environment | None
+    command: str, project: ProjectIndex, environment: CheckEnvironment | None
 ) -> tuple[Literal["own", "works", "fails", "not run"], str]:
     """Verdict on an install command, with the reason; ``own`` for the project where there is no environment."""
     words = pip_installs(command)

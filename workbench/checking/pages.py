@@ -14,7 +14,13 @@ from pathlib import Path, PurePosixPath
 from workbench.base.errors import UsageError
 from workbench.base.files import read_bytes
 from workbench.base.text import one_line
-from workbench.checking.environment import Environment, NotInstalled, environment_for, help_texts, require_isolation
+from workbench.checking.environment import (
+    CheckEnvironment,
+    NotInstalled,
+    environment_for,
+    help_texts,
+    require_isolation,
+)
 from workbench.checking.executing import NotSandboxed
 from workbench.checking.facts import FactClaims
 from workbench.checking.names import NameClaims
@@ -22,7 +28,7 @@ from workbench.checking.options import DefaultClaims, OptionClaims
 from workbench.checking.packages import PackageClaims, wanted
 from workbench.checking.running import STEP_SECONDS, run_page, settled
 from workbench.checking.steps import plan_of, with_commands
-from workbench.checking.verdicts import BlockResult, Checked, Part, Verdict
+from workbench.checking.verdicts import BlockPart, BlockResult, BlockVerdict, CheckResult
 from workbench.claims.claim import CheckedClaim, LookupResult, Truth
 from workbench.claims.declared import tree_files
 from workbench.claims.page import A_VERSION, PAST_OR_FUTURE, Page, parse_page
@@ -103,7 +109,7 @@ async def check(
     run: bool = True,
     seconds: float = STEP_SECONDS,
     on_progress: Callable[[str], None] = lambda line: None,
-) -> Checked:
+) -> CheckResult:
     """Check pages of the repository at ``root``, by default its README and docs; ``root`` is not written to.
 
     Raises:
@@ -114,12 +120,12 @@ async def check(
     if run:
         require_isolation()
     pages, problems = await asyncio.to_thread(_pages, root, files)
-    asked = Asked(run=run, seconds=seconds, on_progress=on_progress)
+    asked = CheckOptions(run=run, seconds=seconds, on_progress=on_progress)
     return await check_pages(root, pages, asked, problems)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CheckOptions:
     """How to check.
 
     Without ``run`` only claims are looked up; ``last`` is the last block to run. ``on_known`` gets the check so far a few
@@ -130,16 +136,18 @@ class Asked:
     seconds: float = STEP_SECONDS
     last: int | None = None
     on_progress: Callable[[str], None] = lambda line: None
-    on_known: Callable[[Checked], None] = lambda known: None
+    on_known: Callable[[CheckResult], None] = lambda known: None
 
 
-async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems: Sequence[str] = ()) -> Checked:
+async def check_pages(
+    root: Path, pages: Sequence[Page], asked: CheckOptions, problems: Sequence[str] = ()
+) -> CheckResult:
     began = time.monotonic()
     project = ProjectIndex(root)
     pages = [with_commands(page, project) for page in pages]
     said = list(problems)
     names = tuple(page.path for page in pages)
-    environment: Environment | None = None
+    environment: CheckEnvironment | None = None
     problem = ""
     runs = asked.run and any(page.codes for page in pages)
     if runs:
@@ -160,16 +168,18 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
             blocks = []
             for page in pages:
                 blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
-        asked.on_known(Checked(names, tuple(blocks), problems=tuple(said)))
+        asked.on_known(CheckResult(names, tuple(blocks), problems=tuple(said)))
         claims = agreed(await looked_up, blocks)
     finally:
         looked_up.cancel()
     said += [f"{page.path} has no blocks of code." for page in pages if not page.codes]
     cached = environment is not None and environment.cached
-    return Checked(names, tuple(blocks), tuple(claims), tuple(said), time.monotonic() - began, cached)
+    return CheckResult(names, tuple(blocks), tuple(claims), tuple(said), time.monotonic() - began, cached)
 
 
-async def _claims(pages: Sequence[Page], project: ProjectIndex, environment: Environment | None) -> list[CheckedClaim]:
+async def _claims(
+    pages: Sequence[Page], project: ProjectIndex, environment: CheckEnvironment | None
+) -> list[CheckedClaim]:
     helps = await help_texts(environment) if environment is not None else {}
     return [claim for page in pages for claim in await asyncio.to_thread(claims_of_page, page, project, helps)]
 
@@ -189,16 +199,16 @@ def _pages(root: Path, files: Sequence[Path]) -> tuple[list[Page], list[str]]:
 async def _blocks(
     pages: Sequence[Page],
     project: ProjectIndex,
-    environment: Environment | None,
+    environment: CheckEnvironment | None,
     problem: str,
-    asked: Asked,
+    asked: CheckOptions,
     problems: list[str],
 ) -> list[BlockResult]:
     room = asyncio.Semaphore(max(1, os.cpu_count() or 1))
 
     def tell(blocks: Sequence[BlockResult], waiting: Sequence[int]) -> None:
         names = (pages[0].path,)
-        asked.on_known(Checked(names, tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
+        asked.on_known(CheckResult(names, tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
 
     async def one(page: Page) -> tuple[BlockResult, ...]:
         plan = await asyncio.to_thread(plan_of, page, project, environment, problem.rstrip("."))
@@ -277,7 +287,7 @@ def agreed(claims: Iterable[CheckedClaim], blocks: Sequence[BlockResult]) -> lis
     for block in blocks:
         if block.kind in ("python", "doctest"):
             for part in block.parts:
-                if part.verdict is Verdict.WORKS:
+                if part.verdict is BlockVerdict.WORKS:
                     for line, text in _executed(part):
                         used[block.path, line] = f"{used.get((block.path, line), '')}\n{text}"
     found = []
@@ -295,7 +305,7 @@ def agreed(claims: Iterable[CheckedClaim], blocks: Sequence[BlockResult]) -> lis
     return found
 
 
-def _executed(part: Part) -> Iterator[tuple[int, str]]:
+def _executed(part: BlockPart) -> Iterator[tuple[int, str]]:
     """Yield the lines that running a snippet executes: all but function bodies and branches."""
     tree = python_of(part.code)
     lines = part.code.split("\n")

@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 
 from workbench.base import python_syntax
 from workbench.checking.blocks import Kind, kind_of
-from workbench.checking.environment import Environment
+from workbench.checking.environment import CheckEnvironment
 from workbench.checking.packages import install_verdict
 from workbench.claims import known
 from workbench.claims.page import Code, Page, Span
@@ -40,7 +40,7 @@ _OUTPUT_OPTIONS = re.compile(r"(?:-o|--out(?:put)?(?:-file)?|--output-\w+|--save
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedStep:
     """One thing to run, or not.
 
     ``kind`` is ``shell``, ``python``, ``doctest``, or ``settled`` where the verdict is known without running. ``reason``
@@ -63,40 +63,40 @@ class Step:
 
 
 @dataclass(slots=True)
-class Plan:
+class PagePlan:
     """Kinds of a page's blocks, and its steps in order."""
 
     kinds: list[Kind]
-    steps: list[Step]
+    steps: list[PlannedStep]
 
-    def without(self, leaves: Callable[[int, Step], bool], reason: str, *, harmless: bool = True) -> Plan:
+    def without(self, leaves: Callable[[int, PlannedStep], bool], reason: str, *, harmless: bool = True) -> PagePlan:
         """The plan without some of the steps that would be run, by place and step."""
         steps = list(self.steps)
         for at, step in enumerate(steps):
             if step.kind != "settled" and leaves(at, step):
                 steps[at] = replace(step, kind="settled", reason=reason, harmless=harmless)
-        return Plan(self.kinds, steps)
+        return PagePlan(self.kinds, steps)
 
-    def up_to(self, last: int) -> Plan:
+    def up_to(self, last: int) -> PagePlan:
         """The plan up to block ``last``, with everything before it."""
         return self.without(lambda _, step: step.block > last, "only an earlier block was to be run")
 
-    def only(self, blocks: Collection[int]) -> Plan:
+    def only(self, blocks: Collection[int]) -> PagePlan:
         return self.without(lambda _, step: step.block not in blocks, "only other blocks were to be run")
 
 
-def plan_of(page: Page, project: ProjectIndex, environment: Environment | None, broken: str = "") -> Plan:
+def plan_of(page: Page, project: ProjectIndex, environment: CheckEnvironment | None, broken: str = "") -> PagePlan:
     """Plan a page. Without an environment the project does not install, for the reason ``broken``."""
     commands = environment.commands if environment else frozenset(project.declared.scripts)
     planner = _Planner(page, project, environment, commands, broken)
     kinds = [kind_of(code, project.modules, commands) for code in page.codes]
     steps = [step for index, kind in enumerate(kinds) for step in planner.steps(index, page.codes[index], kind)]
-    return Plan(kinds, steps)
+    return PagePlan(kinds, steps)
 
 
 class _Planner:
     def __init__(
-        self, page: Page, project: ProjectIndex, environment: Environment | None, commands: Set[str], broken: str
+        self, page: Page, project: ProjectIndex, environment: CheckEnvironment | None, commands: Set[str], broken: str
     ) -> None:
         self._page, self._project, self._environment, self._broken = page, project, environment, broken
         self._commands, self._oldest = commands, project.needed_python
@@ -109,8 +109,8 @@ class _Planner:
             for url in re.findall(r"git clone\s+(?:-\S+\s+)*(\S+)", page.text)
         }
 
-    def steps(self, index: int, code: Code, kind: Kind) -> Iterator[Step]:
-        whole = Step(index, "settled", code.code, code.line)
+    def steps(self, index: int, code: Code, kind: Kind) -> Iterator[PlannedStep]:
+        whole = PlannedStep(index, "settled", code.code, code.line)
         if code.skip:
             yield replace(whole, reason=f"skipped: {code.skip}")
         elif kind not in ("shell", "session", "install", "command", "python", "doctest"):
@@ -137,7 +137,7 @@ class _Planner:
                 return str(found[-1])
         return ""
 
-    def _python(self, step: Step, code: Code, kind: str) -> Step:
+    def _python(self, step: PlannedStep, code: Code, kind: str) -> PlannedStep:
         if name := self._file_named(code):
             self._named.setdefault(name, code.code)
         reason = why_not_python(code.code) if kind == "python" else ""
@@ -150,7 +150,7 @@ class _Planner:
         stand_ins, files = self._provided(re.findall(r"['\"]([\w./-]+\.\w+)['\"]", code.code))
         return replace(step, kind=kind, stand_ins=stand_ins, files=files)
 
-    def _shell(self, step: Step, code: Code, expected: str | None) -> Step:
+    def _shell(self, step: PlannedStep, code: Code, expected: str | None) -> PlannedStep:
         text = step.code
         if reason := self._setup(text):
             return replace(step, reason=reason, harmless=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import CheckRow
 
 
-class Verdict(StrEnum):
+class BlockVerdict(StrEnum):
     """Verdict on a block."""
 
     WORKS = "works"
@@ -31,11 +31,11 @@ class Verdict(StrEnum):
 
 
 #: The verdicts that are alarms.
-ALARMS = (Verdict.FAILS, Verdict.DIFFERS)
+ALARMS = (BlockVerdict.FAILS, BlockVerdict.DIFFERS)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BlockPart:
     """A command, snippet or example of a block.
 
     ``line`` (from 1) is where it failed, else where it begins. ``seconds`` is 0 where it was not run; the first example of
@@ -44,7 +44,7 @@ class Part:
 
     line: int
     code: str
-    verdict: Verdict
+    verdict: BlockVerdict
     reason: str = ""
     output: str = ""
     diff: tuple[str, ...] = ()
@@ -63,12 +63,12 @@ class BlockResult:
     path: str
     line: int
     kind: str
-    verdict: Verdict
+    verdict: BlockVerdict
     reason: str = ""
     command: str = ""
     output: str = ""
     diff: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[BlockPart, ...] = ()
     first: int = 0
     end: int = 0
 
@@ -79,34 +79,34 @@ class BlockResult:
             return ()
         return tuple(self._like(one, bool(self.command)) for one in self.parts if one.verdict in ALARMS) or (self,)
 
-    def _like(self, part: Part, is_command: bool) -> BlockResult:
+    def _like(self, part: BlockPart, is_command: bool) -> BlockResult:
         return replace(
             self, line=part.line, verdict=part.verdict, reason=part.reason, command=part.code if is_command else "",
             output=part.output, diff=part.diff,
         )  # fmt: skip
 
-    def with_parts(self, parts: Sequence[Part], is_command: bool) -> BlockResult:
+    def with_parts(self, parts: Sequence[BlockPart], is_command: bool) -> BlockResult:
         """The block with these parts: it fails or differs if one does, works if one works and none of these, else is *not run*."""
         parts = tuple(parts)
         bad = next((one for wanted in ALARMS for one in parts if one.verdict is wanted), None)
         if bad is not None:
             return replace(self._like(bad, is_command), parts=parts)
         plain = replace(self, line=self.first, reason="", command="", output="", diff=(), parts=parts)
-        not_run = [one for one in parts if one.verdict is Verdict.NOT_RUN]
+        not_run = [one for one in parts if one.verdict is BlockVerdict.NOT_RUN]
         counted = [one for one in not_run if not one.harmless]
-        ran = sum(one.verdict is Verdict.WORKS for one in parts)
+        ran = sum(one.verdict is BlockVerdict.WORKS for one in parts)
         if ran:
             of = ran + len(counted)
             reason = f"{ran:,} of {of:,} ran; line {counted[0].line}: {counted[0].reason}" if counted else ""
-            return replace(plain, verdict=Verdict.WORKS, reason=reason)
+            return replace(plain, verdict=BlockVerdict.WORKS, reason=reason)
         if not not_run:
-            return replace(plain, verdict=Verdict.NOT_RUN, reason="there is nothing in it to run")
+            return replace(plain, verdict=BlockVerdict.NOT_RUN, reason="there is nothing in it to run")
         why = (counted or not_run)[0]
-        return replace(plain, verdict=Verdict.NOT_RUN, line=why.line, reason=why.reason)
+        return replace(plain, verdict=BlockVerdict.NOT_RUN, line=why.line, reason=why.reason)
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """Everything a check says.
 
     ``problems`` are sentences on what could not be checked. ``waiting`` are the places of blocks without a verdict yet,
@@ -129,9 +129,9 @@ class Checked:
         return tuple(sorted(bad, key=lambda one: (self.pages.index(one.path), one.line)))
 
 
-def counts(checked: Checked) -> tuple[dict[str, int], dict[str, int]]:
+def counts(checked: CheckResult) -> tuple[dict[str, int], dict[str, int]]:
     """How many blocks, and how many claims, have each verdict."""
-    blocks = Counter({str(each): 0 for each in Verdict})
+    blocks = Counter({str(each): 0 for each in BlockVerdict})
     blocks.update(word(one) for one in checked.blocks)
     claims = Counter({str(each): 0 for each in Truth})
     claims.update(word(one) for one in checked.claims)
@@ -177,18 +177,18 @@ class CheckDamaged(WorkbenchError):
     """A recorded check cannot be read."""
 
 
-def works(checked: Checked) -> Works:
+def works(checked: CheckResult) -> Works:
     blocks, claims = counts(checked)
     return Works(*blocks.values(), *claims.values())
 
 
-def to_json(checked: Checked) -> str:
+def to_json(checked: CheckResult) -> str:
     return json.dumps(asdict(checked), ensure_ascii=False)
 
 
-def from_json(text: str) -> Checked:
+def from_json(text: str) -> CheckResult:
     try:
-        made = typed_json.decode(Checked, text)
+        made = typed_json.decode(CheckResult, text)
         if {one.path for one in made.blocks} | {one.path for one in made.claims} <= set(made.pages):
             return made
     except typed_json.WrongForm:
@@ -196,13 +196,13 @@ def from_json(text: str) -> Checked:
     raise CheckDamaged("The recorded check is damaged; check the README again.")
 
 
-def checked_of(reader: SessionReader, trial: str) -> Checked | None:
+def checked_of(reader: SessionReader, trial: str) -> CheckResult | None:
     """The check of a trial's README that counts, None without one."""
     row = counting(reader.checks(trial))
     return None if row is None else result_of(reader, row)
 
 
-def result_of(reader: SessionReader, row: CheckRow) -> Checked | None:
+def result_of(reader: SessionReader, row: CheckRow) -> CheckResult | None:
     """A recorded check, None where it did not finish."""
     if row.result_blob is None:
         return None

@@ -113,7 +113,7 @@ class ProjectIndex(DeclaredProject):
         )
 
     @_remembered
-    def meant(self, name: str) -> str:
+    def suggestion(self, name: str) -> str:
         """The only function or class that a name is a slip of; "" if none."""
         return slip_of(name, self.defined)
 

@@ -16,7 +16,7 @@ from workbench.base.errors import UsageError
 from workbench.base.read_only import must_write
 from workbench.base.text import clean, json_text, one_line, plural
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.checking import BlockResult, Checked, Verdict, check, fixed
+from workbench.checking import BlockResult, BlockVerdict, CheckResult, check, fixed
 from workbench.checking.verdicts import CheckDamaged, alarm, counts, fault, result_of, shown_lines, word, works
 from workbench.claims.claim import CheckedClaim, Truth
 from workbench.commands.arguments import Argument, path, whole
@@ -94,7 +94,7 @@ def _checkout(folder: Path) -> Path:
     return folder
 
 
-def _fix(root: Path, checked: Checked) -> None:
+def _fix(root: Path, checked: CheckResult) -> None:
     must_write("write into pages")
     for page in checked.pages:
         text = (root / page).read_bytes().decode("utf-8", "surrogateescape")
@@ -193,7 +193,7 @@ class _Shown:
 _MOST_OUTPUT = 8  # lines of a program's output under a failure
 
 
-def text(checked: Checked, *, verbose: bool = False) -> list[str]:
+def text(checked: CheckResult, *, verbose: bool = False) -> list[str]:
     """Return the lines of a test runner: ``file:line``, what is wrong, a short difference; at the end the counts."""
     lines: list[str] = []
     for one in checked.alarms:
@@ -202,8 +202,8 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
         lines += [
             f"{block.path}:{one.line}: {block.kind} not run: {one.reason}"
             for block in checked.blocks
-            for one in ([block] if block.verdict is Verdict.NOT_RUN else block.parts)
-            if one.verdict is Verdict.NOT_RUN and one.reason
+            for one in ([block] if block.verdict is BlockVerdict.NOT_RUN else block.parts)
+            if one.verdict is BlockVerdict.NOT_RUN and one.reason
         ]
         lines += [
             f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} cannot be said: {one.lookup.reason}"
@@ -213,7 +213,7 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
     return [*lines, *checked.problems, *_totals(checked)]
 
 
-def _totals(checked: Checked) -> Iterator[str]:
+def _totals(checked: CheckResult) -> Iterator[str]:
     for noun, found in zip(("block", "claim"), counts(checked), strict=True):
         said = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
         yield plural(sum(found.values()), noun) + (f": {said}" if said else "")
@@ -225,7 +225,7 @@ def _alarm(one: BlockResult | CheckedClaim) -> list[str]:
     return [f"{one.path}:{one.line}: {alarm(one)}", *(f"    {line}" for line in shown)]
 
 
-def junit(checked: Checked) -> list[str]:
+def junit(checked: CheckResult) -> list[str]:
     """Return JUnit's XML: a suite a page, a case a block or claim; what was not run or cannot be said is skipped."""
     suites = ET.Element("testsuites", name="workbench check")
     for page in checked.pages:
@@ -258,7 +258,7 @@ def _xml(text: str) -> str:
     return "".join(char for char in clean(text) if char >= " " or char in "\n\t")
 
 
-def github(checked: Checked) -> list[str]:
+def github(checked: CheckResult) -> list[str]:
     """Return workflow commands, which GitHub shows as annotations at the lines."""
     lines = []
     for one in checked.alarms:
@@ -276,7 +276,7 @@ def _escaped(value: str) -> str:
     return _data(value).replace(":", "%3A").replace(",", "%2C")
 
 
-def values(checked: Checked) -> list[dict[str, object]]:
+def values(checked: CheckResult) -> list[dict[str, object]]:
     lines: list[dict[str, object]] = [{"type": "block", **asdict(one)} for one in checked.blocks]
     for one in checked.claims:
         known = {"kind": one.kind, "text": one.text, **asdict(one.lookup)}
@@ -288,6 +288,6 @@ def values(checked: Checked) -> list[dict[str, object]]:
     return [*lines, whole]
 
 
-PRINTERS: dict[str, Callable[[Checked], Iterable[str]]] = {
+PRINTERS: dict[str, Callable[[CheckResult], Iterable[str]]] = {
     "junit": junit, "github": github, "json": lambda checked: map(json_text, values(checked)),
 }  # fmt: skip

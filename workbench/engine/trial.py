@@ -25,7 +25,7 @@ from workbench.orders.trial_contents import ContentChanged, content_for
 from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.rubric import make_judge, score
-from workbench.rubric.judging import Kept
+from workbench.rubric.judging import CachedJudge
 from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
@@ -207,7 +207,7 @@ class TrialRunner:
                     facts=case.facts,
                     reference_readme=case.reference_readme,
                     view=view,
-                    judge=judge if old is None else Kept(judge, old),
+                    judge=judge if old is None else CachedJudge(judge, old),
                     without_facts=NO_FACTS_POINTS,
                     shape=shape,
                     untrue=untrue,

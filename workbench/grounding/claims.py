@@ -1,4 +1,4 @@
-"""Claims of a README: identifiers, paths, commands, options, dependencies and numbers, each with its place.
+"""ClaimCollector of a README: identifiers, paths, commands, options, dependencies and numbers, each with its place.
 
 Code names things; prose does so only where a word is spelled like code. Common knowledge (:mod:`workbench.claims.known`),
 names that an example of the README defines, placeholders, options of other programs and imports of other projects are no claims.
@@ -27,7 +27,7 @@ from workbench.claims.shell import (
     package_name,
     started,
 )
-from workbench.grounding.items import OPTION, Claims, plain
+from workbench.grounding.items import OPTION, ClaimCollector, plain
 
 _SPAN = re.compile(r"(`{1,2})(?!`)([^`\n]{1,200}?)\1(?!`)")
 # Everything is bounded: a README of a hundred thousand opening brackets must not cost the square of that.
@@ -67,7 +67,7 @@ _ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_]\w*)[ \t]*=
 def claims_of(
     readme: str, *, modules: Set[str] = frozenset(), names: Set[str] = frozenset()
 ) -> tuple[Claim[Needles], ...]:
-    """Claims of a README in Markdown or reStructuredText by place; only its first 100,000 characters are read.
+    """ClaimCollector of a README in Markdown or reStructuredText by place; only its first 100,000 characters are read.
 
     ``modules`` are the project's top-level modules, to tell its imports from others. ``names`` are the project's own names,
     which are no claims.
@@ -76,7 +76,7 @@ def claims_of(
     return tuple(sorted(found, key=lambda claim: (claim.place.start, claim.place.end)))
 
 
-class _Readme(Claims):
+class _Readme(ClaimCollector):
     def __init__(self, page: Page, modules: Set[str], names: Set[str]) -> None:
         super().__init__(page.text)
         self._page, self._text = page, page.text
@@ -262,7 +262,7 @@ _SENTENCE = 200
 _MORE = re.compile(r"\s*(?:,|-|–|—|to|and|or|/)\s*$")
 
 
-def _add_numbers(claims: Claims, text: str, start: int, end: int) -> None:
+def _add_numbers(claims: ClaimCollector, text: str, start: int, end: int) -> None:
     """The meaningful numbers of prose; in ``text`` code and links are blank."""
     last_end = -1
     codes = _CODES.search(text, start, end) is not None
@@ -316,7 +316,7 @@ def is_command(content: str) -> bool:
     return first in known.PROGRAMS or (bool(spelled) and any(OPTION.match(word) for word in words[1:]))
 
 
-def add_command(claims: Claims, words: Sequence[Word]) -> None:
+def add_command(claims: ClaimCollector, words: Sequence[Word]) -> None:
     """The claims of a simple command: programs, scripts, options, files, packages."""
     begin = started([word.text for word in words])
     while 0 < begin < len(words) and words[begin].text.startswith("-"):
@@ -358,7 +358,7 @@ def add_command(claims: Claims, words: Sequence[Word]) -> None:
         _add_arguments(claims, rest, own=True)
 
 
-def _add_python(claims: Claims, rest: Sequence[Word]) -> None:
+def _add_python(claims: ClaimCollector, rest: Sequence[Word]) -> None:
     while rest and re.fullmatch(r"-[uBOsIXW]\w*", rest[0].text):
         rest = rest[1:]
     if len(rest) > 1 and rest[0].text == "-m":
@@ -378,7 +378,7 @@ def _add_python(claims: Claims, rest: Sequence[Word]) -> None:
         _add_arguments(claims, rest[1:], own=True)
 
 
-def _add_installed(claims: Claims, words: Sequence[Word], installed: Sequence[Installed]) -> None:
+def _add_installed(claims: ClaimCollector, words: Sequence[Word], installed: Sequence[Installed]) -> None:
     for one in installed:
         start, (name, bracket, extras) = words[one.number].start, one.text.partition("[")
         if one.file:
@@ -397,7 +397,7 @@ def _add_installed(claims: Claims, words: Sequence[Word], installed: Sequence[In
             claims.dependency(one.text, start, certain=one.package not in known.TOOLING)
 
 
-def _add_arguments(claims: Claims, rest: Sequence[Word], *, own: bool) -> None:
+def _add_arguments(claims: ClaimCollector, rest: Sequence[Word], *, own: bool) -> None:
     """Options of the project's own programs, and arguments that are files of it."""
     for word in rest:
         if own and (found := OPTION.match(word.text)):
@@ -424,7 +424,9 @@ def defined(tree: ast.Module) -> set[str]:
 _Add = Callable[[Callable[[str, int], None], str, int], None]
 
 
-def add_example(claims: Claims, tree: ast.Module, own: Callable[[str], bool], bound: set[str], add: _Add) -> None:
+def add_example(
+    claims: ClaimCollector, tree: ast.Module, own: Callable[[str], bool], bound: set[str], add: _Add
+) -> None:
     """The claims of an example: imports, and uses of what they import from the project.
 
     ``own`` tells whether a top-level module is the project's; ``add`` adds a claim about a word in a line (from 1) of the

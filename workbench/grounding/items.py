@@ -1,4 +1,4 @@
-"""Claims of a README, how they are collected, and what each rests on."""
+"""ClaimCollector of a README, how they are collected, and what each rests on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPTION = re.compile(r"(?<![\w-])(?:--[A-Za-z][\w-]*|-[A-Za-z](?![\w-]))")
 _MOST = 120
 
 
-class Claims:
+class ClaimCollector:
     """Collects the claims of a text; each method takes a name as it is written and where, and leaves out what is no claim.
 
     An uncertain claim may be the reader's own.

@@ -78,7 +78,7 @@ def ground(
 
 
 @dataclass(slots=True)
-class _Text:
+class _SearchedText:
     """A text with its origin and the wanted words in it."""
 
     name: str
@@ -94,7 +94,7 @@ class _Finder:
         self._wanted = frozenset().union(*map(_words_of, spellings), filter(None, map(_parameter, claims)))
         self._known: dict[bytes, frozenset[bytes]] = {}
 
-    def shown(self, shown: Shown) -> _Text:
+    def shown(self, shown: Shown) -> _SearchedText:
         """What a step showed, with its path; listed names become paths."""
         data = shown.data
         if shown.listed:
@@ -103,16 +103,20 @@ class _Finder:
             data = shown.path.encode("utf-8", "surrogatepass") + b"\n" + data
         return self.text(shown.path, data)
 
-    def text(self, name: str, data: bytes) -> _Text:
+    def text(self, name: str, data: bytes) -> _SearchedText:
         has = self._known.get(data) if len(data) > 200 else None
         if has is None:
             has = _present(data, self._wanted)
             if len(data) > 200:
                 self._known[data] = has
-        return _Text(name, data, has)
+        return _SearchedText(name, data, has)
 
     def places(
-        self, claim: GroundingClaim, group: Sequence[str], texts: Sequence[_Text], index: Mapping[bytes, set[int]]
+        self,
+        claim: GroundingClaim,
+        group: Sequence[str],
+        texts: Sequence[_SearchedText],
+        index: Mapping[bytes, set[int]],
     ) -> list[int]:
         """The texts that have a needle of a claim; only those with all words of a spelling are searched."""
         places: set[int] = set(index.get(_parameter(claim), ()))
@@ -122,7 +126,7 @@ class _Finder:
         plain = claim.kind == "identifier" and not claim.lookup.within and all(map(_is_plain, group))
         return [one for one in sorted(places) if plain or self.place(claim, group, texts[one]) is not None]
 
-    def place(self, claim: GroundingClaim, group: Sequence[str], text: _Text) -> tuple[int, int] | None:
+    def place(self, claim: GroundingClaim, group: Sequence[str], text: _SearchedText) -> tuple[int, int] | None:
         """Where the first spelling of a needle stands in a text; None where none does."""
         if claim.lookup.within and text.name.rsplit("/", 1)[-1] not in claim.lookup.within:
             return None
@@ -134,7 +138,7 @@ class _Finder:
         return _made_option(claim, text) if _parameter(claim) else None
 
     @staticmethod
-    def _exact(claim: GroundingClaim, spelling: str, text: _Text) -> tuple[int, int] | None:
+    def _exact(claim: GroundingClaim, spelling: str, text: _SearchedText) -> tuple[int, int] | None:
         if claim.lookup.within:
             target = re.escape(spelling.encode())
             match = re.search(rb"^(?:\.PHONY:.*\b)?" + target + rb"\s*:(?!=)|\"" + target + rb"\"\s*:", text.data, re.M)
@@ -179,7 +183,7 @@ def _parameter(claim: GroundingClaim) -> bytes:
     return claim.text.removeprefix("--").removeprefix("no-").replace("-", "_").encode()
 
 
-def _made_option(claim: GroundingClaim, text: _Text) -> tuple[int, int] | None:
+def _made_option(claim: GroundingClaim, text: _SearchedText) -> tuple[int, int] | None:
     """Where an option comes from that a parser derives from a parameter's name or another option."""
     name, plain = claim.text.removeprefix("--"), _parameter(claim)
     if name.startswith("no-") and plain in text.has and _PARSERS.search(text.data):

@@ -45,7 +45,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class JudgeRequest:
     """Everything that a judge may look at for one tier."""
 
     rubric: str
@@ -66,7 +66,7 @@ class Judge(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]: ...
+    async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]: ...
 
 
 #: How the reason of a criterion begins that has no points because the judge gave no usable answer. What is unscored by
@@ -78,7 +78,7 @@ def unscored(tier: int, questions: Sequence[Question], reason: str, judge: str) 
     return [Criterion(tier, q.key, q.title, None, q.maximum, reason, (), judge) for q in questions]
 
 
-class Kept:
+class CachedJudge:
     """A judge that reuses an earlier card, and asks only for the tiers that failed there."""
 
     def __init__(self, judge: Judge, card: Scorecard) -> None:
@@ -86,7 +86,7 @@ class Kept:
         self._judge = judge
         self._card = card
 
-    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+    async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
         had = {criterion.key: criterion for criterion in self._card.criteria if criterion.tier == tier}
         kept = [had.get(question.key) for question in brief.questions]
         whole = [one for one in kept if one is not None and not one.reason.startswith(FAILED)]
@@ -159,20 +159,20 @@ def make_judge(
             return OfflineJudge()
         case "extension":
             offered = {"asker": asker, "scope": scope}
-            return Checked(cast(Judge, make("judge", load("judge", name, Judge, folders), offered)))
+            return ValidatedJudge(cast(Judge, make("judge", load("judge", name, Judge, folders), offered)))
     if asker is None:
         raise UsageError(f"The judge {name} is a model, and no model can be asked here.")
     return LLMJudge(asker, name, repeats=repeats, scope=scope)
 
 
-class Checked:
+class ValidatedJudge:
     """A judge from outside whose answers are checked before they count; an invalid one leaves its tier unscored."""
 
     def __init__(self, judge: Judge) -> None:
         self.name = judge.name
         self._judge = judge
 
-    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+    async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
         try:
             criteria = await self._judge.judge_tier(tier, brief)
         except Exception as error:
@@ -200,7 +200,7 @@ _UNPARSED = "not looked at: the answer does not parse"
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ScoredDocument:
     """The input of a rule; ``metadata`` is of any kind, ``parsed`` whether the agent's answer parsed as JSON."""
 
     readme: str
@@ -211,7 +211,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RuleResult:
     """The result of a rule: points (None for unscored, which is never 0), reason and evidence."""
 
     points: float | None
@@ -227,12 +227,12 @@ class Rule:
     key: str
     title: str
     maximum: float
-    function: Callable[[Document], Found]
+    function: Callable[[ScoredDocument], RuleResult]
     needs_answer: bool = True  # an unparsed answer gets 0 points without being looked at
 
-    def apply(self, document: Document) -> Criterion:
+    def apply(self, document: ScoredDocument) -> Criterion:
         looked = document.parsed or not self.needs_answer
-        found = self.function(document) if looked else Found(0.0, _UNPARSED)
+        found = self.function(document) if looked else RuleResult(0.0, _UNPARSED)
         return Criterion(self.tier, self.key, self.title, found.points, self.maximum, found.reason, found.evidence)
 
 
@@ -281,7 +281,7 @@ SYSTEM = (
 )
 
 
-def question_text(tier: int, brief: Brief) -> tuple[str, list[str]]:
+def question_text(tier: int, brief: JudgeRequest) -> tuple[str, list[str]]:
     """Return the user message for one tier, and what was cut from its parts, in plain words."""
     cuts: list[str] = []
     readme = _cut(brief.readme, brief.readme_limit, "README", cuts)
@@ -303,7 +303,7 @@ def question_text(tier: int, brief: Brief) -> tuple[str, list[str]]:
     return sound("\n".join(lines)), cuts
 
 
-def schema(brief: Brief) -> dict[str, Any]:
+def schema(brief: JudgeRequest) -> dict[str, Any]:
     numbers = {q.key: {"type": "number", "minimum": 0, "maximum": q.maximum} for q in brief.questions}
     return object_schema({**numbers, "reasoning": {"type": "string"}})
 
@@ -359,7 +359,7 @@ class LLMJudge:
         self._repeats = repeats
         self._scope = scope
 
-    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+    async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
         text, cuts = question_text(tier, brief)
         async with task_group() as group:
             tasks = [group.create_task(self._ask(text, brief, sample)) for sample in range(self._repeats)]
@@ -373,7 +373,7 @@ class LLMJudge:
             notes.append(f"{len(verdicts) - len(usable)} of {len(verdicts)} repeats failed: {failed}")
         return [self._criterion(tier, question, usable, notes) for question in brief.questions]
 
-    async def _ask(self, text: str, brief: Brief, sample: int) -> _Verdict:
+    async def _ask(self, text: str, brief: JudgeRequest, sample: int) -> _Verdict:
         """Ask for one repeat; useless recorded answers are skipped, or a resume would fail by them again."""
         verdict, source = await self._conversation(text, brief, sample)
         while verdict.points is None and source in ("recorded", "replay"):
@@ -383,7 +383,7 @@ class LLMJudge:
             verdict, source = again, source_then
         return verdict
 
-    async def _conversation(self, text: str, brief: Brief, sample: int) -> tuple[_Verdict, str]:
+    async def _conversation(self, text: str, brief: JudgeRequest, sample: int) -> tuple[_Verdict, str]:
         shape = schema(brief)
         request = Request(
             model=self.name,

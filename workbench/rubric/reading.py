@@ -22,7 +22,7 @@ from workbench.claims.page import SHELL, Code, outline
 from workbench.claims.python import example_of, imports_of, is_python
 from workbench.claims.shell import package_name, started_by
 from workbench.rubric import word_order
-from workbench.rubric.judging import Brief, Question
+from workbench.rubric.judging import JudgeRequest, Question
 from workbench.rubric.scorecard import Criterion, Evidence, quote, quoted
 from workbench.rubric.sources import COMMON, KnownProject
 from workbench.session.judges import RULE
@@ -78,10 +78,10 @@ class _Part(Protocol):
     def end(self) -> int: ...
 
 
-class Reading:
+class ReadmeReading:
     """A README beside its sources; every measure is computed on demand."""
 
-    def __init__(self, brief: Brief) -> None:
+    def __init__(self, brief: JudgeRequest) -> None:
         self.readme, self.reference = brief.readme, brief.reference_readme
         self.page = outline(brief.readme)
         self.words = similarity.tokens(self.page.text)
@@ -115,8 +115,8 @@ class Reading:
         if not mine:
             return 1.0, "", []
         factor = 1 / (1 + 0.25 * len(mine))
-        said = f"; all × {factor:.2f} for {plural(len(mine), 'untrue claim')}: {one_line(mine[0].lookup.reason, 120)}"
-        return factor, said, [self._line(one.line) for one in mine[:3]]
+        note = f"; all × {factor:.2f} for {plural(len(mine), 'untrue claim')}: {one_line(mine[0].lookup.reason, 120)}"
+        return factor, note, [self._line(one.line) for one in mine[:3]]
 
     # -- names
 
@@ -267,7 +267,7 @@ class Reading:
         )
 
     @cached_property
-    def order(self) -> word_order.Order:
+    def order(self) -> word_order.WordOrder:
         return word_order.order([text for text, _, _ in self.statements])
 
     @cached_property
@@ -346,15 +346,15 @@ class Reading:
         if not self.project.vocabulary.names:
             return "there is neither a repository nor facts to compare with"
         own, absent = self.uses
-        said = f"{plural(len(own), 'name')} and {plural(len(self.topics), 'word')} of the project's own"
+        note = f"{plural(len(own), 'name')} and {plural(len(self.topics), 'word')} of the project's own"
         if absent:
-            said += f", {plural(len(absent), 'name')} that it does not have ({', '.join(u.name for u in absent[:3])})"
+            note += f", {plural(len(absent), 'name')} that it does not have ({', '.join(u.name for u in absent[:3])})"
         wrong = [text for text, _ in self.examples[1]]
         if wrong:
-            said += f"; {'; '.join(wrong[:2])}"
+            note += f"; {'; '.join(wrong[:2])}"
         if self.order.share < 0.8:
-            said += f"; {self.order.share:.0%} in the order of sentences"
-        return said
+            note += f"; {self.order.share:.0%} in the order of sentences"
+        return note
 
 
 def verdict(question: Question, points: float | None, reason: str, evidence: list[Evidence] | None = None) -> Criterion:

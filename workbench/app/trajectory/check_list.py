@@ -15,7 +15,7 @@ from workbench.base.text import clean, one_line, plural
 from workbench.checking.verdicts import (
     BlockResult,
     CheckDamaged,
-    Checked,
+    CheckResult,
     alarm,
     from_json,
     result_of,
@@ -62,9 +62,9 @@ class CheckLine:
     style: str = ""
 
 
-def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> list[CheckLine]:
+def lines_of(readme: str, checked: CheckResult | None, opened: Collection[int]) -> list[CheckLine]:
     """Return the rows of a README; below the lines ``opened`` stands everything that a check said of them."""
-    checked = checked or Checked((), ())
+    checked = checked or CheckResult((), ())
     words: defaultdict[int, list[str]] = defaultdict(list)
     alarms: defaultdict[int, list[str]] = defaultdict(list)
     claims: defaultdict[int, list[CheckedClaim]] = defaultdict(list)
@@ -135,7 +135,7 @@ class ShownCheck:
     """
 
     readme: str
-    checked: Checked | None
+    checked: CheckResult | None
     sentence: str
     brief: str = ""
 
