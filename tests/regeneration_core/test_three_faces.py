@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sweeps import spread
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
@@ -134,7 +135,7 @@ def group_of(one: dict[str, Any]) -> Group:
     return Group(one["docs"], one["evaluator"], one["prompt"] or "", one["context"] or "", settings)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", spread(range(12), 4))
 def test_three_faces_show_equal_figures_of_every_group(tmp_path: Path, seed: int) -> None:
     path = tmp_path / "random.session"
     random_session(path, seed)
@@ -158,7 +159,7 @@ def test_three_faces_show_equal_figures_of_every_group(tmp_path: Path, seed: int
     assert view.check.to_json() == closing["self_check"]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", spread(range(4), 4))
 def test_the_order_of_rows_changes_nothing(tmp_path: Path, seed: int) -> None:
     """An interval that was drawn in the order of the rows differed between files of equal content."""
     path = tmp_path / "random.session"

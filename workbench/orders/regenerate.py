@@ -15,7 +15,7 @@ from workbench.base.files import expanded
 from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.documenters import parse_docs, parse_scope
-from workbench.documenters.making import program_of
+from workbench.documenters.doc_systems import program_of
 from workbench.orders import defaults
 from workbench.orders.docs_estimate import documentation
 from workbench.orders.estimate import Documentation, Estimate, building_first, estimate_ask, estimate_candidates

@@ -15,7 +15,7 @@ from workbench.session.labels import part_in_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from workbench.regeneration.passk import Estimate
+    from workbench.regeneration.passk import PassEstimate
     from workbench.results.contents import Contents, Regenerated
     from workbench.results.spread import Total
     from workbench.rubric.scorecard import Evidence
@@ -125,7 +125,7 @@ def former_words(former: FormerVerdictRow) -> str:
     return ", ".join(told) + (f": {former.verdict_reason}" if former.verdict_reason else "")
 
 
-def estimate_words(estimate: Estimate) -> str:
+def estimate_words(estimate: PassEstimate) -> str:
     """Return ``0.58 [0.41, 0.73] over 12 files``, "–" where no task has k samples."""
     if estimate.value is None:
         return NOTHING

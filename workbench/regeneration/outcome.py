@@ -17,7 +17,7 @@ from typing import Any
 from workbench.base.glyphs import DOUBTFUL
 from workbench.base.text import plural
 from workbench.regeneration.leakage import THRESHOLD
-from workbench.regeneration.passk import Estimate, TaskCount, mean_over_tasks, pass_at_k, summarise
+from workbench.regeneration.passk import PassEstimate, TaskCount, mean_over_tasks, pass_at_k, summarise
 from workbench.session.groups import Group
 from workbench.session.rows import TaskRow
 from workbench.session.sample_counts import SampleCount, is_counted
@@ -56,7 +56,7 @@ class TaskResult:
 class PassFigures:
     """pass@k of a group; ``without_…`` and ``of_…`` are pass@k for each k as ``pass_at``."""
 
-    pass_at: tuple[Estimate, ...]  # for each k, in the order asked for
+    pass_at: tuple[PassEstimate, ...]  # for each k, in the order asked for
     tasks: int  # with a sample
     decided: int  # tasks whose samples all have a verdict
     samples_per_task: tuple[int, int]  # the fewest and the most counted ones
@@ -322,7 +322,7 @@ class TaskGroup:
 
     name: str
     tasks: int
-    pass_at: tuple[Estimate, ...]
+    pass_at: tuple[PassEstimate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ class CurvePoint:
     """pass@k of the first ``m`` samples of every task; tasks with fewer than k counted ones of these are left out."""
 
     m: int
-    estimate: Estimate
+    estimate: PassEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +388,7 @@ def pass_by_samples(sequences: Sequence[VerdictSequence], k: int) -> tuple[Curve
     return tuple(points)
 
 
-def pass_by_k(results: Sequence[TaskResult]) -> tuple[Estimate, ...]:
+def pass_by_k(results: Sequence[TaskResult]) -> tuple[PassEstimate, ...]:
     """Return pass@k over all samples for k from 1 to the most counted samples of a task, with intervals."""
     most = min(MOST_SAMPLES, max((one.counted for one in results), default=0))
     ks = range(1, most + 1)

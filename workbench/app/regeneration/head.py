@@ -24,7 +24,7 @@ from workbench.session.groups import Group
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import PassFigures
-    from workbench.regeneration.passk import Estimate
+    from workbench.regeneration.passk import PassEstimate
     from workbench.regeneration.self_check import Control
 
 _GAP = " " * 3
@@ -254,7 +254,7 @@ def _chosen(parts: Sequence[str], current: bool) -> Content:
     return Content.styled(f"[{said}]", "bold $primary") if current else Content.styled(f" {said} ", _MUTED)
 
 
-def _value(estimate: Estimate | None, detail: int) -> str:
+def _value(estimate: PassEstimate | None, detail: int) -> str:
     if estimate is None or estimate.value is None or not detail:
         return ""
     known = detail > 1 and estimate.low is not None and estimate.high is not None
