@@ -28,7 +28,7 @@ from workbench.base.settings import Settings
 from workbench.session import SessionWriter, create
 from workbench.session.rows import StudyCellRow
 from workbench.studies import comparing
-from workbench.studies.declaration import DOCS, Column, Study
+from workbench.studies.declaration import DOCS, Study, StudyColumn
 
 Asked = list[tuple[str, list[tuple[str, str]], str, bool]]
 
@@ -136,7 +136,9 @@ async def test_marked_columns_are_compared_and_a_pair_opens_the_samples_that_dif
 async def test_a_study_that_is_executed_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "live.session"
     create(path)
-    study = Study("live", DOCS, ("tiny",), (Column("none", "local"), Column("llm", "local")), samples=2, k=(1,))
+    study = Study(
+        "live", DOCS, ("tiny",), (StudyColumn("none", "local"), StudyColumn("llm", "local")), samples=2, k=(1,)
+    )
     with SessionWriter(path) as writer:
         writer.put_study(study.name, study.to_json())
         run = put_run(writer, "tiny", "none", state="running")

@@ -241,7 +241,7 @@ def test_a_broken_plug_in_is_named_and_stops_nothing(
     said = capsys.readouterr().out
     assert "Importing broken_plugin:Falls ended the process (exit status 3)." in said
     assert "no module no_such_module in" in said
-    assert "says 'broken_plugin' for sandbox noclass, which is not package.module:Class." in said
+    assert "'broken_plugin' for sandbox noclass, which is not package.module:Class." in said
     assert "has no theme lost.yaml in broken_plugin." in said
     assert "'Bad Name': its name must be of small letters" in said
     # The doctor names it; ours keep their names; the others go on.
@@ -301,7 +301,7 @@ def test_names_lead_to_paths_and_ours_come_first(site: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("return 3", "failed: it gave int, not text."),
+        ("return 3", "int, not text."),
         ("return session.nothing", "failed: AttributeError: "),
     ],
 )

@@ -16,7 +16,7 @@ from workbench.session.rows import StudyCellRow
 from workbench.statistics.intervals import Value, share_interval
 from workbench.statistics.paired import permutation_test
 from workbench.studies.comparing import compare, rankings, resampled_in_process, taus
-from workbench.studies.declaration import BadStudy, Column, Study
+from workbench.studies.declaration import BadStudy, Study, StudyColumn
 from workbench.studies.following import StudyReader, read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
 from workbench.studies.significance import adjusted_comparisons, all_pairs, resampled_orders
@@ -87,7 +87,7 @@ def test_a_column_is_the_unweighted_mean_of_its_repositories(matrix: Path) -> No
 
 
 def test_a_comparison_pairs_functions_across_doc_systems(matrix: Path) -> None:
-    left, right = Column("docs0", "model/0"), Column("docs2", "model/0")
+    left, right = StudyColumn("docs0", "model/0"), StudyColumn("docs2", "model/0")
     with SessionReader(matrix) as reader:
         outcome = read_study(reader, "matrix")
         gaps = [
@@ -195,7 +195,9 @@ def test_the_leaderboard_has_places_tiers_spread_and_judges(agents: Path) -> Non
 
 def test_what_is_unfinished_missing_or_broken_says_so(tmp_path: Path) -> None:
     path = tmp_path / "open.session"
-    study = Study("open", "docs", ("one", "two"), (Column("none", "m"), Column("original", "m")), samples=3, k=(1, 3))
+    study = Study(
+        "open", "docs", ("one", "two"), (StudyColumn("none", "m"), StudyColumn("original", "m")), samples=3, k=(1, 3)
+    )
     create(path)
     with SessionWriter(path) as writer, writer.transaction():
         writer.put_study(study.name, study.to_json())
@@ -293,7 +295,7 @@ def test_tasks_of_another_session_are_found_by_their_repository(tmp_path: Path, 
     assert len(outcome.columns) == 1 + 6
     assert (
         outcome.cell("repository01", outcome.columns[3]).means
-        == theirs.cell("repository01", Column(outcome.columns[3].system, outcome.columns[3].model)).means
+        == theirs.cell("repository01", StudyColumn(outcome.columns[3].system, outcome.columns[3].model)).means
     )
     assert compare(outcome, outcome.columns[0], outcome.columns[1]).difference.tasks.items == 12
 

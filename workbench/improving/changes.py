@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.text import plural
-from workbench.improving.attempts import Attempt, Gain, Refusal, Share, Standing, overall_gain
+from workbench.improving.attempts import DocstringAttempt, Gain, Refusal, Share, Standing, overall_gain
 from workbench.plans.plan import ImprovementPlan
 from workbench.repository.functions import Function, functions_by_name
 from workbench.session import SessionReader
@@ -25,7 +25,7 @@ _AUTHOR = ("Workbench", "workbench@localhost")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A file before and after, by its path in the repository."""
 
     path: str
@@ -33,7 +33,7 @@ class Change:
     after: bytes
 
 
-def commit_message(attempts: Sequence[Attempt], ks: Sequence[int], evaluator: str) -> str:
+def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], evaluator: str) -> str:
     """Return what a commit says: each function with pass@k before and after on samples that were held out.
 
     The kept docstrings are those that these samples chose among all ``attempts``, so their gains flatter: the mean over all
@@ -71,7 +71,7 @@ def commit_message(attempts: Sequence[Attempt], ks: Sequence[int], evaluator: st
     return "\n".join(lines) + "\n"
 
 
-def patch_of(changes: Sequence[Change], message: str, prefix: str = "") -> bytes:
+def patch_of(changes: Sequence[FileChange], message: str, prefix: str = "") -> bytes:
     """Return a patch with its message for ``git apply`` and ``git am``; ``prefix`` is the folder of the files in the checkout."""
     import git
 
@@ -115,7 +115,7 @@ class Checkout:
             if name in [head.name for head in repository.heads]:
                 raise UsageError(f"There is a branch {name} already; name another one with --branch.")
 
-    def commit(self, name: str, changes: Sequence[Change], message: str) -> str:
+    def commit(self, name: str, changes: Sequence[FileChange], message: str) -> str:
         """Make a branch with one commit more and return its short name; the working tree stays as it is."""
         import git
         from gitdb import IStream
@@ -200,13 +200,13 @@ class Improved:
     """What came of it."""
 
     standings: tuple[Standing, ...]
-    attempts: tuple[Attempt, ...]
-    changes: tuple[Change, ...]
+    attempts: tuple[DocstringAttempt, ...]
+    changes: tuple[FileChange, ...]
     plan: ImprovementPlan
     run: str
 
     @property
-    def kept(self) -> tuple[Attempt, ...]:
+    def kept(self) -> tuple[DocstringAttempt, ...]:
         """The attempts that passed every gate, at most one of each function."""
         return tuple(attempt for attempt in self.attempts if attempt.is_kept)
 
@@ -220,15 +220,15 @@ class Improved:
         return tuple(dict.fromkeys(attempt.task.id for attempt in self.attempts))
 
 
-def attempts_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Attempt, ...]:
+def attempts_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[DocstringAttempt, ...]:
     """Return the attempts of an order, by function, then number; those that lie beyond it are left out."""
     rows = [(one, reader.task(one.task_id)) for one in reader.docstring_attempts(row.id) if one.number <= plan.attempts]
     return tuple(_attempt(reader, one, task) for one, task in rows if task is not None)
 
 
-def _attempt(reader: SessionReader, row: AttemptRow, task: TaskRow) -> Attempt:
+def _attempt(reader: SessionReader, row: AttemptRow, task: TaskRow) -> DocstringAttempt:
     before, after = _share(row.before), _share(row.after)
-    return Attempt(
+    return DocstringAttempt(
         task,
         row.number,
         reader.text(row.docstring_blob) if row.docstring_blob else "",

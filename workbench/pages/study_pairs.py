@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from workbench.base.text import NOTHING, plural
 from workbench.catalog.repositories import QUARTILES_APART, published_counts, published_name, published_scores
 from workbench.pages.page import Bar, BulletList, Forest, Note, PageTable, Part, Section, grid, grid_of
-from workbench.statistics.paired import Difference, Tally
+from workbench.statistics.paired import Difference, WinTally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.beside_paper import BesidePaper, Series
@@ -117,7 +117,7 @@ class _Sided:
         said = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
         return f"{self.name}: {said} {'blocks' if self._measure == 'works' else 'claims'}." if said else ""
 
-    def tally(self, counts: Tally) -> str:
+    def tally(self, counts: WinTally) -> str:
         sides = (counts.wins, counts.ties, counts.losses)
         return " / ".join(f"{count:,}" for count in (reversed(sides) if self._turn < 0 else sides))
 

@@ -76,7 +76,7 @@ def samples_of(reader: SessionReader, task_id: str, group: Group) -> list[Candid
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleView:
     """A sample of a task, None if it was not asked for yet, and its number from 0."""
 
     task: TaskRow
@@ -87,16 +87,16 @@ class Sample:
     annotations: tuple[str, ...] = ()
 
 
-def read_sample(reader: SessionReader, task_id: str, group: Group, number: int) -> Sample | None:
+def read_sample(reader: SessionReader, task_id: str, group: Group, number: int) -> SampleView | None:
     """Read a task and its sample ``number``; None if the task is gone."""
     task = reader.task(task_id)
     samples = samples_of(reader, task_id, group)
     if task is None or not 0 <= number < len(samples):
-        return None if task is None else Sample(task, None, number)
+        return None if task is None else SampleView(task, None, number)
     one = samples[number]
     labels = tuple(row.label for row in reader.labels(one.id))
     remarks = tuple(row.text for row in reader.annotations(one.id))
-    return Sample(task, one, number, tuple(reader.former_verdicts(one.id)), labels, remarks)
+    return SampleView(task, one, number, tuple(reader.former_verdicts(one.id)), labels, remarks)
 
 
 def candidates_of(reader: SessionReader, run_id: str) -> list[CandidateRow]:
@@ -171,7 +171,7 @@ _CHANGING = re.compile(r"(?<!status )(?<!code: )\b[\w-]*\d[\w-]*(?:[.:]\d[\w-]*)
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class ErrorReason:
     """One cause: its first sentence, and how many items failed by it."""
 
     sentence: str
@@ -189,7 +189,7 @@ def kind_of(sentence: str) -> str:
     return _CHANGING.sub("#", sentence)
 
 
-def counted(sentences: Iterable[tuple[str, int]]) -> tuple[Reason, ...]:
+def counted(sentences: Iterable[tuple[str, int]]) -> tuple[ErrorReason, ...]:
     """Return the causes of (sentence, count) pairs, the most frequent first."""
     first: dict[str, str] = {}
     counts: dict[str, int] = {}
@@ -197,10 +197,10 @@ def counted(sentences: Iterable[tuple[str, int]]) -> tuple[Reason, ...]:
         kind = kind_of(sentence)
         first.setdefault(kind, sentence)
         counts[kind] = counts.get(kind, 0) + count
-    return tuple(Reason(first[kind], count) for kind, count in sorted(counts.items(), key=lambda item: -item[1]))
+    return tuple(ErrorReason(first[kind], count) for kind, count in sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def error_reasons(reader: SessionReader, run_id: str, group: Group) -> tuple[Reason, ...]:
+def error_reasons(reader: SessionReader, run_id: str, group: Group) -> tuple[ErrorReason, ...]:
     """Return why samples of a group have no verdict; controls are left out."""
     rows = reader.query(
         "SELECT verdict_reason, count(*) FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ? "

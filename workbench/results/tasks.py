@@ -101,7 +101,7 @@ class TaskLine:
         return self.branches_covered / self.branches if self.branches else None
 
     @property
-    def documented_as(self) -> Kind | None:
+    def documented_as(self) -> DocstringQuality | None:
         """How its docstring carries it, by the samples shown; None while they are still to come."""
         if not self.excluded and not self.counted:
             return None
@@ -267,7 +267,7 @@ def _pass_at() -> _PassAt:
 BELOW = 0.5
 
 
-class Kind(StrEnum):
+class DocstringQuality(StrEnum):
     """How a function is documented, by what evaluators made of its docstring."""
 
     WELL = "well"
@@ -275,8 +275,8 @@ class Kind(StrEnum):
     UNTESTABLE = "untestable"
 
 
-def kind_of(passed: int, counted: int, *, excluded: bool, below: float = BELOW) -> Kind:
+def kind_of(passed: int, counted: int, *, excluded: bool, below: float = BELOW) -> DocstringQuality:
     """Return how a function is documented; ``excluded``: its own body does not pass its tests."""
     if excluded or not counted:
-        return Kind.UNTESTABLE
-    return Kind.BADLY if passed / counted < below else Kind.WELL
+        return DocstringQuality.UNTESTABLE
+    return DocstringQuality.BADLY if passed / counted < below else DocstringQuality.WELL

@@ -14,8 +14,8 @@ from workbench.statistics.intervals import OF_TRIALS
 from workbench.statistics.paired import RESAMPLES, PermutationTest, holm, permutation_test
 from workbench.statistics.rankings import PairOrder, pair_orders
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
-from workbench.studies.comparing import Comparison, common_items, compare, ranked_columns
-from workbench.studies.declaration import AGENTS, Column
+from workbench.studies.comparing import ColumnComparison, common_items, compare, ranked_columns
+from workbench.studies.declaration import AGENTS, StudyColumn
 from workbench.studies.outcome import StudyOutcome
 
 
@@ -23,7 +23,7 @@ from workbench.studies.outcome import StudyOutcome
 class AdjustedComparison:
     """A comparison with its test; ``adjusted`` is its p-value among all that were made with it (Holm), None without one."""
 
-    comparison: Comparison
+    comparison: ColumnComparison
     test: PermutationTest
     adjusted: float | None
 
@@ -37,7 +37,11 @@ class AdjustedComparison:
 
 
 def adjusted_comparisons(
-    outcome: StudyOutcome, pairs: Sequence[tuple[Column, Column]], measure: str = "", *, resamples: int = RESAMPLES
+    outcome: StudyOutcome,
+    pairs: Sequence[tuple[StudyColumn, StudyColumn]],
+    measure: str = "",
+    *,
+    resamples: int = RESAMPLES,
 ) -> tuple[AdjustedComparison, ...]:
     """Compare pairs of columns by one measure and test each difference; several are adjusted for their number."""
     compared = [compare(outcome, left, right, measure) for left, right in pairs]
@@ -54,7 +58,7 @@ def adjusted_comparisons(
     )
 
 
-def all_pairs(outcome: StudyOutcome) -> list[tuple[Column, Column]]:
+def all_pairs(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn]]:
     """Return the pairs that a report compares: each two comparable columns of one model, the first one left."""
     return [pair for one in ranked_columns(outcome) for pair in itertools.combinations(one.columns, 2)]
 
