@@ -12,11 +12,11 @@ from workbench.regeneration.failure_groups import (
     FailedTest,
     FailureLocation,
     asserting_line,
+    error_lines,
     failing_most,
     failure_groups,
     lead_of,
     place_of,
-    said,
     same_error,
     same_exception,
     same_failure,
@@ -153,7 +153,7 @@ def test_any_text_is_a_message_and_a_traceback(text):
     test = FailedTest("a", message=text, place=place_of(text))
     assert failure_groups([failed(0, test)])[0].exception
     assert steady(steady(text)) == steady(text)
-    said(text)
+    error_lines(text)
     source_of_test(text, "a.py::test_a", text)
 
 
@@ -221,7 +221,7 @@ def test_the_source_of_a_test_has_its_asserting_line_and_what_it_said():
     assert (found.first, found.asserting) == (4, 8)
     assert found.lines[0].strip().startswith("@pytest")
     assert found.lines[-1].strip() == "assert count(text) == wanted"
-    assert found.said == ("AssertionError: assert 1 == 2", " +  where 1 = count('a')")
+    assert found.error_lines == ("AssertionError: assert 1 == 2", " +  where 1 = count('a')")
     assert source_of_test(SOURCE, "tests/t.py::test_gone") is None
     assert source_of_test("no python (", "tests/t.py::test_other") is None
     assert asserting_line(TRACE, "tests/test_count.py") == 9

@@ -183,7 +183,7 @@ def test_docstring_only_equals_the_stub():
 
 
 def test_endless_answers_are_capped():
-    found = extract_body("```python\n" + "x = 1\n" * 100_000, BARE, SOURCE)
+    found = extract_body("```python\nx = '" + "a" * 500_000, BARE, SOURCE)
     assert len(found.body) <= MAX_ANSWER
     assert any("cut" in note for note in found.notes)
 
@@ -236,7 +236,7 @@ def test_samples_in_the_style_of_evalplus(style, text, body):
 def real_functions():
     found = []
     for project in ("rich", "tabulate", "requests"):
-        for file in sorted((SITE / project).rglob("*.py"))[::6]:
+        for file in sorted((SITE / project).rglob("*.py"))[::12]:
             source = file.read_bytes()
             if len(source) > 40_000:
                 continue
@@ -272,7 +272,7 @@ def _shape(number: int, source: bytes, function, body: str) -> str:
     ][number]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 13))
 def test_real_bodies_survive_every_shape(random, shape):
     source, function, body = random.choice(real_functions())

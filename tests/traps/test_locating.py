@@ -189,11 +189,8 @@ def _python_says(
     return found
 
 
-@pytest.mark.parametrize("package", ["rich", "hypothesis/internal"])
-def test_agrees_with_ast_on_installed_projects(package):
-    folder = SITE / package
-    if not folder.is_dir():
-        pytest.skip(f"{package} is not installed here")
+def test_agrees_with_ast_on_an_installed_project():
+    folder = SITE / "rich"
     total = 0
     for file in sorted(folder.rglob("*.py")):
         source = file.read_bytes()

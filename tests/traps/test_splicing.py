@@ -84,7 +84,7 @@ def test_every_function_of_real_projects_takes_its_own_body_back():
 
 
 def test_a_dedented_body_gives_the_same_syntax_tree():
-    for file, source in spread(list(_projects()), 12):
+    for file, source in spread(list(_projects()), 30):
         tree = ast.dump(parse(source))
         for function in find_functions(source, file.name)[::5]:
             body = reindent(body_text(source, function).lstrip(" \t").lstrip("\r\n"), "", "    ")
@@ -92,7 +92,7 @@ def test_a_dedented_body_gives_the_same_syntax_tree():
 
 
 def test_a_stub_parses_and_changes_no_other_function():
-    for file, source in spread(list(_projects()), 12):
+    for file, source in spread(list(_projects()), 30):
         functions = find_functions(source, file.name)
         for function in functions[::4]:
             result = splice(source, function, "raise SystemError")
@@ -156,7 +156,7 @@ def test_raw_literals_are_preferred_for_backslashes():
 
 
 def test_docstrings_of_real_functions_can_be_taken_away_and_given_back():
-    for file, source in spread(list(_projects()), 12):
+    for file, source in spread(list(_projects()), 30):
         tree = ast.dump(parse(source))
         for function in find_functions(source, file.name)[::6]:
             bare = replace_docstring(source, function, None)
@@ -177,7 +177,7 @@ def test_line_kinds_agree_with_tokenize_on_real_files():
     import io
     import tokenize
 
-    for file, source in spread(list(_projects()), 12):
+    for file, source in spread(list(_projects()), 30):
         text = source.decode()
         expected: set[int] = set()
         for token in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -95,11 +95,11 @@ async def document_file(
 
     keys = [definition.key for definition in find_definitions(source, path)]
     # Every answer is waited for, so that none that was paid is lost when one fails.
-    said = await asyncio.gather(*(one(key) for key in keys), return_exceptions=True)
-    for each in said:
+    answers = await asyncio.gather(*(one(key) for key in keys), return_exceptions=True)
+    for each in answers:
         if isinstance(each, BaseException):
             raise each
-    texts = {key: each.text for key, each in zip(keys, said, strict=True) if isinstance(each, Docstring)}
+    texts = {key: each.text for key, each in zip(keys, answers, strict=True) if isinstance(each, Docstring)}
     try:
         documented = await asyncio.to_thread(document, source, path, texts.__getitem__)
     except SpliceError as error:

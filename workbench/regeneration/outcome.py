@@ -210,11 +210,11 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> Totals
     samples = sum(row.count for row in rows)
     unfinished = samples - verdicts.total()
     again = sum(row.count for row in rows if row.again)
-    begun = [row.began for row in rows if row.began is not None]
+    starts = [row.began for row in rows if row.began is not None]
     ended = [row.ended for row in rows if row.ended is not None]
     at_work = now is not None and bool(unfinished or again)
     end = now if at_work else max(ended, default=None)
-    began = min(begun, default=None)
+    began = min(starts, default=None)
     return Totals(
         samples=samples,
         verdicts=dict(sorted(verdicts.items())),

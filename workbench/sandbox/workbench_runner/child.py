@@ -51,7 +51,7 @@ class Wire:
 
 def enter(spec: dict[str, Any], descriptor: int, keep: Collection[int] = ()) -> None:
     """Turn this process into a candidate's: descriptors, folders, variables, arguments, ``sys.path``."""
-    # The same on every route: code under test reads the arguments, and ours are none of its business.
+    # The same on every route, because code under test may read ``sys.argv``.
     sys.argv[:] = ["pytest"]
 
     quiet = os.open(os.devnull, os.O_RDWR)
@@ -136,7 +136,7 @@ def _tracer(spec: dict[str, Any]) -> Tracer | None:
 
     try:
         return Tracer(spec["root"], tests=spec["trace_tests"])
-    except ImportError as problem:  # an image may lack a library of the interpreter's
+    except ImportError as problem:  # an image may lack a library that the interpreter needs
         raise ImportError(f"coverage.py cannot be imported in this sandbox: {problem}") from None
 
 
@@ -154,7 +154,7 @@ def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
 
 
 class SuiteErrorWriter:
-    """The end of :class:`.watching.SuiteErrors` in the process."""
+    """The process's side of :class:`.watching.SuiteErrors`."""
 
     def __init__(self, descriptor: int, seconds: float) -> None:
         """Redirect standard error to ``descriptor``, also if the process dies, or hangs for most of ``seconds``."""
@@ -162,11 +162,11 @@ class SuiteErrorWriter:
         os.set_inheritable(descriptor, False)
         os.dup2(descriptor, 2)
         faulthandler.enable(descriptor)
-        # It cannot be asked where it hangs once it is ended for that.
+        # After it is killed for hanging, nothing can tell where it hung.
         faulthandler.dump_traceback_later(max(seconds - 2.0, seconds * 0.8), file=descriptor)
 
     def say(self, text: str) -> None:
-        """Write what pytest would print on the terminal only."""
+        """Write text that pytest would only print on the terminal."""
         with contextlib.suppress(OSError):
             write(self._descriptor, text.encode("utf-8", "replace") + b"\n")
 
@@ -224,20 +224,20 @@ class Reporter:
 
     def pytest_collection_finish(self, session: Any) -> None:
         if self.mouth is not None:
-            faulthandler.cancel_dump_traceback_later()  # from here on a test's name says where it hangs
-        # After every plugin has had its say.
+            faulthandler.cancel_dump_traceback_later()  # from here on the running test's name says where it hangs
+        # After all other plugins.
         self._collected_state = ProcessState()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        # Before pytest takes back its own patches, which it does when it is unconfigured.
-        # What failed has failed, whatever it changed: only a pass can have been forged.
+        # Before pytest removes its own patches when it is unconfigured.
+        # Only a pass can be forged, so failed runs are not compared.
         if self._collected_state is not None and not self.unpassed:
             try:
                 self.patched, changed = self._collected_state.changes()
                 if self._start is not None:
                     changed += self._start.changes_by_import()
-            except Exception as problem:  # a class may be made so that it cannot even be looked at
+            except Exception as problem:  # a class may raise when it is inspected
                 changed = [f"what cannot be compared ({type(problem).__name__})"]
             self.changed = sorted(set(changed))
             self.compared = True
@@ -253,7 +253,7 @@ class Reporter:
         if first is None:
             return
         if self._failures >= _FULL_TRACEBACKS and not brief_failures(item):
-            while first.tb_next is not None:  # only its message will be kept
+            while first.tb_next is not None:  # only its message is used
                 first = first.tb_next
         call.excinfo = pytest.ExceptionInfo.from_exc_info((excinfo.type, excinfo.value, first))
 
@@ -319,7 +319,7 @@ class Reporter:
 
 
 class BriefFailure:
-    """A failure of which only the message will be kept: pytest's own text without the traceback."""
+    """A failure without a traceback, with pytest's own message."""
 
     def __init__(self, message: str) -> None:
         self.reprcrash = self
@@ -385,7 +385,7 @@ class OwnModules:
                 if name == self._last:
                     break
                 names.append(name)
-        except RuntimeError:  # a thread of the candidate imports at this moment
+        except RuntimeError:  # a thread of the candidate is importing
             return list(sys.modules)
         return names
 
@@ -394,7 +394,7 @@ class OwnModules:
 
     def _strays(self, name: str, module: Any) -> bool:
         file = getattr(module, "__file__", None)
-        # Projects offer modules of others under names of their own (requests.packages.urllib3): those are no copies.
+        # Projects re-export other packages' modules under their own names (requests.packages.urllib3); these are no copies.
         made_as = str(getattr(getattr(module, "__spec__", None), "name", name))
         if not isinstance(file, str) or not belongs(made_as, self._own):
             return False

@@ -1,7 +1,7 @@
-"""When patching a function in memory is provably the same as importing the changed file, and how it is done.
+"""Patch a function in memory where that is provably equivalent to importing the changed file.
 
 The unit of patching is the outermost function around the changed body: its code object contains those of all functions
-inside. The file must be the pristine one but for the unit's lines; the unit must parse by itself to exactly one
+inside. The file must be the pristine one but for the unit's lines; the unit must parse to exactly one
 function with the same decorators and parameters; its code must have the same free variables and be the same kind
 (plain, generator, coroutine). Functions that run at import are excluded by the caller, who has traced them.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class NotTheSame(Exception):
-    """Patching in memory might differ from importing the file; the message says why."""
+    """Patching in memory may differ from importing the file; the message says why."""
 
 
 def units(source: bytes) -> dict[tuple[str, int], dict[str, Any]]:
@@ -84,7 +84,7 @@ def first_line(node: Definition) -> int:
 
 
 def header(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """Return what of a function is evaluated when it is defined: it must not change, because it is not run again."""
+    """Return the parts that are evaluated at definition time; they must not change, because they are not run again."""
     parts = [function.args, *function.decorator_list] + ([function.returns] if function.returns else [])
     documented = bool(function.body) and ast.get_docstring(function, clean=False)
     return "|".join([type(function).__name__, function.name, *(ast.dump(part) for part in parts), repr(documented)])
@@ -159,7 +159,7 @@ class Index:
         old = functions[0].__code__
         new = compile_unit(text, unit, filename, old.co_flags)
         if not new.co_freevars:
-            # Code that uses no variable from outside never looks at what its function holds of them.
+            # Code without free variables never reads its function's closure.
             new = new.replace(co_freevars=old.co_freevars)
         if new.co_freevars != old.co_freevars:
             raise NotTheSame("its free variables changed")
@@ -170,9 +170,9 @@ class Index:
         linecache.clearcache()
 
 
-#: Why the hot route is not taken: a repository that was imported leaves pieces of its bytecode in freed memory, which a fork
-#: inherits, so code that looks into its own process goes to an interpreter that has never seen the original. The rule reads
-#: the text only: what it suspects wrongly just takes longer.
+#: Why a body is tested cold: an imported repository leaves pieces of its bytecode in freed memory, which a fork inherits, so
+#: code that may read its own process runs in an interpreter that never imported the original. The rule is static; a false
+#: alarm only costs time.
 INTROSPECTS = "it looks into its own process"
 
 _WORDS = re.compile(
