@@ -13,7 +13,6 @@ from workbench.regeneration.failure_groups import (
     FailureLocation,
     asserting_line,
     error_lines,
-    failing_most,
     failure_groups,
     lead_of,
     place_of,
@@ -31,7 +30,6 @@ from workbench.regeneration.outcome import (
     pass_by_k,
     pass_by_samples,
     pass_figures,
-    unsolved,
 )
 from workbench.session.groups import Group
 
@@ -127,13 +125,6 @@ def test_the_leading_test_is_what_most_say_and_an_exception_among_equals():
     assert FailedTest("e", "missing", "was running when the process ended").exception == ""
 
 
-def test_tests_are_counted_by_candidates_and_tasks():
-    found = failing_most(
-        [failed(0, FailedTest("a"), FailedTest("b")), failed(1, FailedTest("a")), failed(2, FailedTest("a"), task="u")]
-    )
-    assert [(one.test, one.candidates, one.tasks) for one in found] == [("a", 3, 2), ("b", 1, 1)]
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)), max_size=40))
 def test_groups_partition_the_candidates_and_do_not_depend_on_their_order(drawn):
     candidates = [
@@ -186,14 +177,6 @@ def test_curves_end_where_the_figures_of_the_run_are():
     assert by_k[2].value == figures.pass_at[1].value
     assert pass_by_samples([], 1) == ()
     assert pass_by_k([]) == ()
-
-
-def test_nobody_solves_what_no_group_solves():
-    other = Group("original", "local")
-    found = unsolved(
-        {GROUP: [result("a", 0), result("b", 0), result("c", 0, counted=0)], other: [result("a", 1), result("b", 0)]}
-    )
-    assert [(one.task, one.samples, one.evaluators) for one in found] == [("b", 8, 2)]
 
 
 SOURCE = """import pytest

@@ -153,13 +153,6 @@ def test_the_wrong_kind(root: Path, tmp_path: Path) -> None:
     assert View(tmp_path).list_directory() == ()
 
 
-def test_messages_carry_no_control_sequences(root: Path) -> None:
-    with pytest.raises(NoSuchPath) as caught:
-        View(root).read_file("x\x1b[31m\nred")
-    assert "\x1b" not in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("data", "text"),
     [
