@@ -28,7 +28,7 @@ from workbench.app.toolkit.form import AskText, Confirm
 from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.base import settings
 from workbench.orders import study
-from workbench.pages import in_a_process
+from workbench.pages import writing
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
 from workbench.studies.declaration import DOCS, Column, Study
@@ -223,7 +223,7 @@ async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(
     tmp_path: Path, launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reported = []
-    monkeypatch.setattr(in_a_process, "write_study_in_a_process", lambda *order: reported.append(order))
+    monkeypatch.setattr(writing, "write_study_in_subprocess", lambda *order: reported.append(order))
     path = tmp_path / "half.session"
     create(path)
     study = Study("half", DOCS, ("word_counter",), (Column("none", "stub"),), samples=2, k=(1,))

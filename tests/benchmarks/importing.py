@@ -14,8 +14,9 @@ from pathlib import Path
 
 from figures import Figure, publish
 
-from workbench.interop.formats.importing import Options, Tally, files_in, import_files
-from workbench.session import create
+from workbench.interop.formats.importing import Tally, import_files
+from workbench.orders.import_files import ImportOrder
+from workbench.plans.plan import ImportPlan
 
 TRAJECTORIES, STEPS, SECONDS = 1_000, 50, 20.0
 
@@ -55,13 +56,13 @@ def main() -> int:
         folder = Path(name)
         for number in range(TRAJECTORIES):
             (folder / f"{number:04d}.json").write_text(json.dumps(document(number)))
-        files = files_in([folder])
+        files = sorted(folder.iterdir())
         began = time.process_time()
         for file in files:
             json.loads(file.read_bytes())
         alone = time.process_time() - began
         session = folder / "bench.session"
-        create(session)
+        plan = ImportPlan(tuple(map(str, files)))
         early: list[float] = []
 
         def tell(tally: Tally) -> None:
@@ -69,11 +70,11 @@ def main() -> int:
                 early.append(peak())
 
         began, wall = time.process_time(), time.monotonic()
-        tally = import_files(session, files, Options(), tell)
+        tally = import_files(session, ImportOrder(session, plan).submit().runs[0], tell)
         spent, took = time.process_time() - began, time.monotonic() - wall
         grown = peak() - early[0]
         began = time.process_time()
-        again = import_files(session, files, Options())
+        again = import_files(session, ImportOrder(session, plan).submit().runs[0])
         skipped = time.process_time() - began
         assert (tally.added, again.known) == (TRAJECTORIES, TRAJECTORIES), (tally, again)
         size = session.stat().st_size / 1e6

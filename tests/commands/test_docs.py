@@ -43,6 +43,7 @@ def program(home, tmp_path, monkeypatch):
     return make
 
 
+@pytest.mark.slow
 def test_install_list_and_remove(program, tmp_path, capsys):
     one = program(wheel(tmp_path))
     assert main(["docs", "--json"]) == 0
@@ -75,7 +76,9 @@ def test_install_list_and_remove(program, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("requirement", "megabytes", "words"),
     [
-        ("/nowhere/there-is-none-1.0-py3-none-any.whl", 1, "TinyDoc could not be installed: "),
+        pytest.param(
+            "/nowhere/none-1.0-py3-none-any.whl", 1, "TinyDoc could not be installed: ", marks=pytest.mark.slow
+        ),
         ("x", 10**9, "TinyDoc takes about 1,000,000,000 MB, and "),
     ],
 )

@@ -11,8 +11,8 @@ import pytest
 
 from workbench.agents import make_agent
 from workbench.base.errors import UsageError
+from workbench.base.extension_check import import_folders
 from workbench.base.extensions import ExtensionProblem, failure, is_dotted, load, make
-from workbench.orders.extension_check import import_folders
 from workbench.rubric import Brief, OfflineJudge, Question, make_judge, parse_judge
 from workbench.sandbox import choose_backend
 

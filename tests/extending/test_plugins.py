@@ -18,18 +18,18 @@ from uv import find_uv_bin
 from workbench.agents import make_agent
 from workbench.agents.names import agent_info, current_name
 from workbench.app.theming import first_theme, theme_files
-from workbench.base import plugins
+from workbench.base import extension_check, plugins
 from workbench.base.errors import UsageError
-from workbench.base.extensions import load, make
+from workbench.base.extensions import load
 from workbench.base.plugins import GROUPS
 from workbench.cli import main
 from workbench.documenters.types import parse_docs
-from workbench.interop.formats.importing import Options, files_in, import_files
-from workbench.orders import extension_check
+from workbench.interop.formats.importing import import_files
+from workbench.orders.import_files import ImportOrder
 from workbench.orders.run import resolved_judge
+from workbench.plans.plan import ImportPlan
 from workbench.sandbox.choose import backend_info
-from workbench.session import SessionReader, create
-from workbench.session.importer import Importer
+from workbench.session import SessionReader
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -196,12 +196,11 @@ def test_what_an_importer_gives_is_checked_and_the_next_file_goes_on(
 ) -> None:
     (site / "odd_plugin.py").write_text(IMPORTER.format(body=body))
     sys.modules.pop("odd_plugin", None)
-    importer = make("importer", load("importer", "odd_plugin:Odd", Importer))
     (tmp_path / "odd.odd").write_text("x")
     (tmp_path / "too.odd").write_text("y")
     session = tmp_path / "odd.session"
-    create(session)
-    tally = import_files(session, files_in([tmp_path], importer.endings), Options(importer=importer))
+    order = ImportOrder(session, ImportPlan((str(tmp_path),), "odd_plugin:Odd")).submit()
+    tally = import_files(session, order.runs[0])
     assert (tally.done, tally.added, len(tally.problems)) == (2, 0, 2)
     assert said in tally.problems[0]
     with SessionReader(session) as reader:

@@ -16,29 +16,9 @@ from workbench.session.identity import candidate_id, task_id
 CASES = ("word_counter", "countdown_timer", "password_generator", "python-dotenv", "pyfiglet", "art")
 AGENTS = {"white": 0.78, "planner-2": 0.66, "single-file": 0.5}
 _WORDS = [
-    "counts",
-    "words",
-    "lines",
-    "of",
-    "every",
-    "file",
-    "that",
-    "it",
-    "is",
-    "given",
-    "and",
-    "prints",
-    "a",
-    "table",
-    "sorted",
-    "by",
-    "path",
-    "with",
-    "options",
-    "to",
-    "skip",
-    "names",
-]
+    "counts", "words", "lines", "of", "every", "file", "that", "it", "is", "given", "and", "prints",
+    "a", "table", "sorted", "by", "path", "with", "options", "to", "skip", "names",
+]  # fmt: skip
 
 
 def many_reported(path: Path, count: int, *, steps: int = 8, observation: int = 1200, seed: int = 1) -> list[str]:

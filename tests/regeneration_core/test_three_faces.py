@@ -97,7 +97,7 @@ def in_app(path: Path, group: Group) -> dict[str, Any]:
         "samples": view.totals.samples,
         "verdicts": dict(view.totals.verdicts),
         "unfinished": view.totals.samples - view.totals.decided,
-        "again": view.totals.again,
+        "retesting": view.totals.retesting,
         "cost": view.totals.cost_usd,
         "tokens": view.totals.tokens,
         "elapsed_s": view.totals.elapsed_s,
@@ -114,7 +114,17 @@ def in_json(one: dict[str, Any]) -> dict[str, Any]:
         "without_doubtful": list(one["pass_at_k_without_doubtful"].values()),
         **{
             name: one[name]
-            for name in ("leaking", "doubtful", "tasks", "samples", "verdicts", "unfinished", "again", "cost", "tokens")
+            for name in (
+                "leaking",
+                "doubtful",
+                "tasks",
+                "samples",
+                "verdicts",
+                "unfinished",
+                "retesting",
+                "cost",
+                "tokens",
+            )
         },
         "elapsed_s": one["elapsed_s"],
     }

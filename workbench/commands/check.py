@@ -23,10 +23,10 @@ from workbench.commands.ordering import ORDERING, carry_out
 from workbench.commands.output import print_json, say, tell, tell_over
 from workbench.commands.watching import follow
 from workbench.orders.check import CheckOrder
-from workbench.orders.session_names import resolve_session
 from workbench.sandbox.types import NoIsolation
 from workbench.session import SessionReader
 from workbench.session.rows import CheckRow
+from workbench.session.session_names import resolve_session
 
 FORMATS = ("text", "junit", "github", "json")
 

@@ -12,10 +12,9 @@ from workbench.commands.terminal import Terminal
 from workbench.documenters.program_cache import cached_docs, remove_cached, summary_of
 from workbench.interop.doc_programs.installing import install, installed, remove
 from workbench.interop.doc_programs.programs import INSTALLABLE
-from workbench.pages.page import Table
+from workbench.pages.page import PageTable
 from workbench.session.json_forms import picked
 
-DEFAULT_TAKES_WORDS = False
 _OTHERS = (
     ("original", "the docstrings that the repository has"),
     ("none", "no docstring anywhere"),
@@ -44,7 +43,7 @@ def run_list(arguments: argparse.Namespace) -> int:
             print_json({"type": "doc_system", "name": name, "title": what, "installed": True})
         rows.append((f"  {name}", what))
     if not arguments.json:
-        Terminal().parts([Table(("", ""), tuple(rows))])
+        Terminal().parts([PageTable(("", ""), tuple(rows))])
     return 0
 
 
@@ -77,7 +76,7 @@ def run_kept(arguments: argparse.Namespace) -> int:
         came = summary_of(documented) if documented else ""
         rows.append((one.id, when(one.changed_at), f"{what} · {size_of(one.bytes)}\n{came}".rstrip()))
     if rows:
-        Terminal().parts([Table(("", "", ""), tuple(rows))])
+        Terminal().parts([PageTable(("", "", ""), tuple(rows))])
     elif not found and not arguments.json:
         say("Nothing is kept: no program has documented a repository here.")
     return 0

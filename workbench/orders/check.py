@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.checking.verdicts import RULES
-from workbench.orders.estimate import Estimate, estimate_checks
+from workbench.orders.estimate import Estimate, estimate_alike
 from workbench.orders.measured import Measured
 from workbench.orders.order import WorkOrder, new_run, trials_meant
 from workbench.plans.plan import DocumentPlan
@@ -66,7 +66,8 @@ class CheckOrder(WorkOrder):
 
     def estimate(self, measured: Measured) -> Estimate:
         with SessionReader(self.session) as reader:
-            return estimate_checks(measured, len(self._due(reader)), self.execute)
+            due = len(self._due(reader))
+        return estimate_alike(due, "README", measured.checks[self.execute], "check")
 
     def write(self) -> None:
         with SessionReader(self.session) as reader:

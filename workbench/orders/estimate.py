@@ -229,14 +229,6 @@ def estimate_candidates(measured: Measured, source: str, evaluator: str, *, cand
     return _estimate(candidates, "candidate", evaluator, requests, near[0] * candidates, None, near[1])
 
 
-def estimate_tests(measured: Measured, source: str, count: int) -> Estimate:
-    """Return what testing ``count`` candidates of a source again will take: no request, and their tests one after the other."""
-    own = [rate for rate in measured.candidates if rate.case == source]
-    if not own:
-        return Estimate(count, "candidate", 0.0, None, 0.0)
-    return Estimate(count, "candidate", 0.0, median(rate.tested for rate in own) * count, 0.0, _basis(len(own), "run"))
-
-
 def estimate_scores(measured: Measured, count: int, judges: Sequence[str]) -> Estimate:
     """Return what scoring ``count`` trials anew will take, one judge after the other; judges that ask nobody take no time to speak of."""
     asking = [judge for judge in judges if not judge.startswith(("offline", "replay:"))]
@@ -255,12 +247,10 @@ def estimate_scores(measured: Measured, count: int, judges: Sequence[str]) -> Es
     )
 
 
-def estimate_checks(measured: Measured, count: int, execute: bool) -> Estimate:
-    """Return what checking ``count`` READMEs one after the other will take."""
-    took = [rate.seconds for rate in measured.checks if rate.tested == float(execute)]
-    return Estimate(
-        count, "README", 0.0, median(took) * count if took else None, 0.0, _basis(len(took), "check") if took else ""
-    )
+def estimate_alike(count: int, noun: str, took: Sequence[float], earlier: str) -> Estimate:
+    """Return what work that asks no model will take, one item after the other; ``took`` are seconds of ``earlier`` items."""
+    basis = _basis(len(took), earlier) if took else ""
+    return Estimate(count, noun, 0.0, median(took) * count if took else None, 0.0, basis)
 
 
 def added(estimates: Iterable[Estimate]) -> Estimate:
@@ -414,7 +404,8 @@ def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:
     told = added(
         estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
         if one.asked or not one.tested
-        else estimate_tests(measured, one.source, one.tested)
+        # Their tests are run one after the other.
+        else estimate_alike(one.tested, "candidate", measured.tested(one.source), "run")
         for one in again
     )
     for source in dict.fromkeys(one.source for one in again):

@@ -34,9 +34,7 @@ class Rate:
     requests: float
     seconds: float  # A trial: from its start to its scores. A candidate: as the run went on, several side by side
     dollars: float | None  # None where the price is not known
-    tested: float = (
-        0.0  # Seconds that the tests of a candidate took by themselves, 0 for a trial; 1 for a check that ran blocks
-    )
+    tested: float = 0.0  # Seconds that the tests of a candidate took by themselves, 0 for a trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +72,18 @@ class Measured:
     judging: tuple[Rate, ...] = ()
     candidates: tuple[Rate, ...] = ()
     documenting: tuple[DocsRate, ...] = ()
-    checks: tuple[Rate, ...] = ()
+    checks: tuple[tuple[float, ...], tuple[float, ...]] = (
+        (),
+        (),
+    )  # Seconds of a README without its blocks, and with them
+    imports: tuple[float, ...] = ()  # Seconds of a file
     tasks: Mapping[str, int] = field(default_factory=dict)
     had: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
     builds: Mapping[str, Build] = field(default_factory=dict)
+
+    def tested(self, source: str) -> list[float]:
+        """Return the seconds that tests of a candidate of a source took, by run."""
+        return [rate.tested for rate in self.candidates if rate.case == source]
 
 
 _TRIALS = """
@@ -97,6 +103,10 @@ GROUP BY run_id, evaluator
 """
 _CHECKS = """
 SELECT executed, seconds FROM checks WHERE state = 'done' AND seconds > 0 AND run_id NOT IN (SELECT value FROM json_each(?))
+"""
+_IMPORTS = """
+SELECT (finished_at - started_at) / json_extract(config, '$.imported.count') FROM runs
+WHERE state = 'done' AND json_extract(config, '$.imported.count') > 0 AND id NOT IN (SELECT value FROM json_each(?))
 """
 _DOCUMENTING = """
 SELECT run_id, count(*), total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), min(started_at),
@@ -140,8 +150,9 @@ def measured_in(sessions: Iterable[Path]) -> Measured:
             continue
     rates: dict[str, Any] = {
         name: tuple(rate for one in found for rate in getattr(one, name))
-        for name in ("trials", "judging", "candidates", "documenting", "checks")
+        for name in ("trials", "judging", "candidates", "documenting", "imports")
     }
+    rates["checks"] = tuple(tuple(rate for one in found for rate in one.checks[at]) for at in (0, 1))
     return Measured(**rates, tasks={source: count for one in reversed(found) for source, count in one.tasks.items()})
 
 
@@ -195,10 +206,10 @@ def _measured(reader: SessionReader) -> Measured:
         sources[run]: int(count) for run, count in reader.query(_TASKS, elsewhere) if run in whole and sources.get(run)
     }
     documenting = tuple(_documenting(reader, sources, elsewhere))
-    checks = tuple(
-        Rate("", "", "", 0.0, _number(seconds), 0.0, _number(run)) for run, seconds in reader.query(_CHECKS, elsewhere)
-    )
-    return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, checks, tasks)
+    checked = [(bool(ran), _number(seconds)) for ran, seconds in reader.query(_CHECKS, elsewhere)]
+    without, run = (tuple(seconds for ran, seconds in checked if ran is blocks) for blocks in (False, True))
+    imports = tuple(_number(seconds) for (seconds,) in reader.query(_IMPORTS, elsewhere))
+    return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, (without, run), imports, tasks)
 
 
 @cache
@@ -207,7 +218,7 @@ def _example_runs(folder: Path) -> tuple[str, ...]:
     found: list[str] = []
     for path in folder.glob(f"*{SUFFIX}"):
         with contextlib.suppress(WorkbenchError, OSError), SessionReader(path, surveyed=False) as reader:
-            found += [run.id for run in reader.every_run()]
+            found += [run.id for run in reader.all_runs()]
     return tuple(found)
 
 

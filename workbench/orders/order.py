@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Self
 from workbench.base.errors import UsageError
 from workbench.orders import launching, running
 from workbench.orders.plan_checks import check_place
-from workbench.orders.session_names import working_copy
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.identity import run_id
 from workbench.session.rows import TrialRow
+from workbench.session.session_names import working_copy
 
 if TYPE_CHECKING:
     from workbench.orders.estimate import Estimate
@@ -54,8 +54,9 @@ class WorkOrder:
         raise NotImplementedError
 
     def submit(self) -> Self:
-        self.check()
-        self.write()
+        with working_copy(self.session) as self.session:
+            self.check()
+            self.write()
         return self
 
     def launch(self, *, queue: bool = False, warm: launching.WarmEngine | None = None) -> None:
@@ -66,8 +67,7 @@ class WorkOrder:
             self.process = launching.launch(self.session, run, warm)
 
     def begin(self, *, queue: bool = False, warm: launching.WarmEngine | None = None) -> Self:
-        with working_copy(self.session) as self.session:
-            self.submit()
+        self.submit()
         self.launch(queue=queue, warm=warm)
         return self
 

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 from workbench import catalog
 from workbench.agents.names import address_of, is_peer, is_remote, make_agent
 from workbench.base.errors import UsageError
+from workbench.base.extension_check import import_folders
 from workbench.base.extensions import is_dotted
 from workbench.base.plugins import path_of
 from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.orders import defaults
 from workbench.orders.estimate import Estimate, estimate_trials
-from workbench.orders.extension_check import import_folders
 from workbench.orders.measured import Measured
 from workbench.orders.order import WorkOrder
 from workbench.orders.plan_checks import check_document, check_place
-from workbench.orders.session_names import resolve_session
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
+from workbench.session.session_names import resolve_session
 
 if TYPE_CHECKING:
     from workbench.orders.trial_contents import OrderedCase
@@ -137,7 +137,7 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
         wanted = {case.identity(look_up, plan, repeat): (case, repeat) for case, repeat in meant}
         plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
         plan = replace(plan, rescore=_rescored(connection, plan))
-        shown = "UPDATE runs SET deleted_at = NULL WHERE id = (SELECT run_id FROM trials WHERE id = ?) AND deleted_at IS NOT NULL"
+        shown = "UPDATE runs SET archived_at = NULL WHERE id = (SELECT run_id FROM trials WHERE id = ?) AND archived_at IS NOT NULL"
         connection.executemany(shown, [(trial,) for trial in wanted])
         writer.add_run(run, "document", plan.to_json())
         position = 0

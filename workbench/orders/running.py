@@ -6,7 +6,6 @@ import sqlite3
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.orders import launching
@@ -15,11 +14,8 @@ from workbench.orders.orders import all_orders, is_finished, ordered_work, refus
 from workbench.plans.plan import RegenerationPlan, as_text
 from workbench.results.runs import waiting_runs
 from workbench.session import SessionReader, SessionWriter, engine_starts
-from workbench.session.pending_work import unfinished
+from workbench.session.pending_work import is_imported, unfinished
 from workbench.session.rows import RunRow
-
-if TYPE_CHECKING:
-    pass
 
 
 def cancel(session: Path, run: str) -> None:
@@ -47,7 +43,7 @@ def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
     )
     # What a former check said counts again, and nothing of the one that was cut off.
     connection.execute(
-        "UPDATE checks SET state = CASE WHEN result_blob IS NULL THEN 'cancelled' ELSE 'done' END, again = NULL, problem = NULL, "
+        "UPDATE checks SET state = CASE WHEN result_blob IS NULL THEN 'cancelled' ELSE 'done' END, rerun_block = NULL, problem = NULL, "
         "partial = CASE WHEN result_blob IS NULL THEN partial ELSE '' END WHERE run_id = ? AND state IN ('queued', 'running')",
         (run,),
     )
@@ -94,6 +90,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
         rows = [row for row in unfinished(reader) if run in (None, row.id) and row.id not in queued]
     waiting = [row.id for row in rows]
     ordered = {row.id for row in rows if row.kind == "regenerate" and RegenerationPlan.from_json(row.config).waiting}
+    imported = {row.id for row in rows if is_imported(row)}
     if not waiting:
         return []
     for key in waiting:
@@ -101,6 +98,8 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in waiting:
             writer.set_run(key, state="queued", finished_at=None, error=None)
+            if key in imported:  # what it has is as its files say
+                continue
             kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
             if kind == "regenerate":  # the next engine records its own acceptances
                 writer.set_run(

@@ -63,10 +63,9 @@ def write_report(
         SessionError: The session cannot be read.
         ReportError: The report cannot be written, for example because the disk is full.
     """
-    from workbench.pages.composing import compose
-    from workbench.pages.writing import check_place, write_atomically
+    from workbench.pages.writing import check_place, session_report, write_atomically
 
     if out is None:
-        return "".join(compose(session, format, item, damage))
+        return "".join(session_report(session, format, item, damage))
     check_place(out, session)
-    return write_atomically(out, compose(session, format, item, damage))
+    return write_atomically(out, session_report(session, format, item, damage))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from workbench.base.text import NOTHING, plural
 from workbench.catalog.repositories import QUARTILES_APART, published_counts, published_name, published_scores
-from workbench.pages.page import Bar, Forest, Note, Part, Points, Section, Table, grid, grid_of
+from workbench.pages.page import Bar, BulletList, Forest, Note, PageTable, Part, Section, grid, grid_of
 from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -29,7 +29,7 @@ def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: in
     pairs = every_pair(outcome)
     if refused := not_ranked(outcome):
         said = tuple(f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused)
-        yield Section("Not comparable, made under other conditions", (Points(said),))
+        yield Section("Not comparable, made under other conditions", (BulletList(said),))
     for measure in outcome.study.measures if pairs else ():
         found = [one for one in chances(outcome, pairs, measure, resamples=resamples) if one.comparison.values]
         if found:
@@ -67,9 +67,9 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
     yield Note(" ".join(dict.fromkeys(words)))
     left_out = tuple(said for one in shown if (said := one.left_out(outcome.study.row_noun)))
     if left_out:
-        yield Points(left_out)
+        yield BulletList(left_out)
     if judged := tuple(said for one in shown if (said := one.judged())):
-        yield Points(judged)
+        yield BulletList(judged)
     for one in shown[:MOST_OPENED]:
         if (rows := one.by_row()) and len(rows) > 1:
             yield Forest(f"{one.name}, by {outcome.study.row_noun}", rows, axis, folded=True)
@@ -155,7 +155,7 @@ def ranking_section(outcome: StudyOutcome, _: Analysis | None, resamples: int) -
     yield Section("Rankings", tuple(parts))
 
 
-def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float | None]) -> Table:
+def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float | None]) -> PageTable:
     numbered = [f"{number}. {setting.words}" for number, setting in enumerate(settings, 1)]
     rows = []
     for place, (name, left) in enumerate(zip(numbered, settings, strict=True)):
@@ -192,7 +192,7 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
 
     def table(
         caption: str, series: Iterable[Series], heads: Iterable[str], cells: Callable[[Series], Iterable[str]]
-    ) -> Table:
+    ) -> PageTable:
         rows = ((one.evaluator, str(one.k), _of(one, beside), *cells(one)) for one in series)
         return grid(caption, ("evaluator", "k", "of", *heads), rows, 3)
 
@@ -262,7 +262,7 @@ def _by_repository(outcome: StudyOutcome, rows: dict[str, str], ks: list[int]) -
     )
 
 
-def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> Table:
+def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> PageTable:
     evaluators = list(dict.fromkeys(one.evaluator for one in published_scores() if one.k == k))
     systems = list(dict.fromkeys(column.system for column in outcome.columns))
     models = list(dict.fromkeys(column.model for column in outcome.columns))

@@ -127,7 +127,7 @@ class Totals:
     samples: int
     verdicts: Mapping[str, int]
     unfinished: int  # without a verdict
-    again: int  # being tested again; they count by their former verdict
+    retesting: int  # being tested again; they count by their former verdict
     routes: Mapping[str, int]  # verdicts by route
     tokens: int  # of prompts and answers
     cost_usd: float | None  # None: no cost is known
@@ -188,7 +188,7 @@ class GroupOutcome:
             **figures.more_json(),
             "verdicts": dict(totals.verdicts),
             "unfinished": totals.unfinished,
-            "again": totals.again,
+            "retesting": totals.retesting,
             "routes": dict(totals.routes),
             "tokens": totals.tokens,
             "cost": totals.cost_usd,
@@ -209,17 +209,17 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> Totals
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     samples = sum(row.count for row in rows)
     unfinished = samples - verdicts.total()
-    again = sum(row.count for row in rows if row.again)
+    retesting = sum(row.count for row in rows if row.retesting)
     starts = [row.began for row in rows if row.began is not None]
     ended = [row.ended for row in rows if row.ended is not None]
-    at_work = now is not None and bool(unfinished or again)
+    at_work = now is not None and bool(unfinished or retesting)
     end = now if at_work else max(ended, default=None)
     began = min(starts, default=None)
     return Totals(
         samples=samples,
         verdicts=dict(sorted(verdicts.items())),
         unfinished=unfinished,
-        again=again,
+        retesting=retesting,
         routes=dict(sorted(routes.items())),
         tokens=sum(row.tokens for row in rows),
         # Sums of SQLite and of Python differ in the last bits.

@@ -222,8 +222,7 @@ class SideBySide(ModeScreen):
         from workbench.app.toolkit.form import AskText
         from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
         from workbench.pages.comparison import comparison_page
-        from workbench.pages.composing import write_page
-        from workbench.pages.writing import check_place
+        from workbench.pages.writing import check_place, write_page
 
         def check(name: str) -> None:
             for side in (pair.left, pair.right):

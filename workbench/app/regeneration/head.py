@@ -68,10 +68,10 @@ class FiguresLine(Widget):
                 lines.append(proof if proof.cell_length <= width else _self_check(view, short=True))
             else:
                 lines.append(_apart(right, verdicts, width) if _fit(right, verdicts, width) else right)
-        if view.totals.again:
+        if view.totals.retesting:
             # What is shown of these samples is not new.
             of, going = plural(view.totals.samples, "sample"), "are being" if view.live else "were to be"
-            said = (f"{view.totals.again:,} of {of} {going} tested again", "$verdict-running")
+            said = (f"{view.totals.retesting:,} of {of} {going} tested again", "$verdict-running")
             lines.append(Content.assemble(said, ("; until then their former verdicts, underlined, count", _MUTED)))
         return lines
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.fields import Field, Values
-from workbench.app.toolkit.form import Form
-from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.extensions import is_dotted
-from workbench.base.plugins import names
+from workbench.app import runs
+from workbench.app.toolkit.fields import Values
+from workbench.app.toolkit.ordering import OrderForm, plan_fields, plan_values
+from workbench.base.errors import WorkbenchError
+from workbench.orders.import_files import ImportOrder
+from workbench.orders.launching import end_of
+from workbench.plans.plan import ImportPlan
 from workbench.session import SessionError, SessionWriter
-from workbench.session.placing import move
+from workbench.session.placing import discard_empty, move
+
+if TYPE_CHECKING:
+    from workbench.app.app import WorkbenchApp
 
 
 def rename(path: Path, target: Path) -> Path:
@@ -26,38 +30,36 @@ def rename(path: Path, target: Path) -> Path:
     return target
 
 
-def imported(place: str, session: Path | None, importer: str = "") -> tuple[Path, str]:
-    """Have files of other programs read into a session, None for a new one, by a process that goes on when the app is closed."""
-    into = ["--session", str(session)] if session is not None else []
-    by = ["--format", importer] if importer else []
-    done = subprocess.run(
-        [sys.executable, "-m", "workbench", "import", place, "--json", *into, *by],
-        capture_output=True, encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL, start_new_session=True, check=False,
-    )  # fmt: skip
-    try:
-        told = json.loads(done.stdout.strip().rpartition("\n")[2])
-        path, problems = Path(told["session"]), [*told["problems"], *told["remarks"]]
-        said = f"{told['added']:,} imported, {told['known']:,} there already" + (
-            f"; {problems[0]}" if problems else "."
-        )
-        more = f" And {len(problems) - 1:,} more." if len(problems) > 1 else ""
-    except (ValueError, KeyError, TypeError):
-        raise WorkbenchError(done.stderr.strip().removeprefix("workbench: ") or "Nothing could be imported.") from None
-    return path, said + more
+class ImportDialog(OrderForm["ImportPlan"]):
+    """Files of other programs and what reads them; they go into ``session``, None for a new one."""
+
+    # What an import takes is asked when it begins: a folder that is typed half may hold a whole disk.
+    LIVE = False
+    DIALOG = "import"
+
+    def __init__(
+        self, host: WorkbenchApp, place: str, session: Path | None, into: str, then: Callable[[ImportOrder], object]
+    ) -> None:
+        note = f"A file or a folder; it goes into {into}. What is there already is skipped."
+        fields = plan_fields(ImportPlan, {"file": place}, host.settings, files={"help": ""})
+        super().__init__(host, "Import files of other programs", fields, {}, "file", note=note)
+        self._session, self._then = session, then
+
+    def read(self, values: Values) -> ImportPlan:
+        return ImportPlan(**plan_values(ImportPlan, values) | {"files": (values["file"],)})
+
+    def order(self, plan: ImportPlan, values: Values) -> ImportOrder:
+        return ImportOrder(self._session or runs.new_session("import"), plan)
+
+    def show(self, order: ImportOrder) -> None:
+        self._then(order)
 
 
-def import_form(place: str, into: str) -> Form[Values]:
-    known = names("importer")
-
-    def check(importer: str) -> None:
-        if importer not in known and not is_dotted(importer):
-            raise UsageError(f"There is no importer {importer!r}.")
-
-    offered = "; ".join([*known, "package.module:Class"])
-    about = f"An importer of a plug-in that reads all of them: {offered}. Empty: our own formats, by what is in a file."
-    fields = (
-        Field("file", place, paths=True, needed="Name a file or a folder."),
-        Field("format", "", about, known, placeholder="known by what is in it", check=check),
-    )
-    note = f"A file or a folder; it goes into {into}. What is there already is skipped."
-    return Form("Import files of other programs", fields, "file", note=note, starts="Import")
+def import_result(order: ImportOrder) -> tuple[Path, str]:
+    """Wait for the engine that reads the files, and return the session and what came of it."""
+    assert order.process is not None
+    failed = order.process.wait() not in (0, 1, 130)
+    said = end_of(order.runs[0])
+    if failed or (order.made and discard_empty(order.session)):
+        raise WorkbenchError(said)
+    return order.session, said

@@ -93,10 +93,10 @@ class StudyActions:
             return
 
         def work() -> Path:
-            from workbench.pages.in_a_process import write_study_in_a_process
+            from workbench.pages.writing import write_study_in_subprocess
 
             out = place_of(host, wanted[0])
-            write_study_in_a_process(session, study, wanted[1], out)
+            write_study_in_subprocess(session, study, wanted[1], out)
             return out
 
         host.notify(f"Writing the report on {study}…", timeout=2)

@@ -195,17 +195,19 @@ def of_page(parts: Iterable[page.Part]) -> Document:
     lines: list[Line] = []
     before: page.Part | None = None
     for part in parts:
-        if isinstance(part, page.Heading) or (type(part) is not type(before) and not isinstance(before, page.Heading)):
+        if isinstance(part, page.Subheading) or (
+            type(part) is not type(before) and not isinstance(before, page.Subheading)
+        ):
             lines += [Line("")] if lines else []
         before = part
         match part:
             case page.Note():
                 lines.append(styled((prepared(part.text), _NOTES.get(part.kind, "dim")), indent=2))
-            case page.Facts():
+            case page.FactList():
                 pairs = [(label, prepared(value)) for label, value in part.pairs if value]
                 width = max((len(label) for label, _ in pairs), default=0) + 1
                 lines += [styled((f"{label:<{width}}", "dim"), (value, ""), indent=width) for label, value in pairs]
-            case page.Table():
+            case page.PageTable():
                 rows = [[prepared(cell) for cell in row] for row in (part.headings, *part.rows)]
                 widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
                 for number, row in enumerate(rows):
@@ -214,9 +216,9 @@ def of_page(parts: Iterable[page.Part]) -> Document:
                         for at, (cell, width) in enumerate(zip(row, widths, strict=True))
                     )
                     lines.append(styled(("  ".join(cells).rstrip(), "" if number else "dim"), indent=-1))
-            case page.Heading():
+            case page.Subheading():
                 lines += heading(part.title, part.small).lines
-            case page.Literal():
+            case page.Preformatted():
                 lines += plain(part.text).lines
     return of_lines(lines)
 

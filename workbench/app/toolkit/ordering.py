@@ -210,7 +210,7 @@ def about_session(values: Values) -> str:
 def check_named_model(model: str, role: str, settings: Settings) -> None:
     """Refuse a model (a LiteLLM name, ``local``, ``replay:SESSION``) that cannot be asked as ``role``; costs some milliseconds."""
     from workbench.models.names import check_model
-    from workbench.orders.session_names import resolve_session
+    from workbench.session.session_names import resolve_session
 
     if model.startswith("replay:"):
         resolve_session(model.removeprefix("replay:"))

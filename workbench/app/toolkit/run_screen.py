@@ -98,7 +98,9 @@ class Finder:
         screen.go_to_hit(hit)
 
 
-_WHILE_READING = frozenset({"resume", "cancel", "rerun", "rerun_model", "fork", "rerun_failed", "add_samples"})
+_WHILE_READING = frozenset(
+    {"resume", "cancel", "rerun", "rerun_model", "rescore", "fork", "rerun_failed", "add_samples"}
+)
 """What can be asked for while the run is being read."""
 
 _OTHER = "It was not done: something else is shown now."

@@ -1,4 +1,4 @@
-"""What a person can do with a trial besides looking: rerun, fork, check, resume, cancel, open, copy."""
+"""What a person can do with a trial besides looking: rerun, score again, fork, check, resume, cancel, open, copy."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workbench.app.trajectory.loading import TrialState
     from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.orders.measured import Measured
+    from workbench.orders.rescore import RescoreOrder
     from workbench.session.rows import StepRow
 
 
@@ -42,6 +43,8 @@ class Actions(RunActions):
             return state_of(state) in {"interrupted", "unscored", "failed", "cancelled"}
         if action == "cancel":
             return state.live or bool(state.check_run)
+        if action == "rescore":
+            return state.trial.state == "done" and state.trial.readme_blob is not None
         if action == "fork":
             return state.step_count > 0
         return True
@@ -93,6 +96,21 @@ class Actions(RunActions):
                 self.rerun("" if model == state.trial.model else model)
 
         self._host.push_screen(ModelDialog(self._host, f"Run once more: {of}", state.trial.model, says), start)
+
+    def rescore(self) -> None:
+        """Ask by which judges and rubrics the trial, or all of the session, are scored anew."""
+        from workbench.app.trajectory.scoring import RescoreDialog
+
+        session, state, host = self._host.session_path, self._shown.state, self._host
+        if state is None or session is None:
+            return
+
+        def show(order: RescoreOrder) -> None:
+            host.notify("Scores it anew: what other judges gave stays.")
+            if order.session != session:  # of an example, a copy
+                host.go_to(Location(order.session, "trajectory", state.trial.id))
+
+        host.push_screen(RescoreDialog(host, session, state.trial.id, show))
 
     def fork(self) -> None:
         """Let a person edit what a step says, ask with which model to go on, and start the fork.

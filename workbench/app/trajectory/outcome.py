@@ -179,14 +179,14 @@ def _difference(reader: SessionReader, state: TrialState) -> Document:
         return note("This is the first trial of its case in this session.", again)
     found = read_trials((reader, state.place.previous), (reader, state.trial.id))
     whole = comparison_page([found])
-    parts = [*whole.lead, *(part for one in whole.sections for part in (page.Heading(one.title), *one.parts))]
+    parts = [*whole.lead, *(part for one in whole.sections for part in (page.Subheading(one.title), *one.parts))]
     texts = found.panes["README"]
     readmes = (texts.left, texts.right) if isinstance(texts, Texts) else ()
     old, new = ((one.text or "").splitlines() for one in readmes)
     diff = line_diff(old, new, 2)
     said = line_diff_words(diff) if diff or new else "neither trial wrote one"
     parts += [
-        page.Heading("README", said),
+        page.Subheading("README", said),
         *(page.Note(f"Only the beginning of {one.title} is compared.") for one in readmes if one.cut),
     ]
     return joined([of_page(parts), difference(diff)])

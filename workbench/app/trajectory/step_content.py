@@ -187,7 +187,7 @@ def _facts(call: CallRow) -> Document:
     if isinstance(settings, dict):
         given = [f"{key} {value}" for key, value in settings.items() if value not in (None, [], "")]
         settings = " · ".join(given) or "the provider's defaults"
-    return of_page([page.Facts((
+    return of_page([page.FactList((
         ("model", f"{call.model}{other}"),
         ("settings", str(settings)),
         ("tokens", tokens),

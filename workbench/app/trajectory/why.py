@@ -92,7 +92,7 @@ def exploration(why: Why) -> Document:
         )
         said = "Bytes that were shown are read, those that were cut off partly read."
         parts = [
-            page.Table(("", "files", "bytes", "functions"), tuple(rows), frozenset({1, 2, 3})),
+            page.PageTable(("", "files", "bytes", "functions"), tuple(rows), frozenset({1, 2, 3})),
             page.Note(f"{said} Functions are the public ones, without tests."),
         ]
     if not found.complete:

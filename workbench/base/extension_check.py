@@ -28,7 +28,7 @@ def import_folders(named: Sequence[tuple[str, str]], folders: Sequence[str] = ()
     if not named:
         return tuple(folders)
     order = json.dumps({"named": list(named), "folders": list(folders)})
-    command = [sys.executable, "-m", "workbench.orders.extension_check", order]
+    command = [sys.executable, "-m", "workbench.base.extension_check", order]
     what = " and ".join(path for _, path in named)
     try:
         done = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False, stdin=subprocess.DEVNULL)
