@@ -265,7 +265,7 @@ class SourceOfTest:
     first: int  # line number, from 1
     lines: tuple[str, ...]  # of the test, with its decorators
     asserting: int  # the line in which it ended, 0: unknown
-    error_lines: tuple[str, ...]  # there: the exception, and the values in it
+    error_lines: tuple[str, ...]  # the exception and its values
 
 
 def asserting_line(traceback: str, path: str) -> int:
