@@ -128,7 +128,7 @@ def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[Check
     rows = list(counts)
     controls = []
     for name in CONTROLS:
-        # Their first samples, also where a control is itself the evaluator; an error is the sandbox's and says nothing of the task.
+        # Only first samples, because a control may itself be the evaluator; an error is the sandbox's and does not count.
         mine = [row for row in rows if row.group.evaluator == name and row.first]
         if mine:
             by = {kind: sum(row.count for row in mine if row.verdict == kind) for kind in ("", "passed", "error")}

@@ -99,7 +99,7 @@ def limits_of(pid: int) -> bytes:
 
 
 def others(keep: Collection[int] = ()) -> list[int]:
-    """Return the live processes that came from here: in a PID namespace all of them, otherwise our descendants."""
+    """Return the live descendants; in a PID namespace, all its processes."""
     me = os.getpid()
     parents = {}
     try:
