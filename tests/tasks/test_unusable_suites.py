@@ -12,7 +12,7 @@ from tasks.made_up import environment_of
 
 from workbench.regeneration.building import source_rule
 from workbench.regeneration.environment import EnvironmentFailed, build_environment
-from workbench.regeneration.suite import SuiteFailed, died_of, hanging_place, odd_test_files, refusal
+from workbench.regeneration.suite import SuiteFailed, crash_reason, hang_location, odd_test_files, refusal
 from workbench.sandbox import Limits
 
 pytestmark = pytest.mark.sandbox
@@ -303,7 +303,7 @@ async def test_what_is_said_without_end_does_not_stop_the_suite(make, build) -> 
 
 
 def test_nothing_said_is_no_reason() -> None:
-    assert refusal("") == died_of("") == hanging_place("") == ""
+    assert refusal("") == crash_reason("") == hang_location("") == ""
 
 
 def test_controls_and_length_of_what_is_said_are_bounded() -> None:

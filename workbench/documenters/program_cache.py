@@ -227,7 +227,9 @@ def remove_cached(names: Sequence[str]) -> list[CachedDocs]:
         if not fitting and name != "all":
             raise UsageError(f"No cached documentation has the name {name!r}; workbench docs kept lists all.")
         if len(fitting) > 1 and name != "all":
-            raise UsageError(f"The name {name!r} matches {len(fitting)} cached repositories; give more of its characters.")
+            raise UsageError(
+                f"The name {name!r} matches {len(fitting)} cached repositories; give more of its characters."
+            )
         chosen |= {one.folder: one for one in fitting}
     with contextlib.ExitStack() as locked:
         for one in chosen.values():

@@ -64,7 +64,7 @@ def enter(spec: dict[str, Any], descriptor: int, keep: Collection[int] = ()) -> 
     os.closerange(start, 4096)
     with contextlib.suppress(OSError):
         os.setsid()
-    processes.soften_child()
+    processes.unharden_child()
     os.umask(0o022)
     os.chdir(spec["root"])
     os.environ.clear()
@@ -114,16 +114,16 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     processes.confine_child(spec.get("address_space_mb"), spec.get("process_limit"))
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
-    mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
+    error_writer = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
     start.listen(wire.emit, spec["root"], *candidate(spec))
     try:
-        reporter = Reporter(wire, spec, _tracer(spec), mouth, start)
+        reporter = Reporter(wire, spec, _tracer(spec), error_writer, start)
         code = pytest.main(arguments(spec), plugins=[reporter])
     except BaseException:
-        if mouth is not None:
-            mouth.say(traceback.format_exc())  # ``SystemExit`` would print nothing by itself
+        if error_writer is not None:
+            error_writer.write(traceback.format_exc())  # ``SystemExit`` would print nothing by itself
         raise
-    if mouth is not None:
+    if error_writer is not None:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
     finish(wire, reporter, int(code))
@@ -165,7 +165,7 @@ class SuiteErrorWriter:
         # After it is killed for hanging, nothing can tell where it hung.
         faulthandler.dump_traceback_later(max(seconds - 2.0, seconds * 0.8), file=descriptor)
 
-    def say(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Write text that pytest would only print on the terminal."""
         with contextlib.suppress(OSError):
             write(self._descriptor, text.encode("utf-8", "replace") + b"\n")
@@ -179,13 +179,13 @@ class Reporter:
         wire: Wire,
         spec: dict[str, Any],
         tracer: Tracer | None = None,
-        mouth: SuiteErrorWriter | None = None,
+        error_writer: SuiteErrorWriter | None = None,
         start: ProcessState | None = None,
     ) -> None:
         self.wire = wire
         self.spec = spec
         self.tracer = tracer
-        self.mouth = mouth
+        self.error_writer = error_writer
         self.collected = 0
         self._phases: dict[str, list[Any]] = {}
         self._failures = 0
@@ -219,11 +219,11 @@ class Reporter:
             random.Random(self.spec["order"]).shuffle(items)
 
     def pytest_collectstart(self, collector: Any) -> None:
-        if self.mouth is not None:
+        if self.error_writer is not None:
             self.wire.emit("collecting", id=collector.nodeid)
 
     def pytest_collection_finish(self, session: Any) -> None:
-        if self.mouth is not None:
+        if self.error_writer is not None:
             faulthandler.cancel_dump_traceback_later()  # from here on the running test's name says where it hangs
         # After all other plugins.
         self._collected_state = ProcessState()
@@ -309,12 +309,12 @@ class Reporter:
             self.wire.emit("collect", id=report.nodeid, message=reason[:_MESSAGE], traceback=traceback)
 
     def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
-        if self.mouth is not None:
-            self.mouth.say(str(excinfo.getrepr(style="native")))
+        if self.error_writer is not None:
+            self.error_writer.write(str(excinfo.getrepr(style="native")))
 
     def pytest_internalerror(self, excrepr: Any) -> None:
-        if self.mouth is not None:
-            self.mouth.say(str(excrepr))
+        if self.error_writer is not None:
+            self.error_writer.write(str(excrepr))
         self.wire.emit("internal", message=(str(excrepr).strip().splitlines() or [""])[-1][:_MESSAGE])
 
 

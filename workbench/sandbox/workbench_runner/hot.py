@@ -24,7 +24,7 @@ import pytest
 
 from . import child, processes
 from .judge import judge
-from .patching import INTROSPECTS, Index, NotTheSame, snippet, units, uses_introspection
+from .patching import INTROSPECTS, Index, NotEquivalent, snippet, units, uses_introspection
 from .watching import watch
 
 if TYPE_CHECKING:
@@ -204,16 +204,16 @@ class Loop(child.Reporter):
         """In the fork, set the limits, patch the function and select the tests; then pytest continues."""
         command = self._command
         self.wire.nonce = command["nonce"]
-        self.wire.emit("begun")
+        self.wire.emit("started")
         self.spec = dict(self.spec, **{name: command[name] for name in ("tests", "path", "function")})
-        processes.soften_child()
+        processes.unharden_child()
         processes.limit_work(command["limits"])
         missing = [test for test in command["tests"] if test not in items]
         try:
             if missing:
-                raise NotTheSame(f"a test was not collected: {missing[0]}")
+                raise NotEquivalent(f"a test was not collected: {missing[0]}")
             index.patch(command["path"], command["unit"], base64.b64decode(command["text"]))
-        except NotTheSame as reason:
+        except NotEquivalent as reason:
             self.wire.emit("slower", reason=str(reason))
             os._exit(0)
         assert self._collected_state is not None
@@ -337,7 +337,7 @@ class ForkServer:
             if uses_introspection(text, snippet(pristine, pristine, unit)):
                 return None, INTROSPECTS
             self._start(job)
-        except NotTheSame as reason:
+        except NotEquivalent as reason:
             return None, str(reason)
         tree.place(job["path"], content)
         hot = self._hot
@@ -367,7 +367,7 @@ class ForkServer:
     def warm_up(self, job: dict[str, Any]) -> None:
         """Start the hot process if it can be used; the bytecode that it writes speeds up the other routes too."""
         if job["tests"] and not self._server.harvested:
-            with contextlib.suppress(NotTheSame):
+            with contextlib.suppress(NotEquivalent):
                 self._start(job)
 
     def _unit(self, path: str, pristine: bytes, function: tuple[str, int]) -> dict[str, Any]:
@@ -375,14 +375,14 @@ class ForkServer:
             self._units[path] = units(pristine)
         unit = self._units[path].get(function)
         if unit is None:
-            raise NotTheSame("the function cannot be found in the file")
+            raise NotEquivalent("the function cannot be found in the file")
         return unit
 
     def _start(self, job: dict[str, Any]) -> None:
         if self._hot is not None:
             return
         if self._problem:
-            raise NotTheSame(self._problem)
+            raise NotEquivalent(self._problem)
         server = self._server
         spec = server.specification(dict(job, path="", tests=[], deselect=[]), "")
         spec["write_bytecode"] = not server.harvested
@@ -394,7 +394,7 @@ class ForkServer:
             hot.close()
             processes.end_all()
             server.reset()
-            raise NotTheSame(self._problem)
+            raise NotEquivalent(self._problem)
         if spec["write_bytecode"]:
             server.tree.harvest()
             server.harvested = True

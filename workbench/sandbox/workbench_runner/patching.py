@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-class NotTheSame(Exception):
+class NotEquivalent(Exception):
     """Patching in memory may differ from importing the file; the message says why."""
 
 
@@ -91,11 +91,11 @@ def header(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 
 def snippet(pristine: bytes, content: bytes, unit: dict[str, Any]) -> bytes:
-    """Return the unit's new lines; raises :class:`NotTheSame` if anything else of the file changed."""
+    """Return the unit's new lines; raises :class:`NotEquivalent` if anything else of the file changed."""
     lines = pristine.splitlines(keepends=True)
     prefix, suffix = b"".join(lines[: unit["first"] - 1]), b"".join(lines[unit["last"] :])
     if len(content) < len(prefix) + len(suffix) or not content.startswith(prefix) or not content.endswith(suffix):
-        raise NotTheSame("more than one function changed")
+        raise NotEquivalent("more than one function changed")
     return content[len(prefix) : len(content) - len(suffix)]
 
 
@@ -108,24 +108,24 @@ def compile_unit(text: bytes, unit: dict[str, Any], filename: str, flags: int) -
         wrappers = ["if 1:\n"]
     padding = unit["first"] - 1 - len(wrappers)
     if padding < 0:
-        raise NotTheSame("its lines cannot be placed")
+        raise NotEquivalent("its lines cannot be placed")
     try:
         tree = ast.parse("\n" * padding + "".join(wrappers) + source, filename)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise NotTheSame("it does not parse by itself") from None
+        raise NotEquivalent("it does not parse by itself") from None
     body = tree.body
     for _ in wrappers:
         if len(body) != 1:
-            raise NotTheSame("it leaves the function")
+            raise NotEquivalent("it leaves the function")
         body = body[0].body
     if len(body) != 1 or not isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
-        raise NotTheSame("it leaves the function")
+        raise NotEquivalent("it leaves the function")
     if header(body[0]) != unit["header"]:
-        raise NotTheSame("its header or docstring changed")
+        raise NotEquivalent("its header or docstring changed")
     try:
         code = compile(tree, filename, "exec", flags & _FUTURE, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise NotTheSame("it does not compile by itself") from None
+        raise NotEquivalent("it does not compile by itself") from None
     for name in (*classes, body[0].name):
         code = next(const for const in code.co_consts if isinstance(const, types.CodeType) and const.co_name == name)
     named: types.CodeType = code.replace(co_qualname=unit["name"])
@@ -149,22 +149,22 @@ class Index:
                     self._closures.add((code.co_filename, outer))
 
     def patch(self, path: str, unit: dict[str, Any], text: bytes) -> None:
-        """Swap the unit's code in every function object that has it; raises :class:`NotTheSame`."""
+        """Swap the unit's code in every function object that has it; raises :class:`NotEquivalent`."""
         filename = os.path.join(self.root, path)
         functions = self._functions.get((filename, unit["name"], unit["first"]), [])
         if not functions:
-            raise NotTheSame("no live function has its code")
+            raise NotEquivalent("no live function has its code")
         if (filename, unit["name"]) in self._closures:
-            raise NotTheSame("functions inside it were made at import")
+            raise NotEquivalent("functions inside it were made at import")
         old = functions[0].__code__
         new = compile_unit(text, unit, filename, old.co_flags)
         if not new.co_freevars:
             # Code without free variables never reads its function's closure.
             new = new.replace(co_freevars=old.co_freevars)
         if new.co_freevars != old.co_freevars:
-            raise NotTheSame("its free variables changed")
+            raise NotEquivalent("its free variables changed")
         if (new.co_flags ^ old.co_flags) & _KIND:
-            raise NotTheSame("it became another kind of function")
+            raise NotEquivalent("it became another kind of function")
         for function in functions:
             function.__code__ = new
         linecache.clearcache()

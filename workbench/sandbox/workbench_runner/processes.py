@@ -43,7 +43,7 @@ def harden() -> None:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
-def soften_child() -> None:
+def unharden_child() -> None:
     """Undo :func:`harden` in a candidate's process."""
     _prctl(_PR_SET_DUMPABLE, 1)
     for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGQUIT"):

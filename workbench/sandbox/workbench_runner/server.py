@@ -147,7 +147,7 @@ class Server:
         report = judge(outcome.events, job["tests"], outcome.status, outcome.ended, outcome.exceeded)
         report["trace"] = next((event["trace"] for event in outcome.events if event["e"] == "trace"), None)
         report["route"] = route
-        report["said"] = words.close(self.settings["root"]) if words is not None else ""
+        report["stderr"] = words.close(self.settings["root"]) if words is not None else ""
         if not clean:
             report["suspicious"].append("it outlived its end")
             report["restart"] = True
