@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from workbench.repository import (
     NoSuchPath,
-    NotADirectory_,
     NotAFile,
+    NotAFolder,
     NotText,
     NotVisible,
     OutsideRepository,
@@ -145,7 +145,7 @@ def test_what_is_not_there(root: Path, path: str, error: type[ViewError]) -> Non
 def test_the_wrong_kind(root: Path, tmp_path: Path) -> None:
     with pytest.raises(NotAFile, match="directory"):
         View(root).read_file("src")
-    with pytest.raises(NotADirectory_):
+    with pytest.raises(NotAFolder):
         View(root).list_directory("main.py")
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(NotAFile):
