@@ -149,7 +149,7 @@ def test_one_failed_run_does_not_brand_a_session_for_good(make_session) -> None:
     assert entry.facts is not None
     assert (entry.facts.state, entry.facts.left, entry.facts.resumable) == ("done", 1, True)
     with SessionWriter(path) as writer:
-        writer.put_away_run("first")
+        writer.archive_run("first")
     (entry,) = [looked_into(entry) for entry in found_sessions() if not entry.example]
     assert entry.facts is not None
     assert (entry.facts.left, entry.facts.resumable) == (0, False)

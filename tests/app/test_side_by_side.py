@@ -25,7 +25,7 @@ from workbench.comparison.panes import Kind
 from workbench.comparison.tasks import CANDIDATES, TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.comparison.trials import TRIALS
-from workbench.regeneration.passk import Estimate
+from workbench.regeneration.passk import PassEstimate
 from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Paired
 
@@ -284,7 +284,7 @@ def test_the_interval_of_the_difference_stands_whole_or_not_at_all() -> None:
         left, right = ([Value("r", file, pair[side]) for file, *pair in cells] for side in (0, 1))
         return Paired(left, right)
 
-    estimate = Estimate(1, 0.5, 9, 0)
+    estimate = PassEstimate(1, 0.5, 9, 0)
     for tally, known in ((paired(6), True), (paired(2), False)):
         columns = laid_out(pass_at(1, tally, estimate, estimate, 0), range(3))
         wide, narrow = ("".join(text for text, _ in columns.cells(2, width)) for width in (60, 16))

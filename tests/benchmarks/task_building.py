@@ -26,7 +26,7 @@ from workbench.catalog import resolve_case, snapshot_of
 from workbench.engine.task_building import cores
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.environment import Environment, build_environment
-from workbench.regeneration.tasks import Progress
+from workbench.regeneration.tasks import BuildProgress
 from workbench.sandbox import choose_backend
 
 SOURCES = ("schema", "confection", "mocksafe", "tabulate==0.10.0", "python-dotenv==1.1.1")
@@ -85,7 +85,7 @@ async def measure(source: str) -> float:
     environment = await build_environment(snapshot.root, install=case.install, test=case.test)
     marks: dict[str, float] = {}
 
-    def on_progress(step: Progress) -> None:
+    def on_progress(step: BuildProgress) -> None:
         marks.setdefault(step.stage, time.perf_counter())
         if step.stage == "done":  # the sandboxes are still there
             marks["spent"] = spent_so_far()

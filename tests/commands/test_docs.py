@@ -10,7 +10,7 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.cli import main
-from workbench.documenters.kept import Documented, WorkFolder, read_documented
+from workbench.documenters.program_cache import DocumentedRepository, WorkFolder, read_documented
 from workbench.interop.doc_programs.installing import Installable, environment, installed, interpreter
 from workbench.repository import Snapshot
 from workbench.repository.functions import DefinitionKey
@@ -104,7 +104,7 @@ def two_kept(home, tmp_path):
     done = WorkFolder(snapshot, "repoagent-0.2.0:m", "")
     done.folder.mkdir(parents=True)
     key = ("a.py", DefinitionKey("function", "f", 1))
-    done.save(Documented({key: "Doc."}, edited={key: "edited"}, counts=counts))
+    done.save(DocumentedRepository({key: "Doc."}, edited={key: "edited"}, counts=counts))
     begun = WorkFolder(snapshot, "osa-0.3.4:m", "")
     begun.area.mkdir(parents=True)
     (begun.area / "half.py").write_text("x")

@@ -215,7 +215,7 @@ def test_one_block_once_more_leaves_the_others_as_they_were(recorded: Recorded, 
     launching.launch(recorded.session, run)
     assert ended(recorded.session, run, until) == "done", error(recorded.session, run)
     after, row = recorded.checked("bad"), recorded.row("bad")
-    assert row.again is None
+    assert row.rerun_block is None
     assert row.run_id == run
     assert after.claims == before.claims
     assert [one.verdict for one in after.blocks] == [one.verdict for one in before.blocks]

@@ -11,8 +11,8 @@ import pytest
 
 from workbench.catalog import resolve_case
 from workbench.catalog.resolving import current_snapshot
-from workbench.documenters.kept import Documented, WorkFolder
-from workbench.documenters.making import kept_place
+from workbench.documenters.doc_systems import docstrings_file
+from workbench.documenters.program_cache import DocumentedRepository, WorkFolder
 from workbench.documenters.types import parse_docs
 from workbench.orders.docs_estimate import documentation
 from workbench.orders.estimate import Documentation, Estimate, estimate_candidates, estimate_trials, known_tasks
@@ -125,8 +125,8 @@ def test_what_is_kept_or_in_the_session_is_not_asked_again_and_each_source_once(
         "class": 1,
         "module": 3,
     }
-    work.save(Documented({}, counts=counts))
-    assert kept_place(parse_docs(REPO), snapshot).is_file()
+    work.save(DocumentedRepository({}, counts=counts))
+    assert docstrings_file(parse_docs(REPO), snapshot).is_file()
     assert told(REPO) == Documentation()
     # What it asked here serves where the same program is to document something else with another model.
     again = told("repoagent-0.2.0:openai/other")

@@ -339,7 +339,7 @@ def test_resume_lets_the_runs_of_a_study_wait_for_one_another(
     made = engines("queued", "queued")
     assert running.resume(session) == made.launched
     with SessionReader(session) as reader:
-        assert [run.turn for run in reader.runs()] == [1.0, 2.0]
+        assert [run.queue_position for run in reader.runs()] == [1.0, 2.0]
         # Also what is not started by the study keeps its limit.
         assert [DocumentPlan.from_json(run.config).spend_limit for run in reader.runs()] == [2.0, 2.0]
 

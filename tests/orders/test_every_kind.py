@@ -102,7 +102,7 @@ def test_it_can_be_left_in_the_queue(
     if words[0] in ("improve", "study"):  # their processes wait, each run of theirs begins when it is its turn
         assert started[-1] == "--queue"
     else:
-        assert [run.turn for run in new] == [1.0]
+        assert [run.queue_position for run in new] == [1.0]
         assert started[-1] == new[0].id
 
 

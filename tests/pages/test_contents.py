@@ -120,7 +120,7 @@ def test_samples_that_a_later_run_added_count_with_the_earlier_ones(regenerated:
 def test_a_file_that_was_cut_counts_as_read_in_part(documented: tuple[Path, dict[str, str]]) -> None:
     session, names = documented
     writer = SessionWriter(session)
-    writer.update("seen", {"trial_id": names["first"], "path": "a.py", "how": "read"}, {"size": 40})
+    writer.update("accessed_files", {"trial_id": names["first"], "path": "a.py", "access": "read"}, {"size": 40})
     writer.close()
     with SessionReader(session) as reader:
         trial = reader.trial(names["first"])

@@ -78,7 +78,7 @@ async def test_what_the_agent_asks_for_stays_contained(home: Path, tmp_path: Pat
     assert trial.state == "done"
     assert all("\nError: " in one for one in told[1:])
     with SessionReader(session) as reader:
-        assert reader.seen(trial.id) == []
+        assert reader.accessed_files(trial.id) == []
 
 
 async def test_a_trial_that_was_cut_begins_anew_and_can_be_replayed(home: Path, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ async def test_a_trial_that_was_cut_begins_anew_and_can_be_replayed(home: Path, 
             await execute(writer, run, settings.load())
             (again,) = reader.trials(run.id)
             steps = [(step.number, step.action) for step in reader.steps(again.id)]
-            seen = {(one.path, one.how) for one in reader.seen(again.id)}
+            seen = {(one.path, one.access) for one in reader.accessed_files(again.id)}
         first = [text_of(request) for request in rogue.asked].count(text_of(rogue.asked[0]))
     assert (again.id, again.state, again.steps) == (cut.id, "done", 2)
     assert steps == [(1, "read_file"), (2, "respond")]

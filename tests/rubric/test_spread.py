@@ -131,7 +131,7 @@ def test_points_from_a_format_and_for_missing_facts_are_read_from_the_card(tmp_p
         "calls",
         {
             "run_id": "run-1", "scope": "held", "purpose": "agent", "model": "local", "digest": "d", "sample": 0, "nth": 0,
-            "messages_blob": recorder.writer.blob("[]"), "shape_blob": recorder.writer.blob("grammar"), "sampling": "{}",
+            "messages_blob": recorder.writer.blob("[]"), "response_schema_blob": recorder.writer.blob("grammar"), "sampling": "{}",
             "attempts": "[]", "source": "live", "started_at": 1.0,
         },
     )  # fmt: skip

@@ -92,7 +92,7 @@ def add_trial(
                 0.001, 1.5, "local", "{}", 1_700_000_000.0 + number,
             )
         )  # fmt: skip
-    writer.add_accessed_file([AccessedFileRow(name, "a.py", "read", 1, 100, None)])
+    writer.add_accessed_files([AccessedFileRow(name, "a.py", "read", 1, 100, None)])
     writer.set_trial(
         name, state="done", snapshot=snapshot, parsed=1, readme_blob=writer.blob(readme),
         metadata_blob=writer.blob('{"@type": "SoftwareSourceCode", "name": "</pre><script>"}'), steps=steps,

@@ -14,7 +14,6 @@ from workbench.studies.comparing import compare
 from workbench.studies.declaration import Column, Settings, in_points
 from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.study_files import parse_study
 
 WHITE, SINGLE = Column("white", "local"), Column("single-file", "local")
 SCORES = {("a", "white"): [80.0], ("b", "white"): [60.0], ("a", "single-file"): [70.0], ("b", "single-file"): [50.0]}
@@ -67,14 +66,3 @@ def test_points_are_untouched_and_columns_compare_by_each_measure(outcome: Study
     assert outcome.cell("a", WHITE).means["score"].value == pytest.approx(80.0)
     by_works = compare(outcome, WHITE, SINGLE, "works")
     assert [(pair.row, pair.difference) for pair in by_works.pairs if pair.difference is not None] == [("a", 25.0)]
-
-
-def test_checks_are_declared() -> None:
-    values = {
-        "name": "s",
-        "kind": "agents",
-        "rows": ["a"],
-        "columns": {"agents": ["white"]},
-        "settings": {"checks": True},
-    }
-    assert parse_study(values, Path("study.toml")).settings.checks

@@ -64,8 +64,8 @@ f F | filter; clear the filter | filter clear-filter only-differences
 asterisk t a | star, tag, remark | star tags remark
 r | rerun | rerun rerun-task
 u c | resume, cancel | resume cancel
-d delete | delete, put away | delete put-away
-ctrl+z full_stop | bring back; show what was put away | bring-back all
+d delete | delete, archive | delete archive
+ctrl+z full_stop | bring back; show archived | bring-back all
 f2 | name | name
 f5 | fetch, read again | fetch reload
 ctrl+n | new | new open
@@ -124,8 +124,8 @@ WHY_NOT = {
     "pair": "There is no other pair here.",
     "pause": "This run does not wait in the queue.",
     "turn": "This run does not wait in the queue.",
-    "bring_back": "Nothing was put away or deleted here that could be brought back.",
-    "all": "Nothing was put away or deleted here.",
+    "bring_back": "Nothing was archived or deleted here that could be brought back.",
+    "all": "Nothing was archived or deleted here.",
     "merge": "There is nothing here to merge.",
     "star": "Nothing is selected that could have a star.",
     "tags": "Nothing is selected that could have tags.",
@@ -176,7 +176,7 @@ _STARTING = (
 CHANGING = {
     **dict.fromkeys(_STARTING.split(), _START),
     **dict.fromkeys(("remark", "star", "tags"), _LABEL),
-    **dict.fromkeys(("bring_back", "delete", "merge", "name", "put_away"), _ARRANGE),
+    **dict.fromkeys(("bring_back", "delete", "merge", "name", "archive"), _ARRANGE),
     "fetch": "fetch sources",
     "import_files": "import files",
     "new": "begin anything new",

@@ -83,7 +83,7 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
     columns: dict[str, Callable[[dict[str, Any]], str]] = {
         # A folder's path would leave no room for the scores.
         "case": lambda one: " ".join(
-            filter(None, (one["case_name" if "/" in one["case"] else "case"], one["told_apart"]))
+            filter(None, (one["case_name" if "/" in one["case"] else "case"], one["content_suffix"]))
         ),
         "agent": lambda one: one["agent"],
         "score": score_words,
@@ -224,7 +224,7 @@ def order_summary(session: Path, run: str | Order, began: float = 0.0) -> dict[s
         "reasons": [reason.to_json() for reason in counted((why, 1) for why in errors)],
         "kept": sum(one.verdict is not None and (one.at or 0.0) < began for one in samples),
         # Samples that are being tested again are counted above by their former verdicts.
-        **picked(sums, "unfinished", "again"),
+        **picked(sums, "unfinished", "retesting"),
         "routes": dict(sums.routes),
         "elapsed_s": sums.elapsed_s,
         "controls": {one.name: one.passed / one.decided for one in controls if one.decided},
@@ -302,8 +302,8 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
     if closing["kept"] and ordered:
         kept = f"{closing['kept']:,} of {plural(closing['candidates'], 'verdict')} were already in the session."
         yield Note(f"{kept} To test them again: workbench rerun {closing['session']} '*'", "advice")
-    if closing["again"]:
-        again = f"{closing['again']:,} of {plural(closing['candidates'], 'sample')} are still to be tested again;"
+    if closing["retesting"]:
+        again = f"{closing['retesting']:,} of {plural(closing['candidates'], 'sample')} are still to be tested again;"
         yield Note(f"{again} until then their former verdicts ({glyphs.FORMER}) count.", "advice")
     if closing["note"]:
         yield Note(closing["note"], "advice")
@@ -412,7 +412,7 @@ def order_end(order: Order) -> Callable[[SessionReader], str]:
 
 def exit_code(state: str, closing: dict[str, Any]) -> int:
     """Return 0 if every candidate has a verdict and the self-check passed, else 1."""
-    missing = closing["unfinished"] or closing["again"]
+    missing = closing["unfinished"] or closing["retesting"]
     # An order without tasks is not a success.
     something = bool(closing["tasks"] or closing["excluded"])
     complete = something and state == "done" and not missing and "error" not in closing["verdicts"]

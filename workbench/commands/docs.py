@@ -9,7 +9,7 @@ from workbench.base.text import plural, size_of, when
 from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
 from workbench.commands.terminal import Terminal
-from workbench.documenters.kept import described, forget, kept
+from workbench.documenters.program_cache import cached_docs, remove_cached, summary_of
 from workbench.interop.doc_programs.installing import install, installed, remove
 from workbench.interop.doc_programs.programs import INSTALLABLE
 from workbench.pages.page import PageTable
@@ -62,7 +62,7 @@ def run_remove(arguments: argparse.Namespace) -> int:
 
 
 def run_kept(arguments: argparse.Namespace) -> int:
-    found, rows = kept(), []
+    found, rows = cached_docs(), []
     for one in found:
         documented = one.documented
         if arguments.json:
@@ -73,7 +73,7 @@ def run_kept(arguments: argparse.Namespace) -> int:
         what = " × ".join(filter(None, (documented.source, documented.program))) if documented else "not finished"
         if documented and not what:
             what = "by an older version, which recorded no names"
-        came = described(documented) if documented else ""
+        came = summary_of(documented) if documented else ""
         rows.append((one.id, when(one.changed_at), f"{what} · {size_of(one.bytes)}\n{came}".rstrip()))
     if rows:
         Terminal().parts([PageTable(("", "", ""), tuple(rows))])
@@ -83,7 +83,7 @@ def run_kept(arguments: argparse.Namespace) -> int:
 
 
 def run_forget(arguments: argparse.Namespace) -> int:
-    gone = forget(arguments.names)
+    gone = remove_cached(arguments.names)
     say(f"Deleted: {len(gone)}, {size_of(sum(one.bytes for one in gone))}." if gone else "Nothing is stored.")
     return 0
 

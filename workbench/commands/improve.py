@@ -105,19 +105,19 @@ class _Watch:
                 self._tell_attempts(reader)
                 if row is None or state not in ("queued", "running"):
                     return state, (row.problem if row is not None else None) or ""
-                now = (row.stage, row.now_run)
-                if now == shown or not row.now_run:
+                now = (row.stage, row.active_run_id)
+                if now == shown or not row.active_run_id:
                     time.sleep(_LOOK_SECONDS)
                     continue
                 shown = now
                 if not self._as_json:
                     say(f"{row.stage}", flush=True)
                 with showing(self._as_json) as show:
-                    follow(self._session, row.now_run, self._process, show, watch, partial(self._moved, now))
+                    follow(self._session, row.active_run_id, self._process, show, watch, partial(self._moved, now))
 
     def _moved(self, from_stage: tuple[str, str | None], reader: SessionReader) -> str:
         row = reader.improvement(self._id)
-        if row is None or (row.stage, row.now_run) != from_stage or row.state not in ("queued", "running"):
+        if row is None or (row.stage, row.active_run_id) != from_stage or row.state not in ("queued", "running"):
             return "over"
         return ""
 
@@ -167,7 +167,7 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
         "task_id": row_id(attempt.task),
         **picked(attempt, "number:attempt", "is_kept:kept"),
         **picked(attempt.refusal, "gate", "reason"),
-        **{name: getattr(attempt, name) or None for name in ("docstring", "run", "held_out_by")},
+        **{name: getattr(attempt, name) or None for name in ("docstring", "run", "held_out_evaluator")},
         **{name: [share.passed, share.counted] if share else None for name, share in shares.items()},
         **picked(gain, "value:gain", "interval"),
     }

@@ -14,7 +14,7 @@ from workbench.commands.arguments import asked, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
-from workbench.metrics.helpfulness import Documented, Helpfulness, judge_helpfulness
+from workbench.metrics.helpfulness import Helpfulness, JudgedDocstring, judge_helpfulness
 from workbench.metrics.tasks import USUAL, GroupMetrics, docs_of, measure_run, to_json
 from workbench.metrics.texts import needed
 from workbench.models.names import check_model
@@ -85,7 +85,7 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
     settings = load()
     check_model(judge, "the judge", base_url=settings.base_url, local_model_path=settings.local_model_path)
 
-    async def ask(writer: SessionWriter, run_id: str, items: dict[str, Documented]) -> Helpfulness:
+    async def ask(writer: SessionWriter, run_id: str, items: dict[str, JudgedDocstring]) -> Helpfulness:
         with SessionReader(writer.path) as reader:
             row = reader.run(run_id)
         assert row is not None

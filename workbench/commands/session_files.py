@@ -119,7 +119,7 @@ def tag(arguments: argparse.Namespace) -> int:
 
 
 def _tagged_item(reader: SessionReader, text: str) -> tuple[str, str]:
-    runs = [run.id for run in reader.every_run() if run.id.startswith(text.strip().lower())]
+    runs = [run.id for run in reader.all_runs() if run.id.startswith(text.strip().lower())]
     if len(runs) == 1:
         return runs[0], ""
     name, _, criterion = text.strip().partition(":")

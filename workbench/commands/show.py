@@ -64,7 +64,7 @@ def _session(reader: SessionReader, contents: Contents, called: str) -> Iterator
     yield from wording.remarks(contents, SESSION)
     yield from (Note(warning, "advice") for warning in reader.warnings())
     if not contents.runs:
-        yield Note(session_page.put_away_sentence(contents) or "Nothing has been run in this session yet.")
+        yield Note(session_page.archived_sentence(contents) or "Nothing has been run in this session yet.")
         return
     for section in session_page.overview(contents, _FAILURES):
         yield from (Subheading(section.title, section.small), *section.parts)

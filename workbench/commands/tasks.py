@@ -26,7 +26,7 @@ from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
 from workbench.pages.page import Note, PageTable, Part, Subheading
 from workbench.plans.plan import Ask, Asked, chosen
-from workbench.regeneration.dataset import Row, parse_formats, read_dataset
+from workbench.regeneration.dataset import DatasetRow, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Task, TaskSet, located, parse_selection
 from workbench.sandbox import choose_backend
@@ -165,7 +165,7 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task | Row, int]]) -> PageTable:
+def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task | DatasetRow, int]]) -> PageTable:
     """Return a table of tasks, each given with its names and its number of tests."""
     rows = tuple(
         (

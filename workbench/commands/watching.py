@@ -93,7 +93,7 @@ def case_line(reader: SessionReader, trial: TrialRow, scored: Scored) -> dict[st
     return {
         **picked(trial, "case_id:case", "case_name"),
         "content": trial.content or None,
-        "told_apart": reader.told_apart(trial) or None,
+        "content_suffix": reader.content_suffix(trial) or None,
         **picked(trial, "agent", "model", "repeat", "id:trial"),
         **picked(card, "total:score", "out_of"),
         **picked(scorecard, "given:given_by_format"),
@@ -187,7 +187,7 @@ class RegenerationWatch:
 
     def _verdict(self, row: CandidateRow, task: str, show: Show) -> None:
         # A former verdict that counts again because its rerun was cancelled is not new.
-        if row.again:
+        if row.retesting:
             self._former[row.id] = row.at
         elif row.state == "done" and self._former.pop(row.id, _NEVER) != row.at:
             show(candidate_line(row, task))

@@ -34,7 +34,7 @@ class Docstring:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class DocumentationProgress:
     """The progress of documenting a repository; ``total`` 0 is unknown, ``cost_usd`` comes beside the gateway's."""
 
     done: int = 0
@@ -59,7 +59,7 @@ class DocSystem(Protocol):
     name: str
     needs_model: bool
 
-    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+    async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
         """Document a repository, once and first; ``report`` gets progress and cost. Raises WorkbenchError."""
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:

@@ -60,20 +60,24 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
     text, root, before = await asyncio.to_thread(_ready, writer.path, row)
     page = parse_page(text, PAGE)
     teller = _Teller(writer, row)
-    asked = Asked(run=bool(row.executed), seconds=row.step_seconds, last=row.again, on_progress=teller.stage)
-    if row.again is None:  # else the former check stays on the screen, and one of its blocks changes
+    asked = Asked(run=bool(row.executed), seconds=row.step_seconds, last=row.rerun_block, on_progress=teller.stage)
+    if row.rerun_block is None:  # else the former check stays on the screen, and one of its blocks changes
         asked = replace(asked, on_known=teller.known)
     checked = await check_pages(root, [page], asked)
-    if row.again is not None and before is not None and row.again < len(checked.blocks) == len(before.blocks):
+    if (
+        row.rerun_block is not None
+        and before is not None
+        and row.rerun_block < len(checked.blocks) == len(before.blocks)
+    ):
         blocks = list(before.blocks)
-        blocks[row.again] = checked.blocks[row.again]
+        blocks[row.rerun_block] = checked.blocks[row.rerun_block]
         checked = replace(before, blocks=tuple(blocks), problems=checked.problems)
     with writer.transaction():
         writer.set_check(
             key_of(row),
             state="done",
             partial="",
-            again=None,
+            rerun_block=None,
             result_blob=writer.blob(to_json(checked)),
             seconds=time.monotonic() - began,
             **asdict(works(checked)),

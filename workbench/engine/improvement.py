@@ -97,7 +97,7 @@ def execute_improvement(session: Path, improvement: str) -> int:
         problem = f"A defect of the workbench ended the order: {type(error).__name__}: {error}."
     with SessionWriter(session) as writer:
         writer.set_improvement(
-            improvement, state=state, problem=problem, stage="", now_run=None, finished_at=time.time()
+            improvement, state=state, problem=problem, stage="", active_run_id=None, finished_at=time.time()
         )
     return code
 
@@ -114,8 +114,10 @@ class Improvement:
         with SessionReader(session) as reader:
             attempts = reader.docstring_attempts(row.id)
         # What another process came to stands until it is known anew.
-        self._known = {(one.task_id, one.number): one for one in attempts if one.state in ("refused", "kept")}
-        self._runs = {one.run_id for one in attempts if one.run_id} | {run for run in (row.run_id, row.now_run) if run}
+        self._known = {(one.task_id, one.number): one for one in attempts if one.state in ("refused", "accepted")}
+        self._runs = {one.run_id for one in attempts if one.run_id} | {
+            run for run in (row.run_id, row.active_run_id) if run
+        }
 
     def carry_out(self, plan: RegenerationPlan, stage: str) -> Order:
         """Order a regeneration into the session and return when it has ended; ``stage`` says what it is for."""
@@ -169,7 +171,7 @@ class Improvement:
                 # A run that was just made has cost nothing.
                 self._spent_before = row.spend_usd if row is not None else 0.0
                 writer.set_improvement(self._id, run_id=run, spent_before=self._spent_before)
-            writer.set_improvement(self._id, stage=stage, now_run=run)
+            writer.set_improvement(self._id, stage=stage, active_run_id=run)
 
     def _left(self) -> float:
         limit = self._plan.base.spend_limit
@@ -195,7 +197,7 @@ class Improvement:
                 writer.update("improvements", {"id": self._id, "state": "queued"}, {"state": "running"})
 
     def tell(self, attempt: Attempt) -> None:
-        state = "kept" if attempt.is_kept else "testing" if attempt.docstring else "asking"
+        state = "accepted" if attempt.is_kept else "testing" if attempt.docstring else "asking"
         state = "refused" if attempt.refusal else state
         key = (attempt.task.id, attempt.number)
         if key in self._known and state in ("asking", "testing"):
@@ -213,7 +215,7 @@ class Improvement:
                 _share(attempt.seen),
                 _share(gain.before if gain else None),
                 _share(gain.after if gain else None),
-                attempt.held_out_by,
+                attempt.held_out_evaluator,
                 time.time(),
             )
             known = self._known.get(key)
@@ -368,7 +370,7 @@ class Improvement:
         for one in better:
             name = row_id(one.task)
             gain = Gain(share_of(before[name], held_out), share_of(after[name], held_out))
-            one.attempts[-1] = replace(one.last, gain=gain, held_out_by=self._plan.held_out_by)
+            one.attempts[-1] = replace(one.last, gain=gain, held_out_evaluator=self._plan.held_out_evaluator)
             if gain.problem:
                 one.refuse(Refusal("held-out samples", gain.problem))
 

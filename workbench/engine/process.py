@@ -141,7 +141,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         started_at=run.started_at or time.time(),
         error=None,
         finished_at=None,
-        turn=None,
+        queue_position=None,
         paused=0,
     )
     work: asyncio.Task[None] = asyncio.create_task(_work(writer, run, settings))

@@ -113,7 +113,7 @@ class RunRecord:
         with self._writer.transaction() as connection:
             connection.execute("DELETE FROM unused_tests WHERE run_id = ?", (self._run,))
             for place, one in enumerate(tests):
-                values = {"kind": one.kind, "test_id": one.test, "why": one.why}
+                values = {"kind": one.kind, "test_id": one.test, "message": one.why}
                 self._writer.insert("unused_tests", {"run_id": self._run, "position": place, **values})
 
     def dropped(self, entry: Dropped) -> None:

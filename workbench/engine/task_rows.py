@@ -16,8 +16,8 @@ from workbench.documenters import (
     Docstring,
     DocSystem,
     DocumentationFailed,
+    DocumentationProgress,
     DocumentedFile,
-    Progress,
     as_documented,
     document_file,
 )
@@ -248,7 +248,7 @@ class TaskTable:
     async def _prepare(self, progress: StageProgress) -> None:
         spent = 0.0
 
-        def report(step: Progress) -> None:
+        def report(step: DocumentationProgress) -> None:
             nonlocal spent
             if step.cost_usd > spent:
                 self._writer.add_spend(self._run, step.cost_usd - spent)

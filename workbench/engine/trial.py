@@ -187,7 +187,7 @@ class TrialRunner:
     async def _score(self, trial: TrialRow, case: TestCase, view: View, submission: Submission) -> None:
         before = self._cards(trial)
         with SessionReader(self._writer.path, surveyed=False) as reader:
-            shape = reader.shape_of(trial.id)
+            shape = reader.response_schema_of(trial.id)
         for name in self._plan.asked_judges:
             folders, repeats = self._plan.import_folders, self._plan.judge_repeats
             judge = make_judge(name, self._asker, repeats=repeats, scope=trial.id + JUDGE, folders=folders)

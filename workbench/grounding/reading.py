@@ -159,7 +159,7 @@ def _readme(reader: SessionReader, trial: TrialRow) -> str:
 
 
 def _steps(reader: SessionReader, trial: TrialRow, steps: list[StepRow]) -> tuple[list[Shown], list[Visit]]:
-    sizes = {row.path: row.size for row in reader.seen(trial.id) if row.how == "read"}
+    sizes = {row.path: row.size for row in reader.accessed_files(trial.id) if row.access == "read"}
     shown = [Shown(TASK, "", task) for task in [_task(reader, steps)] if task]
     visits: list[Visit] = []
     for step in steps:

@@ -47,7 +47,7 @@ class Attempt:
     run: str = ""  # The run whose samples were asked for it, "" where it came to none
     seen: Share | None = None  # Samples of the numbers that the writer saw, with the new docstring
     gain: Gain | None = None  # What held-out samples say; None where it did not come to them
-    held_out_by: str = ""  # Whose samples these are, "" where there are none
+    held_out_evaluator: str = ""  # Whose samples these are, "" where there are none
 
     @property
     def is_kept(self) -> bool:
@@ -62,7 +62,7 @@ class Attempt:
         return (
             f"attempt {self.number} kept: pass@1 {self.gain.before.at(1):.2f} → {self.gain.after.at(1):.2f} "
             f"on {self.gain.after.counted} held-out samples"
-            f"{f' of {self.held_out_by}' if self.held_out_by else ''}, {self.gain.interval_words}"
+            f"{f' of {self.held_out_evaluator}' if self.held_out_evaluator else ''}, {self.gain.interval_words}"
         )
 
 

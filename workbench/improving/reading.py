@@ -32,7 +32,7 @@ class Improved:
     @property
     def message(self) -> str:
         ks = tuple(k for k in self.plan.base.k if k <= self.plan.held_out)
-        return commit_message(self.attempts, ks, self.plan.held_out_by)
+        return commit_message(self.attempts, ks, self.plan.held_out_evaluator)
 
     @property
     def tried(self) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def _attempt(reader: SessionReader, row: AttemptRow, task: TaskRow) -> Attempt:
         row.run_id or "",
         _share(row.seen),
         Gain(before, after) if before is not None and after is not None else None,
-        row.held_out_by,
+        row.held_out_evaluator,
     )
 
 

@@ -163,7 +163,7 @@ def cancel_improvement(session: Path, improvement: str) -> None:
             return
         writer.set_improvement(improvement, state="cancelled")
     with SessionReader(session) as reader:
-        run = reader.run(row.now_run) if row.now_run else None
+        run = reader.run(row.active_run_id) if row.active_run_id else None
         under_way = run is not None and reader.run_state(run) in _OPEN
     if run is not None and under_way:
         running.cancel(session, run.id)
@@ -248,7 +248,7 @@ class ImproveOrder(WorkOrder):
         seen, held_out = plan.attempts * base.samples, (1 + plan.attempts) * plan.held_out
         more = [
             estimate_candidates(measured, base.source, model, candidates=None if tried is None else tried * each)
-            for model, each in ((base.evaluator, seen), (plan.held_out_by, held_out))
+            for model, each in ((base.evaluator, seen), (plan.held_out_evaluator, held_out))
         ]
         told = replace(added((first, *more)), documentation=first.documentation, up_to=True)
         if tried is None:

@@ -218,7 +218,7 @@ def _example_runs(folder: Path) -> tuple[str, ...]:
     found: list[str] = []
     for path in folder.glob(f"*{SUFFIX}"):
         with contextlib.suppress(WorkbenchError, OSError), SessionReader(path, surveyed=False) as reader:
-            found += [run.id for run in reader.every_run()]
+            found += [run.id for run in reader.all_runs()]
     return tuple(found)
 
 

@@ -180,7 +180,7 @@ def check_samples(session: Path, plan: RegenerationPlan) -> None:
     for sample in read_samples(path):
         now.setdefault(sample.task, []).append(sample.text)
     with SessionReader(session) as reader:
-        for run in reader.every_run():
+        for run in reader.all_runs():
             if not is_same_work(run, plan):
                 continue
             names = {task.id: row_id(task) for task in reader.tasks(run.id) if task.state != "excluded"}

@@ -16,7 +16,7 @@ from workbench.base.plugins import names
 from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.documenters import parse_docs, parse_scope
-from workbench.documenters.making import program_of
+from workbench.documenters.doc_systems import program_of
 from workbench.orders import defaults
 from workbench.orders.docs_estimate import documentation
 from workbench.orders.estimate import Documentation, Estimate, building_first, estimate_ask, estimate_candidates
@@ -144,14 +144,14 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     with SessionWriter(session) as writer, writer.transaction() as connection:
         runs = connection.execute(f"SELECT {columns(RunRow)} FROM runs ORDER BY created_at, id").fetchall()
         same = [run for run in (RunRow(*row) for row in runs) if is_same_work(run, plan)]
-        # A run that never came to its content gives way to one that has it, one that was put away to one that was not.
+        # A run that never came to its content gives way to one that has it, one that was archived to one that was not.
         old = max(same, key=_precedence, default=None)
         key = old.id if old is not None else run_id()
         engine_starts.announce(key)
         if old is None:
             writer.add_run(key, "regenerate", plan.to_json())
         else:
-            writer.bring_back_run(key)
+            writer.unarchive_run(key)
             grow(writer, key, plan)
     return Order(key, plan.asks[0], plan.k)
 
@@ -172,7 +172,7 @@ def carried_out(session: Path, plan: RegenerationPlan) -> Order | None:
 
 
 def _precedence(run: RunRow) -> tuple[bool, bool, float]:
-    return bool(RegenerationPlan.from_json(run.config).snapshot), run.deleted_at is None, run.created_at
+    return bool(RegenerationPlan.from_json(run.config).snapshot), run.archived_at is None, run.created_at
 
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:

@@ -137,7 +137,7 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
         wanted = {case.identity(look_up, plan, repeat): (case, repeat) for case, repeat in meant}
         plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
         plan = replace(plan, rescore=_rescored(connection, plan))
-        shown = "UPDATE runs SET deleted_at = NULL WHERE id = (SELECT run_id FROM trials WHERE id = ?) AND deleted_at IS NOT NULL"
+        shown = "UPDATE runs SET archived_at = NULL WHERE id = (SELECT run_id FROM trials WHERE id = ?) AND archived_at IS NOT NULL"
         connection.executemany(shown, [(trial,) for trial in wanted])
         writer.add_run(run, "document", plan.to_json())
         position = 0

@@ -43,7 +43,7 @@ def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
     )
     # What a former check said counts again, and nothing of the one that was cut off.
     connection.execute(
-        "UPDATE checks SET state = CASE WHEN result_blob IS NULL THEN 'cancelled' ELSE 'done' END, again = NULL, problem = NULL, "
+        "UPDATE checks SET state = CASE WHEN result_blob IS NULL THEN 'cancelled' ELSE 'done' END, rerun_block = NULL, problem = NULL, "
         "partial = CASE WHEN result_blob IS NULL THEN partial ELSE '' END WHERE run_id = ? AND state IN ('queued', 'running')",
         (run,),
     )

@@ -238,7 +238,7 @@ def _runs_by_cell(reader: SessionReader, name: str) -> dict[tuple[str, str], lis
 
 def pending_runs(reader: SessionReader, name: str) -> list[str]:
     """Return the runs of a study in which something is missing, those that an engine executes first."""
-    rows = [row for run in study_runs(reader, name) if (row := reader.run(run)) is not None and row.deleted_at is None]
+    rows = [row for run in study_runs(reader, name) if (row := reader.run(run)) is not None and row.archived_at is None]
     # An engine holds its run for a moment after it has finished it.
     missing = [row.id for row in rows if is_missing(reader, row)]
     return sorted(missing, key=lambda run: reader.holder(run) is None)

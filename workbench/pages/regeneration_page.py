@@ -155,7 +155,7 @@ def _evaluators(outcome: Regenerated) -> PageTable:
         "verdicts": lambda one: wording.verdict_words(one.totals.verdicts),
         **rare,
         "unfinished": lambda one: str(one.totals.unfinished),
-        "tested again": lambda one: str(one.totals.again or ""),
+        "tested again": lambda one: str(one.totals.retesting or ""),
         "tokens": lambda one: fixed(one.totals.tokens),
         "a sample": each,
         "cost $": lambda one: fixed(one.totals.cost_usd, 4),

@@ -154,7 +154,7 @@ def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) 
                 "run": one.run_id,
                 "failing_tests": " ".join(test.test_id for test in reader.failing_tests(one.id)),
                 "at": iso(one.at),
-                "again": int(one.again),
+                "retesting": int(one.retesting),
                 "former": "; ".join(former),
                 "settings": one.settings if one.prompt else "",
                 "repairs": one.repairs,

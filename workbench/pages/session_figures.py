@@ -109,7 +109,9 @@ def _labels(trials: Sequence[Trial]) -> list[str]:
         row = trial.row
         case = (SIGN + " " if row.parent else "") + (row.case_name or row.case_id)
         told = (row.agent if len(agents) > 1 else "", row.model if len(models) > 1 else "")
-        return " · ".join(filter(None, (case, trial.told_apart, *told, str(row.repeat) if len(repeats) > 1 else "")))
+        return " · ".join(
+            filter(None, (case, trial.content_suffix, *told, str(row.repeat) if len(repeats) > 1 else ""))
+        )
 
     return [label(trial) for trial in trials]
 

@@ -200,7 +200,7 @@ def _runs(contents: Contents, _: int) -> Iterator[Section]:
     }
     optional, droppable = {"name", "tags", "remark"}, ("ordered", "spend $", "kind")
     table = table_of(contents.runs, columns, {"items", "spend $"}, optional, droppable)
-    away = put_away_sentence(contents)
+    away = archived_sentence(contents)
     yield Section("Runs", (table, *([Note(away)] if away else ())), anchor="runs")
 
 
@@ -215,10 +215,10 @@ def overview(contents: Contents, most_failures: int) -> Iterator[Section]:
         )
 
 
-def put_away_sentence(contents: Contents) -> str:
-    if not contents.put_away:
+def archived_sentence(contents: Contents) -> str:
+    if not contents.archived:
         return ""
-    runs = plural(contents.put_away, "run")
+    runs = plural(contents.archived, "run")
     return f"{runs} archived: omitted here but still in the file; in the app, U and . restore them."
 
 
@@ -235,7 +235,7 @@ def trial_title(trial: Trial) -> str:
 
 
 def _case(trial: Trial) -> str:
-    return " ".join(filter(None, (trial.row.case_name or trial.row.case_id, trial.told_apart)))
+    return " ".join(filter(None, (trial.row.case_name or trial.row.case_id, trial.content_suffix)))
 
 
 def session_facts(contents: Contents) -> FactList:

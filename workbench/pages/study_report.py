@@ -220,9 +220,7 @@ def _runs(reader: SessionReader, outcome: StudyOutcome) -> list[tuple[str, RunRo
         if cell.run and not cell.work.session:
             rows.setdefault(cell.run, set()).add(cell.row)
     return [
-        (next(iter(rows[run.id])) if len(rows[run.id]) == 1 else "", run)
-        for run in reader.every_run()
-        if run.id in rows
+        (next(iter(rows[run.id])) if len(rows[run.id]) == 1 else "", run) for run in reader.all_runs() if run.id in rows
     ]
 
 

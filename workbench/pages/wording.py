@@ -15,7 +15,7 @@ from workbench.session.labels import part_in_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from workbench.regeneration.passk import Estimate
+    from workbench.regeneration.passk import PassEstimate
     from workbench.results.contents import Contents, Regenerated
     from workbench.results.spread import Total
     from workbench.rubric.scorecard import Evidence
@@ -113,7 +113,7 @@ def plan_words(config: str) -> str:
 def stands_words(candidate: CandidateRow) -> str:
     if candidate.verdict is None:
         return state(candidate.state)
-    words = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.again else "")
+    words = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.retesting else "")
     return words + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
 
 
@@ -124,7 +124,7 @@ def former_words(former: FormerVerdictRow) -> str:
     return ", ".join(parts) + (f": {former.verdict_reason}" if former.verdict_reason else "")
 
 
-def estimate_words(estimate: Estimate) -> str:
+def estimate_words(estimate: PassEstimate) -> str:
     """Return ``0.58 [0.41, 0.73] over 12 files``, "–" if no task has k samples."""
     if estimate.value is None:
         return NOTHING

@@ -436,7 +436,7 @@ class ImprovementPlan:
     )
 
     @property
-    def held_out_by(self) -> str:
+    def held_out_evaluator(self) -> str:
         return self.second_evaluator or self.base.evaluator
 
     @property

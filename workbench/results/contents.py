@@ -92,7 +92,7 @@ def cell(candidate: CandidateRow) -> str:
     """Return one glyph for a candidate."""
     if candidate.verdict is not None:
         sign = glyphs.VERDICTS.get(candidate.verdict, "?")
-        return sign + (glyphs.FORMER if candidate.again else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
+        return sign + (glyphs.FORMER if candidate.retesting else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
     return glyphs.RUNNING if candidate.state in {"asking", "testing"} else glyphs.WAITING
 
 
@@ -114,7 +114,7 @@ class Trial:
     """A trial with its scores, the preferred rubric first.
 
     The row's state is the one that a person should see: ``unscored`` where a judge failed, and ``problem`` then says why;
-    ``told_apart`` marks its content where another trial of the same name has other content. ``given`` are those points of the
+    ``content_suffix`` marks its content where another trial of the same name has other content. ``given`` are those points of the
     first score that the answer's format earned by itself, None where the answer was free; ``tiers`` are its sums by tier,
     none where its scorecard cannot be read; ``works`` is how much of its README holds, None where that was not checked.
     """
@@ -122,7 +122,7 @@ class Trial:
     row: TrialRow
     scores: tuple[ScoreRow, ...]
     problem: str = ""
-    told_apart: str = ""
+    content_suffix: str = ""
     given: float | None = None
     tiers: Mapping[int, TierScore] = field(default_factory=dict)
     works: Works | None = None
@@ -140,7 +140,7 @@ class Trial:
 class Contents:
     """All that a report needs besides the long texts, which stay in the file until they are written out.
 
-    ``put_away`` counts the runs that a person put away: they and what belongs to them are left out.
+    ``archived`` counts the runs that a person archived: they and what belongs to them are left out.
     """
 
     name: str
@@ -155,7 +155,7 @@ class Contents:
     short: dict[str, str]
     item: Item | None = None
     agreement: tuple[Agreement, ...] = ()
-    put_away: int = 0
+    archived: int = 0
     labels: tuple[LabelRow, ...] = ()
     totals: Mapping[tuple[str, str, str], Total] = field(default_factory=dict)
 
@@ -218,7 +218,7 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         item=item,
         agreement=agreement_of(reader, [trial.scores for trial in trials]),
         labels=tuple(reader.labels()),
-        put_away=sum(row.deleted_at is not None for row in reader.every_run()),
+        archived=sum(row.archived_at is not None for row in reader.all_runs()),
         totals=totals,
     )
 
@@ -287,7 +287,7 @@ def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], w
         replace(row, state="unscored") if problem else row,
         scores,
         problem,
-        reader.told_apart(row),
+        reader.content_suffix(row),
         card.given if card else None,
         card.tiers if card else {},
         works,
@@ -314,8 +314,8 @@ def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
     # A file counts as far as it was shown to the agent: a long one that was cut is not read whole.
     read = {
         row.path: min(row.size, sizes[row.path])
-        for row in reader.seen(trial.id)
-        if row.how == "read" and row.path in sizes
+        for row in reader.accessed_files(trial.id)
+        if row.access == "read" and row.path in sizes
     }
     total = sum(sizes.values())
     partly = sum(shown < WHOLE * sizes[path] for path, shown in read.items())

@@ -47,7 +47,7 @@ class RunLine:
     seconds: float | None  # None before it was begun
     failed: int = 0  # trials
     error: str = ""
-    put_away: bool = False
+    archived: bool = False
     labels: tuple[str, ...] = ()  # star and tags
     place: int = 0  # in the queue, from 1; 0: not queued
     paused: bool = False  # stays back in the queue
@@ -60,15 +60,15 @@ class RunLine:
 
 def waiting_runs(reader: SessionReader) -> list[RunRow]:
     """Return the queued runs, the next one first; one whose engine is gone waits no more."""
-    queued = [run for run in reader.runs() if run.state == "queued" and run.turn is not None]
+    queued = [run for run in reader.runs() if run.state == "queued" and run.queue_position is not None]
     living = [run for run in queued if engine_starts.is_coming(run.id) and reader.holder(run.id) is None]
-    return sorted(living, key=lambda run: (run.turn or 0.0, run.created_at))
+    return sorted(living, key=lambda run: (run.queue_position or 0.0, run.created_at))
 
 
 def latest_regeneration(reader: SessionReader) -> str | None:
     """Return the run to show when a session is opened: one at work, else the last that has tasks, else the last."""
     found = reader.query(
-        "SELECT id FROM runs WHERE kind = 'regenerate' AND deleted_at IS NULL ORDER BY "
+        "SELECT id FROM runs WHERE kind = 'regenerate' AND archived_at IS NULL ORDER BY "
         "EXISTS (SELECT 1 FROM tasks WHERE run_id = runs.id) OR EXISTS (SELECT 1 FROM stages WHERE run_id = runs.id) DESC, "
         "state IN ('running', 'queued') DESC, created_at DESC, id LIMIT 1"
     )
@@ -82,7 +82,7 @@ def snapshot_sources(reader: SessionReader) -> dict[str, tuple[str, str]]:
 def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
     """Read all runs of a session, archived ones too, the newest first."""
     trials = trials_by_run(reader)
-    lines = [_line(reader, run, trials.get(run.id), now) for run in reader.every_run()]
+    lines = [_line(reader, run, trials.get(run.id), now) for run in reader.all_runs()]
     labels = labels_by_item(reader.labels())
     queue = {run.id: (place, bool(run.paused)) for place, run in enumerate(waiting_runs(reader), 1)}
     told = []
@@ -112,7 +112,7 @@ def _line(reader: SessionReader, run: RunRow, trials: RunTrials | None, now: flo
         seconds=max(0.0, end - run.started_at) if end is not None and run.started_at is not None else None,
         failed=states["failed"],
         error=run.error or "",
-        put_away=run.deleted_at is not None,
+        archived=run.archived_at is not None,
     )
 
 
@@ -129,7 +129,7 @@ def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple
 
 
 def sentence(lines: Sequence[RunLine]) -> str:
-    kept = [line for line in lines if not line.put_away]
+    kept = [line for line in lines if not line.archived]
     counts = Counter(line.state for line in kept)
     parts = [counted(state, counts[state]) for state in STATES if counts[state]]
     total = plural(len(kept), "run")

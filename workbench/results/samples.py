@@ -37,7 +37,7 @@ class SampleState(NamedTuple):
     route: str = ""
 
     @property
-    def again(self) -> bool:
+    def retesting(self) -> bool:
         return self.verdict is not None and self.state in UNDER_WAY
 
     @property

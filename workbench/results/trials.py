@@ -17,13 +17,13 @@ from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.rows import TrialRow
-from workbench.session.schema import PUT_AWAY_RUNS
+from workbench.session.schema import ARCHIVED_RUNS
 
 if TYPE_CHECKING:
     from workbench.results.grounding import Counts
     from workbench.session.reader import SessionReader
 
-_READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"
+_READ = "SELECT trial_id, group_concat(path, char(10)) FROM accessed_files WHERE access = 'read' GROUP BY trial_id"
 _DOUBTFUL = "SELECT DISTINCT trial_id FROM scorecards WHERE problem != ''"
 
 
@@ -191,7 +191,7 @@ def trials_by_run(reader: SessionReader) -> dict[str, RunTrials]:
     return {run: RunTrials(counts, firsts[run][1]) for run, counts in states.items()}
 
 
-_OWN = f"parent = '' AND run_id NOT IN {PUT_AWAY_RUNS}"
+_OWN = f"parent = '' AND run_id NOT IN {ARCHIVED_RUNS}"
 
 
 def trials_named(reader: SessionReader, trials: Iterable[str]) -> list[TrialRow]:
@@ -209,7 +209,7 @@ def trials_on(reader: SessionReader, cases: Iterable[str]) -> list[TrialRow]:
 def latest_trial(reader: SessionReader) -> str | None:
     """Return the trial to show when a session is opened: a running one, else the last that has steps, else the last."""
     found = reader.query(
-        "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE deleted_at IS NULL "
+        "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE archived_at IS NULL "
         "ORDER BY trials.state = 'running' DESC, trials.started_at IS NOT NULL DESC, runs.created_at DESC, "
         "trials.started_at DESC, position LIMIT 1"
     )
@@ -235,7 +235,7 @@ class TrialOrder:
 
 def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | None = None) -> TrialOrder:
     """Return a trial's place among those that count; ``before`` is reused while no trial came."""
-    meant = f"run_id NOT IN {PUT_AWAY_RUNS} OR trials.id = ?"
+    meant = f"run_id NOT IN {ARCHIVED_RUNS} OR trials.id = ?"
     count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
     if before is not None and len(before.order) == count:
         return before

@@ -65,7 +65,7 @@ def parts_of(changes: Iterable[Change]) -> list[Part]:
     found: dict[Part, None] = {}
     for change in changes:
         match change.kind:
-            case "trial" | "score" | "seen":
+            case "trial" | "score" | "accessed_file":
                 found[Part("trial", change.item)] = None
             case "step" if change.part and str(change.part).isdecimal():
                 found[Part("step", change.item, int(change.part))] = None
@@ -125,7 +125,7 @@ def _trial(reader: SessionReader, trial: TrialRow) -> Item:
     if cards:
         score = cards[0].points
         lost = "\n".join(title for title, _ in lost_points(card_of(reader, cards[0])))
-    read = [seen.path for seen in reader.seen(trial.id) if seen.how == "read"]
+    read = [seen.path for seen in reader.accessed_files(trial.id) if seen.access == "read"]
     run = reader.run(trial.run_id)
     return Item(
         trial.id, "trial", trial.run_id, f"{trial.case_name or trial.case_id} · {trial.agent} #{trial.repeat}", trial.agent,

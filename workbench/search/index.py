@@ -155,7 +155,7 @@ class SearchIndex:
         return done
 
     def _note_archived(self, reader: SessionReader, session: int) -> None:
-        archived = [(session, run.id) for run in reader.every_run() if run.deleted_at is not None]
+        archived = [(session, run.id) for run in reader.all_runs() if run.archived_at is not None]
         self._writer.execute("BEGIN IMMEDIATE")
         self._writer.execute("DELETE FROM archived WHERE session = ?", (session,))
         self._writer.executemany("INSERT INTO archived VALUES (?, ?)", archived)

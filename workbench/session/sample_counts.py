@@ -112,7 +112,7 @@ class SampleCount:
     cut: bool = False  # Whether their answers were cut at a token limit
 
     @property
-    def again(self) -> bool:
+    def retesting(self) -> bool:
         return bool(self.verdict) and self.state in UNDER_WAY
 
 

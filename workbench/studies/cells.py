@@ -14,7 +14,7 @@ from workbench.regeneration.passk import pass_at_k
 from workbench.results.studies import Counts
 from workbench.statistics.intervals import OF_TRIALS, Clusters, Interval, Value, clusters_of, share_interval_of
 from workbench.studies.declaration import AGENTS, Column, InJson, Study, in_points
-from workbench.studies.reading import PUT_AWAY, CellWork, TaskTally, TrialTally
+from workbench.studies.reading import ARCHIVED, CellWork, TaskTally, TrialTally
 
 POINTS = 100.0
 """Points of a trial are of so many, whatever its rubric's sum is."""
@@ -281,7 +281,7 @@ def _sums(counts: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
 def _state(work: CellWork, done: int) -> str:
     if work.planned is not None and done >= work.planned > 0:
         return "done"
-    if not work.run and work.problem == PUT_AWAY:
+    if not work.run and work.problem == ARCHIVED:
         return "missing"
     if work.problem and work.run_state not in ("running", "queued"):
         return "failed"

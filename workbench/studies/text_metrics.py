@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import UsageError
-from workbench.metrics.helpfulness import Documented, recorded_helpfulness
+from workbench.metrics.helpfulness import JudgedDocstring, recorded_helpfulness
 from workbench.metrics.tasks import (
     METRICS,
     USUAL,
@@ -179,7 +179,7 @@ def _measured(
 
 
 def _judgements(reader: SessionReader, texts: TaskTexts, tasks: Iterable[str]) -> dict[str, Mapping[str, float]]:
-    items = {task: Documented(texts.function[task], texts.docs[task]) for task in tasks}
+    items = {task: JudgedDocstring(texts.function[task], texts.docs[task]) for task in tasks}
     judged = recorded_helpfulness(reader, items)
     return {name: values for one in judged for name, values in one.columns.items() if values}
 

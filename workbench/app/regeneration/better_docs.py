@@ -75,7 +75,7 @@ def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
     if state == "failed":
         return state, f"{glyph} improving failed: {one_line(row.problem or 'no reason was recorded', 300)}"
     tried = reader.docstring_attempts(row.id)
-    kept = sum(one.state == "kept" for one in tried)
+    kept = sum(one.state == "accepted" for one in tried)
     words = f"{kept} of {plural(len({one.task_id for one in tried}), 'docstring')} improved"
     return state, f"{glyph} {words}" if state == "done" else f"{glyph} improving {state}, {words}"
 
@@ -119,7 +119,7 @@ def came_to(attempt: Attempt) -> str:
 
 
 def _kept_words(attempt: Attempt) -> str:
-    return f"gain {attempt.gain.interval_words}, samples of {attempt.held_out_by}" if attempt.gain else ""
+    return f"gain {attempt.gain.interval_words}, samples of {attempt.held_out_evaluator}" if attempt.gain else ""
 
 
 # -- side by side
@@ -158,7 +158,7 @@ def _samples(reader: SessionReader, one: Tried, task: TaskRow, held_out: Share |
         first = 0 if plan.second_evaluator else plan.base.samples
         other = [row for row in rows if row.evaluator == plan.second_evaluator] if plan.second_evaluator else base
         unseen = [row for row in other if first <= row.sample < first + plan.held_out]
-        parts += _part(reader, task, "Held-out samples", plan.held_out_by, unseen)
+        parts += _part(reader, task, "Held-out samples", plan.held_out_evaluator, unseen)
     return parts
 
 

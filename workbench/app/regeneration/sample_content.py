@@ -99,7 +99,7 @@ def title_of(sample: Sample) -> str:
         glyph = VERDICTS.get(candidate.verdict, "?")
         seconds = took(candidate.tested_s)
         said += f"{glyph} {candidate.verdict}" + (f" in {seconds}" if seconds else "")
-        return f"{said}, being tested again" if candidate.again else said
+        return f"{said}, being tested again" if candidate.retesting else said
     words = {"asking": "▸ the model is asked", "testing": "▸ being tested", "cancelled": "⊘ cancelled"}
     return said + words.get(candidate.state, "· waiting")
 
@@ -125,11 +125,13 @@ def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
     remarks += [(f"✎ {one_line(text, 300)}", False) for text in sample.annotations]
     if candidate is None or candidate.verdict is None:
         return tuple(remarks)
-    if candidate.again:
+    if candidate.retesting:
         remarks.append((FORMER, False))
-    if candidate.slower:
+    if candidate.route_fallback_reason:
         faster = "hot" if candidate.route == "warm" else "faster"
-        remarks.append((f"{candidate.route or 'tested'}, not {faster}: {one_line(candidate.slower, 300)}", False))
+        remarks.append(
+            (f"{candidate.route or 'tested'}, not {faster}: {one_line(candidate.route_fallback_reason, 300)}", False)
+        )
     if candidate.doubtful:
         remarks.append((f"{DOUBTFUL} doubtful, not plain: {one_line(candidate.doubtful, 300)}", True))
     suspicious = _decoded(candidate.suspicious)
@@ -287,7 +289,7 @@ def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, Document]:
         lines.append(styled((f"… and {len(rows) - _TESTS:,} more tests", "notice")))
     if not lines:
         lines = [styled((f"{candidate.verdict}; no test said why.", "dim"))]
-    former = ", by the former verdict" if candidate.again else ""
+    former = ", by the former verdict" if candidate.retesting else ""
     return f"failing tests {len(rows):,}{former}", of_lines(lines)
 
 

@@ -78,7 +78,7 @@ def route_of(line: TaskLine) -> str:
 def _passed_of(samples: Sequence[SampleState]) -> Part:
     passed = sum(one.verdict == "passed" for one in samples)
     style = "passed" if passed else "failed"
-    again = any(one.again for one in samples)
+    again = any(one.retesting for one in samples)
     return f"{passed}/{len(samples)} {VERDICTS['passed']}", _FORMER + style if again else style
 
 
@@ -135,7 +135,7 @@ QUESTIONS: tuple[Question[TaskLine], ...] = (
             for said in (OUR_ERROR if key == "error" else key,)
             if key not in {"passed", "failed"}
         ),
-        Option("again", "being tested again", "tested again", lambda line: line.again),
+        Option("again", "being tested again", "tested again", lambda line: line.retesting),
         Option("out", "taken out by a control", "taken out", lambda line: line.excluded),
     )),
     Question("coverage", "coverage", (
@@ -253,7 +253,7 @@ class TaskTable(Table[TaskLine]):
         cells = []
         for at, sample in enumerate(line.samples):
             sign, style = cell_of(sample)
-            cells.append((sign, "picked" if at == picked else _FORMER + style if sample.again else style))
+            cells.append((sign, "picked" if at == picked else _FORMER + style if sample.retesting else style))
         return cells or [("·", "waiting")]
 
     def update_rows(self, fresh: Sequence[TaskLine]) -> bool:

@@ -34,7 +34,7 @@ from workbench.results.samples import Sample
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import TaskGroup
-    from workbench.regeneration.passk import Estimate
+    from workbench.regeneration.passk import PassEstimate
     from workbench.results.failures import Diagnosis
     from workbench.results.regeneration_runs import RunView
     from workbench.session.groups import Group
@@ -183,7 +183,7 @@ def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
     return Listing(columns(*declared), tuple(entries), said, "No sample has a verdict yet.")
 
 
-def _numbers(by_m: dict[int, dict[int, Estimate]], by_k: dict[int, Estimate]) -> Listing:
+def _numbers(by_m: dict[int, dict[int, PassEstimate]], by_k: dict[int, PassEstimate]) -> Listing:
     declared = [("m or k", 6, True)]
     for k in by_m:
         declared += [(f"pass@{k}", 7, True), ("of first m", 14, False)]
@@ -195,7 +195,7 @@ def _numbers(by_m: dict[int, dict[int, Estimate]], by_k: dict[int, Estimate]) ->
     return Listing(columns(*declared), tuple(entries), "with 95 % intervals", "No sample has a verdict yet.")
 
 
-def _estimate(estimate: Estimate | None) -> tuple[str, str]:
+def _estimate(estimate: PassEstimate | None) -> tuple[str, str]:
     if estimate is None or estimate.value is None:
         return NOTHING, ""
     known = estimate.low is not None and estimate.high is not None

@@ -94,9 +94,9 @@ def progress(view: RunView) -> str:
     """Return state, samples decided, rate and time left."""
     totals, resume = view.totals, f"press {key_of('regeneration.resume')}"
     of = f"{totals.decided:,} of {totals.samples:,}"
-    if totals.again:
+    if totals.retesting:
         # Their former verdicts count until the new ones are there, so the whole group is what is told of.
-        of = f"{of} · {totals.again:,} to test again"
+        of = f"{of} · {totals.retesting:,} to test again"
     if view.state == "queued":
         return "waiting for the engine…"
     if view.state == "running" and view.building:
@@ -106,17 +106,17 @@ def progress(view: RunView) -> str:
         if not view.rate:
             return of
         each = f"{view.rate:.1f}/s" if view.rate >= 0.95 else f"{max(1, round(60 * view.rate))}/min"
-        return f"{of} · {each} · {duration((totals.samples - totals.decided + totals.again) / view.rate)} left"
+        return f"{of} · {each} · {duration((totals.samples - totals.decided + totals.retesting) / view.rate)} left"
     if view.state == "interrupted" and view.run.state == "queued":
         return f"no engine took it up — {resume}"
     if view.state == "interrupted":
-        at = f" {'with' if totals.again else 'at'} {of}" if totals.samples else ""
+        at = f" {'with' if totals.retesting else 'at'} {of}" if totals.samples else ""
         return f"interrupted{at} — {resume} to resume"
     if view.state == "failed":
         return f"failed: {one_line(view.run.error or 'no reason was recorded', 300)}"
     if view.state == "cancelled":
         return f"cancelled at {of}"
-    if totals.again:
+    if totals.retesting:
         return f"done, but {of} — {resume}"
     return f"done, {plural(totals.samples, 'sample')}" + (
         f" in {duration(totals.elapsed_s)}" if totals.elapsed_s else ""

@@ -1,7 +1,7 @@
 """Is a body *plain*: does it use only what cannot reach the process that reports on it?
 
 A candidate and its reporter share a process, so a body can forge its report, whatever names it uses. Hence a list of
-what is allowed (:mod:`workbench.sandbox.plain.allowed`), not of what is forbidden: the syntax tree of the changed
+what is allowed (:mod:`workbench.sandbox.safety.allowed`), not of what is forbidden: the syntax tree of the changed
 function is read in the context of its file, and the first thing that is in no list is the reason why the body is not
 plain. Where a name is computed or a value unknown, the text cannot tell, and the body is plain if it passes with checks
 at those places.
@@ -31,9 +31,17 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from workbench.base import python_syntax
-from workbench.sandbox.plain.allowed import FORMATS, FUNCTIONS, FileContext, Function, Place, named_at, read_context
-from workbench.sandbox.plain.names import Found
-from workbench.sandbox.plain.reading import Reading
+from workbench.sandbox.safety.allowed import (
+    FORMATS,
+    FUNCTIONS,
+    FileContext,
+    Function,
+    FunctionPlace,
+    named_at,
+    read_context,
+)
+from workbench.sandbox.safety.body_visitor import BodyVisitor
+from workbench.sandbox.safety.name_visitor import UnsafeConstruct
 from workbench.sandbox.types import Report
 from workbench.sandbox.workbench_runner.patching import definitions, first_line
 
@@ -110,7 +118,7 @@ class _Checking(ast.NodeTransformer):
 
 
 @dataclass(frozen=True, slots=True)
-class Plainness:
+class SafetyResult:
     """Whether a body is plain.
 
     Attributes:
@@ -176,7 +184,7 @@ def _sources(root: Path) -> Iterator[Path]:
                 yield Path(folder, name)
 
 
-class PlainnessCheck:
+class SafetyCheck:
     """Judges the bodies of one file's functions; ``project`` is called only if the file does not suffice."""
 
     def __init__(self, pristine: bytes, project: Callable[[], ProjectNames] = ProjectNames) -> None:
@@ -184,19 +192,19 @@ class PlainnessCheck:
         self._project: Callable[[], ProjectNames] | None = project
         self._values: dict[str, str] = {}
 
-    def judge(self, content: bytes, function: tuple[str, int]) -> Plainness:
+    def judge(self, content: bytes, function: tuple[str, int]) -> SafetyResult:
         """Return whether the body of a function (qualified name, occurrence) in the changed file is plain."""
         context = self._context
         place = context.places.get(function) if context is not None else None
         if context is None or place is None:
-            return Plainness(False, "the function is not found in its file")
+            return SafetyResult(False, "the function is not found in its file")
         try:
             before, text, after = _split(context, place, content)
             node = _changed(place, text)
-            reading = Reading(context, place, node, self._values)
+            reading = BodyVisitor(context, place, node, self._values)
             try:
                 reading.read()
-            except Found:
+            except UnsafeConstruct:
                 if not self._learn(context):
                     raise
                 again = True
@@ -205,20 +213,20 @@ class PlainnessCheck:
             if (
                 again
             ):  # more names make nothing suspicious that was not, so the order of the bodies judged changes no answer
-                reading = Reading(context, place, node, self._values)
+                reading = BodyVisitor(context, place, node, self._values)
                 reading.read()
-        except Found as found:
-            return Plainness(False, str(found))
+        except UnsafeConstruct as found:
+            return SafetyResult(False, str(found))
         except RecursionError:
-            return Plainness(False, "it is nested too deeply to be read")
+            return SafetyResult(False, "it is nested too deeply to be read")
         if not reading.checks and not reading.whole:
-            return Plainness(True, opens=reading.opens)
+            return SafetyResult(True, opens=reading.opens)
 
         def checked() -> bytes:
             changed = before + checked_body(text, node, reading.checks).encode(context.encoding) + after
             return checked_file(changed) if reading.whole else changed
 
-        return Plainness(False, reading.doubt, checked, reading.opens)
+        return SafetyResult(False, reading.doubt, checked, reading.opens)
 
     def _learn(self, context: FileContext) -> bool:
         if self._project is None:
@@ -234,31 +242,31 @@ class PlainnessCheck:
         return True
 
 
-def _split(context: FileContext, place: Place, content: bytes) -> tuple[bytes, str, bytes]:
+def _split(context: FileContext, place: FunctionPlace, content: bytes) -> tuple[bytes, str, bytes]:
     """Return the text before the changed function, its own and the rest; nothing else may have been changed."""
     before, after = b"".join(context.lines[: place.first - 1]), b"".join(context.lines[place.last :])
     if len(content) < len(before) + len(after) or not (content.startswith(before) and content.endswith(after)):
-        raise Found("more than its body was changed")
+        raise UnsafeConstruct("more than its body was changed")
     try:
         return before, content[len(before) : len(content) - len(after)].decode(context.encoding), after
     except UnicodeDecodeError:
-        raise Found("it cannot be read by itself") from None
+        raise UnsafeConstruct("it cannot be read by itself") from None
 
 
-def _changed(place: Place, text: str) -> Function:
+def _changed(place: FunctionPlace, text: str) -> Function:
     try:
         wrapped = text[:1] in (" ", "\t", "\f")
         body = python_syntax.parse("if 1:\n" + text if wrapped else text).body
         if wrapped and len(body) == 1 and isinstance(body[0], ast.If):
             body = body[0].body
     except python_syntax.UNREADABLE:
-        raise Found("it cannot be read by itself") from None
+        raise UnsafeConstruct("it cannot be read by itself") from None
     if len(body) != 1 or type(body[0]) is not type(place.node):
-        raise Found("it is more than one function")
+        raise UnsafeConstruct("it is more than one function")
     node = body[0]
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     if _header(node) != _header(place.node):
-        raise Found("its header was changed")
+        raise UnsafeConstruct("its header was changed")
     return node
 
 

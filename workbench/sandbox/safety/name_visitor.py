@@ -6,8 +6,8 @@ import ast
 import builtins
 from collections.abc import Iterable
 
-from workbench.sandbox.plain import allowed
-from workbench.sandbox.plain.allowed import FUNCTIONS, FileContext, Function, Place, chain
+from workbench.sandbox.safety import allowed
+from workbench.sandbox.safety.allowed import FUNCTIONS, FileContext, Function, FunctionPlace, chain
 
 NAME_OF_A_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
 #: By further arguments these copy attributes of any name, or run texts; here is how many they are called with.
@@ -16,14 +16,16 @@ NAMES = frozenset({"__name__", "__file__", "__doc__", "__debug__"})
 ALL_BUILTINS = frozenset(vars(builtins))
 
 
-class Found(Exception):
+class UnsafeConstruct(Exception):
     """Something is in no list; the message says what."""
 
 
-class Names:
+class NameVisitor:
     """One reading of one function, until something is found."""
 
-    def __init__(self, context: FileContext, place: Place | None, node: ast.AST, values: dict[str, str]) -> None:
+    def __init__(
+        self, context: FileContext, place: FunctionPlace | None, node: ast.AST, values: dict[str, str]
+    ) -> None:
         self.context = context
         self.place = place
         self.node = node
@@ -60,21 +62,21 @@ class Names:
         self._all(node.body)
 
     def read_value(self) -> None:
-        """Read an expression at module level; raises :class:`Found`."""
+        """Read an expression at module level; raises :class:`UnsafeConstruct`."""
         self._bind(self.node, self.inner)
         self.visit(self.node)
 
     def _check(self, node: ast.AST, check: str, doubt: str) -> None:
         """Leave a place of the body to the run; what the file does at module level is judged by its text alone."""
         if self.place is None:
-            raise Found(doubt)
+            raise UnsafeConstruct(doubt)
         self.checks[node] = check
         self.doubt = self.doubt or doubt
 
-    def _does_as_told(self, name: str, doubt: str) -> None:
+    def _check_dynamic_access(self, name: str, doubt: str) -> None:
         """Judge the use of a function of the file that does what a text says: checks in it show the text."""
         if self.place is None or name in self.context.strong:
-            raise Found(doubt)
+            raise UnsafeConstruct(doubt)
         self.whole = True
         self.doubt = self.doubt or doubt
 
@@ -119,7 +121,7 @@ class Names:
         context = self.context
         for imports in (self.own, context):
             if name in imports.modules and (imports is self.own or name not in self.local):
-                raise Found(f"it uses the module {name} as a value")
+                raise UnsafeConstruct(f"it uses the module {name} as a value")
             if name in imports.imported and (imports is self.own or name not in self.local):
                 self._imported(name, imports.imported[name], name)
                 if imports is context:
@@ -131,20 +133,20 @@ class Names:
             self._bound(name)
         elif name in ALL_BUILTINS or (name.startswith("__") and name.endswith("__")):
             if name not in allowed.BUILTINS and name not in NAMES:
-                raise Found(f"it uses {name}")
+                raise UnsafeConstruct(f"it uses {name}")
         elif name not in self.inner:  # where nobody binds a name, it can only be an error
             for module in context.stars:
                 if not (
                     allowed.usable(module, name) if allowed.of_standard_library(module) else allowed.is_foreign(module)
                 ):
-                    raise Found(f"it uses {name}, perhaps of {module}")
+                    raise UnsafeConstruct(f"it uses {name}, perhaps of {module}")
 
     def _bound(self, name: str) -> None:
         context = self.context
         if name in context.makers:
-            raise Found(f"it uses {name}, which makes classes")
+            raise UnsafeConstruct(f"it uses {name}, which makes classes")
         if name in context.gadgets and not self._is_own(name):
-            self._does_as_told(name, f"it uses {name}, which does what a text says")
+            self._check_dynamic_access(name, f"it uses {name}, which does what a text says")
         if name in context.values:
             self._value(name)
 
@@ -157,10 +159,10 @@ class Names:
             try:
                 for value in self.context.values[name]:
                     type(self)(self.context, None, value, self.values).read_value()
-            except Found as found:
+            except UnsafeConstruct as found:
                 self.values[name] = f"it uses {name}: {found}"
         if self.values[name]:
-            raise Found(self.values[name])
+            raise UnsafeConstruct(self.values[name])
 
     def _imported(
         self, name: str, origins: Iterable[tuple[str, str]], text: str, nodes: Iterable[ast.AST] = ()
@@ -169,9 +171,9 @@ class Names:
         for module, there in origins:
             if allowed.of_standard_library(module):
                 if not allowed.usable(module, there):
-                    raise Found(f"it uses {there} of {module}")
+                    raise UnsafeConstruct(f"it uses {there} of {module}")
             elif not allowed.is_foreign(module):
-                raise Found(f"it uses {module}")
+                raise UnsafeConstruct(f"it uses {module}")
             elif text != name and text not in self.context.chains and not name[:1].isupper():
                 for node in nodes:
                     self._check(node, "value", f"it uses {text}, as the file does not")
@@ -185,7 +187,7 @@ class Names:
                 while used + 1 < len(parts) and allowed.public(f"{known}.{parts[used]}") is not None:
                     known, used = f"{known}.{parts[used]}", used + 1
                 if not allowed.usable(known, parts[used]):
-                    raise Found(f"it uses {known}.{parts[used]}")
+                    raise UnsafeConstruct(f"it uses {known}.{parts[used]}")
                 used += 1
             else:
                 while used < len(parts) and not parts[used].startswith("_"):
@@ -199,8 +201,8 @@ class Names:
         own = isinstance(base, ast.Name) and base.id == self.self_name
         if name.startswith("__") and name.endswith("__"):
             if stored and name not in context.private and name != "__doc__":
-                raise Found(f"it sets {name}")
-            if name in allowed.TOLD or name in allowed.OPERATORS or name in context.private:
+                raise UnsafeConstruct(f"it sets {name}")
+            if name in allowed.DESCRIPTIVE or name in allowed.OPERATORS or name in context.private:
                 return
             if name in allowed.MAKERS and base is not None and self._of_class(base):
                 return
@@ -209,11 +211,11 @@ class Names:
                     self._check(node, "namespace" if name == "__dict__" else "value", f"it uses the attribute {name}")
                 return
             if stored or node is None or name in allowed.SPECIAL:
-                raise Found(f"it uses the attribute {name}")
+                raise UnsafeConstruct(f"it uses the attribute {name}")
             self._check(node, "value", f"it uses the attribute {name}, which the file does not know")
             return
         if name in allowed.INSIDES:
-            raise Found(f"it uses the attribute {name}")
+            raise UnsafeConstruct(f"it uses the attribute {name}")
         if name in context.gadgets and not self._is_own(name):
             doubt = f"it uses the attribute {name}, which does what a text says"
             self._doubted(node, "called" if name in context.strong else "own", doubt)
@@ -230,7 +232,7 @@ class Names:
     def _doubted(self, node: ast.Attribute | None, check: str, doubt: str) -> None:
         """Leave an attribute to the run; not one without an expression, or with a mangled name."""
         if node is None or node.attr.startswith("__"):
-            raise Found(doubt)
+            raise UnsafeConstruct(doubt)
         self._check(node, check if isinstance(node.ctx, ast.Load) else "target", doubt)
 
     def _of_class(self, base: ast.expr) -> bool:
@@ -240,11 +242,11 @@ class Names:
 
     def _visit_Name(self, node: ast.Name) -> None:
         if node.id in ONLY_WITH and node.id not in self.local and node is not self._called:
-            raise Found(f"it uses {node.id} without calling it")
+            raise UnsafeConstruct(f"it uses {node.id} without calling it")
         if isinstance(node.ctx, ast.Load):
             self._name(node.id)
         elif node.id.startswith("__") and node.id.endswith("__") and node.id.strip("_") not in ("", "tracebackhide"):
-            raise Found(f"it binds {node.id}")
+            raise UnsafeConstruct(f"it binds {node.id}")
 
     def _visit_Attribute(self, node: ast.Attribute) -> None:
         nodes: list[ast.Attribute] = []
@@ -260,9 +262,9 @@ class Names:
                 continue
             self._attribute(part.attr, part, stored=stored and part is node)
         if done and names[-1] in ONLY_WITH and node is not self._called:
-            raise Found(f"it uses {names[-1]} without calling it")
+            raise UnsafeConstruct(f"it uses {names[-1]} without calling it")
         if names[-1] in allowed.OPENS.union(allowed.FORMATS) and done < len(nodes) and node is not self._called:
-            raise Found(f"it uses the attribute {names[-1]} without calling it")
+            raise UnsafeConstruct(f"it uses the attribute {names[-1]} without calling it")
         if names[-1] == "__class__":
             self._check(node, "value", "it uses a class that it found by __class__")
 
@@ -282,7 +284,7 @@ class Names:
             if name in imports.modules:
                 modules = imports.modules[name]
                 if stored:
-                    raise Found(f"it sets {text}")
+                    raise UnsafeConstruct(f"it sets {text}")
                 used = self._module(modules, names)
                 # Of another package only what the file itself uses: anything else of it may be a module or lead to one.
                 if any(map(allowed.is_foreign, modules)) and text not in self.context.chains:

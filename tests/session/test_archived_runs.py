@@ -1,4 +1,4 @@
-"""A run that was put away counts nowhere, nothing of it is erased, and it comes back with everything."""
+"""A run that was archived counts nowhere, nothing of it is erased, and it comes back with everything."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def test_it_counts_nowhere_and_comes_back(session: Path) -> None:
 
     before = seen()
     assert before[:3] == ("failed", 4, 0.5)
-    change(session, "put_away_run")
+    change(session, "archive_run")
     assert seen() == ("done", 2, 0.25, 2, 2, ["good"], "good-1", 2)
     with SessionReader(session) as reader:
-        assert [run.id for run in reader.every_run()] == ["good", "bad"]
+        assert [run.id for run in reader.all_runs()] == ["good", "bad"]
         assert len(reader.trials("bad")) == 2
         assert reader.trial("bad-1") is not None
-    change(session, "bring_back_run")
+    change(session, "unarchive_run")
     assert seen() == before
 
 
@@ -81,13 +81,13 @@ def test_the_next_repeat_is_counted_on_from_trials_that_were_put_away(
     path = tmp_path / "repeats.session"
     plan = DocumentPlan(cases=("word_counter",), model="local", judge="offline", repeats=2, first_repeat=0)
     first = plan_document(path, plan)
-    change(path, "put_away_run", first)
+    change(path, "archive_run", first)
     second = plan_document(path, plan)
     with SessionReader(path) as reader:
         assert [trial.repeat for trial in reader.trials(second)] == [3, 4]
         assert [run.id for run in reader.runs()] == [second]
         third = RerunTrialOrder(path, reader.trials(second)[0].id).begin().trial
-    change(path, "put_away_run", second)
+    change(path, "archive_run", second)
     with SessionReader(path) as reader:
         found = reader.trial(third)
     assert found is not None
@@ -98,7 +98,7 @@ def test_asking_for_the_same_trials_again_brings_their_run_back(tmp_path: Path) 
     path = tmp_path / "same.session"
     plan = DocumentPlan(cases=("word_counter",), model="local", judge="offline")
     first = plan_document(path, plan)
-    change(path, "put_away_run", first)
+    change(path, "archive_run", first)
     plan_document(path, plan)
     with SessionReader(path) as reader:
         assert len(reader.runs()) == 2
@@ -110,29 +110,9 @@ def test_ordering_the_same_regeneration_brings_its_run_back(needs_bubblewrap: No
     path = tmp_path / "again.session"
     plan = RegenerationPlan("word_counter", evaluator="stub", limit=1)
     run = order_regeneration(path, plan).run
-    change(path, "put_away_run", run)
+    change(path, "archive_run", run)
     with SessionReader(path) as reader:
         assert latest_regeneration(reader) is None
     assert order_regeneration(path, plan).run == run
     with SessionReader(path) as reader:
         assert latest_regeneration(reader) == run
-
-
-def test_reports_and_show_say_what_is_left_out(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from workbench.cli import main
-    from workbench.pages import write_report
-
-    with SessionWriter(session) as writer, writer.transaction():
-        writer.name_run("good", "baseline")
-        writer.put_away_run("bad")
-    for ending in ("md", "html"):
-        out = session.with_suffix(f".{ending}")
-        write_report(session, ending, out)
-        told = out.read_text()
-        assert "1 run archived: omitted here" in told
-        assert "baseline" in told
-        assert "bad-1" not in told
-    assert main(["show", str(session)]) == 0
-    told = capsys.readouterr().out
-    assert "1 run put away" in told
-    assert "Trials" in told

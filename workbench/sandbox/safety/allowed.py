@@ -208,7 +208,7 @@ SPECIAL = frozenset(
 }
 
 #: Special attributes that only tell a name, and those by which operators are called.
-TOLD = frozenset(
+DESCRIPTIVE = frozenset(
     {"__name__", "__qualname__", "__doc__", "__module__", "__version__", "__members__", "__cause__", "__file__"}
 )
 _SYMBOLS = (
@@ -237,7 +237,7 @@ FORMATS = ("format", "format_map")
 _PUBLIC_PREFIX = 4
 
 
-class Place(NamedTuple):
+class FunctionPlace(NamedTuple):
     """A function of a file: its lines (decorators included), and the functions around it, outermost first."""
 
     node: Function
@@ -253,7 +253,9 @@ class FileContext:
 
     lines: list[bytes]  # with line ends
     encoding: str
-    places: dict[tuple[str, int], Place] = field(default_factory=dict)  # functions by qualified name and occurrence
+    places: dict[tuple[str, int], FunctionPlace] = field(
+        default_factory=dict
+    )  # functions by qualified name and occurrence
     modules: dict[str, set[str]] = field(default_factory=dict)  # name → modules that it may stand for
     imported: dict[str, set[tuple[str, str]]] = field(default_factory=dict)  # (module, name there, own or foreign)
     values: dict[str, list[ast.expr]] = field(default_factory=dict)  # name → expressions assigned to it at module level
@@ -286,8 +288,8 @@ def read_context(pristine: bytes) -> FileContext | None:
         functions = tuple(outer for outer in around if not isinstance(outer, ast.ClassDef))
         method = bool(around) and isinstance(around[-1], ast.ClassDef)
         first = first_line(one)
-        found.places[name, occurrence] = Place(one, first, one.end_lineno or first, functions, method)
-        _take_powers(found, one.name, one)
+        found.places[name, occurrence] = FunctionPlace(one, first, one.end_lineno or first, functions, method)
+        _record_powers(found, one.name, one)
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -315,7 +317,7 @@ def _class(found: FileContext, node: ast.ClassDef) -> None:
         found.makers.add(node.name)
     for child in node.body:
         if isinstance(child, ast.FunctionDef) and child.name in ("__init__", "__new__"):
-            _take_powers(found, node.name, child)
+            _record_powers(found, node.name, child)
     for child in node.body:
         targets = (
             child.targets
@@ -401,7 +403,7 @@ def chain(node: ast.AST) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
-def _take_powers(found: FileContext, name: str, function: Function) -> None:
+def _record_powers(found: FileContext, name: str, function: Function) -> None:
     """Record a function that does what a text given to it says: attributes, modules, programs by name."""
     nodes, given = list(ast.walk(function)), parameters(function.args)
     called_names = {id(node.func) for node in nodes if isinstance(node, ast.Call)}

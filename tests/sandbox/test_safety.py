@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hostile.built_names import BUILT_NAMES
 from hostile.candidates import FORGERIES, RIGHT
 
-from workbench.sandbox.plain import PlainnessCheck
+from workbench.sandbox.safety import SafetyCheck, project_names
 
 FILE = '''\
 """Shop."""
@@ -67,7 +69,7 @@ def outer(numbers):
 
     return inner
 '''
-CHECK = PlainnessCheck(FILE.encode())
+CHECK = SafetyCheck(FILE.encode())
 
 
 def judged(body: str, function: tuple[str, int] = ("Shop.total", 1)):
@@ -243,8 +245,8 @@ def test_nothing_but_the_body_may_change() -> None:
         assert content != FILE
         assert not CHECK.judge(content.encode(), ("Shop.total", 1)).plain, name
     assert not CHECK.judge(FILE.encode(), ("Shop.nowhere", 1)).plain
-    assert not PlainnessCheck(b"def f(:\n").judge(b"def f(): pass\n", ("f", 1)).plain
-    assert not PlainnessCheck(b"").judge(b"def f(): pass\n", ("f", 1)).plain
+    assert not SafetyCheck(b"def f(:\n").judge(b"def f(): pass\n", ("f", 1)).plain
+    assert not SafetyCheck(b"").judge(b"def f(): pass\n", ("f", 1)).plain
 
 
 @pytest.mark.parametrize("name", [*BUILT_NAMES, *FORGERIES])
@@ -252,7 +254,7 @@ def test_no_hostile_body_is_plain_unless_it_only_adds(name: str) -> None:
     body = BUILT_NAMES.get(name) or FORGERIES[name].body
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     file = 'def total(numbers):\n    """Sum."""\n'
-    check = PlainnessCheck(f"{file}    {RIGHT}\n".encode())
+    check = SafetyCheck(f"{file}    {RIGHT}\n".encode())
     found = check.judge(f"{file}{lines}".encode(), ("total", 1))
     # What is printed reaches nobody; which files are opened is seen.
     assert not found.plain or name == "printed_passed" or found.opens
@@ -260,6 +262,59 @@ def test_no_hostile_body_is_plain_unless_it_only_adds(name: str) -> None:
 
 def test_other_encodings_and_depths_are_survived() -> None:
     latin = '# -*- coding: latin-1 -*-\ndef f(x):\n    return "é"\n'.encode("latin-1")
-    assert PlainnessCheck(latin).judge(latin.replace(b"return", b"return x +"), ("f", 1)).plain
+    assert SafetyCheck(latin).judge(latin.replace(b"return", b"return x +"), ("f", 1)).plain
     deep = "def f(x):\n    return " + "-" * 20_000 + "x\n"
-    assert not PlainnessCheck(b"def f(x):\n    return x\n").judge(deep.encode(), ("f", 1)).plain
+    assert not SafetyCheck(b"def f(x):\n    return x\n").judge(deep.encode(), ("f", 1)).plain
+
+
+SHOP = {
+    "shop/prices.py": "class Price:\n    def __init__(self):\n        self.amount = 1\n        self._rounded = 2\n",
+    "shop/deep.py": "import operator\n\nclass Deep:\n    def reached(self, path):\n"
+    "        return operator.attrgetter(path)(self)\n\n    def frame(self):\n        return self.gi_frame.f_globals\n",
+    "tests/test_shop.py": "def test_it(request):\n    assert request.of_the_tests\n",
+    "shop/basket.py": "def total(prices):\n    return 0\n",
+    "shop/broken.py": "def total(:\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, content in SHOP.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("return sum(price.amount + price._rounded for price in prices)", ""),
+        ("prices.amount = 3", ""),
+        ("return prices.reached('__class__')", "it uses the attribute reached, which the file does not know"),
+        ("return prices.gi_frame", "it uses the attribute gi_frame"),
+        ("return prices.f_globals", "it uses the attribute f_globals"),
+        ("return prices.of_the_tests", "it uses the attribute of_the_tests, which the file does not know"),
+        ("return prices.__globals__", "it uses the attribute __globals__"),
+    ],
+)
+def test_a_body_may_use_attributes_of_the_projects_own_objects(root: Path, body: str, reason: str) -> None:
+    pristine = (root / "shop" / "basket.py").read_bytes()
+    content = pristine.replace(b"return 0", body.encode())
+    assert SafetyCheck(pristine, lambda: project_names(root)).judge(content, ("total", 1)).reason == reason
+
+
+def test_the_order_of_the_bodies_changes_no_answer(root: Path) -> None:
+    pristine = (root / "shop" / "basket.py").read_bytes()
+    bodies = [b"return prices.amount", b"return len(prices)", b"return prices.nothing", b"return prices._rounded"]
+
+    def answers(order: list[bytes]) -> dict[bytes, bool]:
+        check = SafetyCheck(pristine, lambda: project_names(root))
+        return {body: check.judge(pristine.replace(b"return 0", body), ("total", 1)).plain for body in order}
+
+    assert answers(bodies) == answers(bodies[::-1])
+
+
+def test_the_files_are_read_only_where_the_own_file_does_not_suffice(root: Path) -> None:
+    pristine = (root / "shop" / "basket.py").read_bytes()
+    check = SafetyCheck(pristine, lambda: pytest.fail("read"))
+    assert check.judge(pristine.replace(b"return 0", b"return len(prices)"), ("total", 1)).plain

@@ -7,26 +7,18 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from workbench.sandbox import Job, Limits, Pool, Reason, Route, Verdict
+from workbench.sandbox import Pool, Reason, Route, Verdict
 
-pytestmark = [pytest.mark.sandbox]
+from .conftest import job
 
-TESTS = ("tests/test_sums.py::test_large",)
-LIMITS = Limits(seconds=30, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
-HEAD = '"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n'
+pytestmark = [pytest.mark.sandbox, pytest.mark.asyncio(loop_scope="module")]
+
 RIGHT = "return sum(numbers)"
-
-
-def job(body: str, route: Route = Route.AUTO, seconds: float = 30.0) -> Job:
-    content = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
-    limits = replace(LIMITS, seconds=seconds)
-    return Job("candidate", TESTS, "sums.py", content.encode(), limits, route, ("total", 1))
 
 
 def named(mark: str) -> list[int]:
@@ -41,8 +33,10 @@ def named(mark: str) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("route", [Route.AUTO, Route.WARM, Route.COLD])
-@pytest.mark.parametrize("end", ["while True: pass", "return sum(numbers)"], ids=["timeout", "passed"])
+@pytest.mark.parametrize(
+    ("route", "end"),
+    [(Route.AUTO, "while True: pass"), (Route.AUTO, RIGHT), (Route.WARM, RIGHT), (Route.COLD, "while True: pass")],
+)
 async def test_the_whole_tree_ends_with_the_candidate(
     box: Pool, route: Route, end: str, until: Callable[..., Any]
 ) -> None:
@@ -52,9 +46,9 @@ async def test_the_whole_tree_ends_with_the_candidate(
         "import subprocess, sys\n"
         "code = 'import os, signal, time; os.setsid(); signal.signal(15, 1); os.fork(); os.fork(); time.sleep(1000)'\n"
         f"for n in range(3):\n    subprocess.Popen([sys.executable, '-c', code, {mark!r}], start_new_session=True)\n"
-        "import time\ntime.sleep(0.5)\n" + end
+        + end
     )
-    report = await box.run(job(body, route, seconds=3.0 if "while" in end else 30.0))
+    report = await box.run(job(body, route, seconds=2.0 if "while" in end else 30.0))
     assert report.verdict is (Verdict.TIMEOUT if "while" in end else Verdict.PASSED), report.detail
     until(lambda: not named(mark), 5, "the end of the tree")
     following = await box.run(job(RIGHT))
@@ -85,7 +79,7 @@ async def test_timeout_out_of_memory_crash_and_failure_are_four_verdicts(box: Po
     assert (await box.run(job(RIGHT))).passed
     found = {}
     for body in bodies:
-        report = await box.run(job(body, route, seconds=3.0 if "while True: pass" in body else 30.0))
+        report = await box.run(job(body, route, seconds=2.0 if "while True: pass" in body else 30.0))
         found[body] = (report.verdict, report.reason)
         assert (report.detail == "") == report.passed
     assert found == bodies

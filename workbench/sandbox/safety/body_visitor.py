@@ -6,9 +6,9 @@ import ast
 import string
 
 from workbench.base import python_syntax
-from workbench.sandbox.plain import allowed
-from workbench.sandbox.plain.allowed import Function, chain
-from workbench.sandbox.plain.names import ONLY_WITH, Found, Names
+from workbench.sandbox.safety import allowed
+from workbench.sandbox.safety.allowed import Function, chain
+from workbench.sandbox.safety.name_visitor import ONLY_WITH, NameVisitor, UnsafeConstruct
 
 SHOWS = frozenset({"str", "repr", "print", "format", "id", "hash", "len", "bool"})
 #: Judged with their arguments; the latter are nothing else.
@@ -16,18 +16,18 @@ JUDGED = frozenset({"isinstance", "issubclass", "hasattr"})
 ONLY_CALLED = frozenset({"getattr", "setattr", "delattr", "open", "type", "vars", "super", "locals"})
 
 
-class Reading(Names):
+class BodyVisitor(NameVisitor):
     """One reading of one function, until something is found."""
 
     def visit(self, node: ast.AST) -> None:
         method = getattr(self, f"_visit_{type(node).__name__}", None)
         if method is not None:
             method(node)
-        elif isinstance(node, _HARMLESS_NODES):
+        elif isinstance(node, _ALLOWED_NODES):
             for child in ast.iter_child_nodes(node):
                 self.visit(child)
         else:
-            raise Found(f"it uses the construct {type(node).__name__}")
+            raise UnsafeConstruct(f"it uses the construct {type(node).__name__}")
 
     def _visit_Constant(self, node: ast.Constant) -> None: ...
 
@@ -44,7 +44,7 @@ class Reading(Names):
             special = getattr(self, f"_call_{called.id}") if called.id in ONLY_CALLED | JUDGED else None
             if special is not None and not self.context.binds(called.id):
                 if starred or any(word.arg is None for word in node.keywords):
-                    raise Found(f"it calls {called.id} with arguments that are not written there")
+                    raise UnsafeConstruct(f"it calls {called.id} with arguments that are not written there")
                 special(node)
                 return
             if called.id in SHOWS:
@@ -56,7 +56,7 @@ class Reading(Names):
         base = called.value if isinstance(called, ast.Attribute) else called
         if last in ONLY_WITH and (base is called or self._is_module(base)):
             if len(node.args) != ONLY_WITH[last] or node.keywords or starred:
-                raise Found(f"it calls {last} with further arguments")
+                raise UnsafeConstruct(f"it calls {last} with further arguments")
             self._called = called
         if isinstance(called, ast.Attribute) and self._call_attribute(node, called):
             return
@@ -88,7 +88,7 @@ class Reading(Names):
             # Into another object it would set attributes of any name.
             filled = len(node.args) > 1 or any(word.arg == "namespace" for word in node.keywords)
             if called.attr.startswith("parse_") and filled:
-                raise Found(f"it calls {called.attr} with another object to fill")
+                raise UnsafeConstruct(f"it calls {called.attr} with another object to fill")
             return False
         if isinstance(called.value, ast.Constant):
             for _, name, wanted, _ in _fields(called.value.value):
@@ -142,7 +142,7 @@ class Reading(Names):
 
     def _call_isinstance(self, node: ast.Call) -> None:
         if len(node.args) != 2 or node.keywords:
-            raise Found("it calls isinstance with other arguments than it has")
+            raise UnsafeConstruct("it calls isinstance with other arguments than it has")
         self._shown(node.args[0])
         self._compared(node.args[1])
 
@@ -150,14 +150,14 @@ class Reading(Names):
 
     def _call_type(self, node: ast.Call) -> None:
         if len(node.args) != 1 or node.keywords:
-            raise Found("it makes a class")
+            raise UnsafeConstruct("it makes a class")
         self._shown(node.args[0])
         self._check(node, "value", "it uses a class that it found by type()")
 
     def _call_super(self, node: ast.Call) -> None:
         for part in node.args:
             if not isinstance(part, ast.Name):
-                raise Found("it calls super with a class that it found")
+                raise UnsafeConstruct("it calls super with a class that it found")
             if part.id not in self.context.defined:
                 self._name(part.id)
 
@@ -165,7 +165,7 @@ class Reading(Names):
 
     def _call_vars(self, node: ast.Call) -> None:
         if len(node.args) != 1 or node.keywords:
-            raise Found("it uses vars")
+            raise UnsafeConstruct("it uses vars")
         if not (isinstance(node.args[0], ast.Name) and node.args[0].id == self.self_name):
             self._check(node.func, "namespace", "it uses vars")
         self._all(node.args)
@@ -227,7 +227,7 @@ class Reading(Names):
 
     def _visit_FunctionDef(self, node: Function) -> None:
         if node.name.startswith("__") and node.name.endswith("__"):
-            raise Found(f"it defines {node.name}")
+            raise UnsafeConstruct(f"it defines {node.name}")
         for annotation in (*(one.annotation for one in python_syntax.arguments_of(node.args)), node.returns):
             if annotation is not None:
                 self._annotation(annotation)
@@ -243,12 +243,12 @@ class Reading(Names):
         for part in ast.walk(node):
             text = part.value if isinstance(part, ast.Constant) else ""
             if (isinstance(text, str) and not set(text) <= _OF_ANNOTATIONS) or not isinstance(part, _IN_ANNOTATIONS):
-                raise Found("it has an annotation that is more than a type")
+                raise UnsafeConstruct("it has an annotation that is more than a type")
 
     def _visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             if (0, alias.name, "") not in self.context.imports and allowed.public(alias.name) is None:
-                raise Found(f"it imports {alias.name}")
+                raise UnsafeConstruct(f"it imports {alias.name}")
 
     def _visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = node.module or ""
@@ -257,12 +257,12 @@ class Reading(Names):
                 continue
             known = allowed.public(f"{module}.{alias.name}") is not None or allowed.usable(module, alias.name)
             if node.level or not known or not allowed.of_standard_library(module):
-                raise Found(f"it imports {alias.name} from {'.' * node.level}{module}")
+                raise UnsafeConstruct(f"it imports {alias.name} from {'.' * node.level}{module}")
 
     def _visit_Global(self, node: ast.Global) -> None:
         for name in node.names:
             if not self.context.binds(name) or name in self.context.modules or name.startswith("__"):
-                raise Found(f"it makes {name} a name of the module")
+                raise UnsafeConstruct(f"it makes {name} a name of the module")
 
     def _visit_MatchClass(self, node: ast.MatchClass) -> None:
         self._compared(node.cls)
@@ -279,7 +279,7 @@ def _fields(text: object) -> list[tuple[str, str | None, str | None, str | None]
 
 
 #: Nodes that do nothing but what their parts do.
-_HARMLESS_NODES = (
+_ALLOWED_NODES = (
     ast.Return, ast.Delete, ast.Assign, ast.AugAssign, ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Raise,
     ast.Try, ast.TryStar, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Nonlocal, ast.BoolOp, ast.NamedExpr,
     ast.UnaryOp, ast.IfExp, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await, ast.Yield,

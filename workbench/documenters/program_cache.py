@@ -29,7 +29,7 @@ from workbench.repository.functions import DefinitionKey
 _FORMAT = 1
 #: Name of the copy in its area.
 COPY = "repository"
-KEPT = "docstrings.json"
+DOCSTRINGS_FILE = "docstrings.json"
 """The file in a work folder that has what the program wrote."""
 _BY_DEFINITION = ("texts", "edited")
 _WAIT_SECONDS = 0.5
@@ -40,7 +40,7 @@ Texts = Mapping[tuple[str, DefinitionKey], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenDocs:
     """The docstrings by path and definition, including old ones that are still there."""
 
     texts: Texts
@@ -57,13 +57,13 @@ class Written:
         return Docstring(text, () if text is not None else (otherwise,))
 
 
-def read_edited(pristine: Path, copy: Path, paths: Iterable[str]) -> Written:
+def read_edited(pristine: Path, copy: Path, paths: Iterable[str]) -> WrittenDocs:
     graft = collect_docstrings(pristine, copy, paths)
-    return Written(graft.definitions, graft.refused, graft.edited)
+    return WrittenDocs(graft.definitions, graft.refused, graft.edited)
 
 
 @dataclass(frozen=True, slots=True)
-class Documented(Written):
+class DocumentedRepository(WrittenDocs):
     """A documented repository; ``counts`` has requests, tokens, dollars, seconds and how much is documented."""
 
     counts: Mapping[str, float] = field(default_factory=dict)
@@ -73,20 +73,20 @@ class Documented(Written):
     digest: str = ""
 
 
-def kept_folder() -> Path:
+def cache_folder() -> Path:
     return paths.cache_dir() / "documented"
 
 
-def read_documented(folder: Path) -> Documented | None:
+def read_documented(folder: Path) -> DocumentedRepository | None:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        data: dict[str, Any] = json.loads((folder / KEPT).read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads((folder / DOCSTRINGS_FILE).read_text(encoding="utf-8"))
         data.setdefault("edited", [])
         for field_name in _BY_DEFINITION:
             data[field_name] = {
                 (path, DefinitionKey(kind, name, occurrence)): text
                 for path, kind, name, occurrence, text in data[field_name]
             }
-        return Documented(**data)
+        return DocumentedRepository(**data)
     return None
 
 
@@ -97,7 +97,7 @@ class WorkFolder:
         self._snapshot = snapshot
         self._name = name
         stamp = json.dumps([_FORMAT, snapshot.digest, name, basis])
-        self.folder = kept_folder() / hashlib.sha256(stamp.encode()).hexdigest()[:24]
+        self.folder = cache_folder() / hashlib.sha256(stamp.encode()).hexdigest()[:24]
         self.area = self.folder / "work"
         self.copy = self.area / COPY
         self.log = self.folder / "output.txt"
@@ -119,14 +119,14 @@ class WorkFolder:
         finally:
             os.close(lock)
 
-    def save(self, documented: Documented) -> None:
+    def save(self, documented: DocumentedRepository) -> None:
         data = asdict(documented)
         for name in _BY_DEFINITION:
             data[name] = [[path, *key, text] for (path, key), text in getattr(documented, name).items()]
         data |= {"program": self._name, "source": self._snapshot.source, "digest": self._snapshot.digest}
         part = self.folder / "docstrings.part"
         part.write_text(json.dumps(data), encoding="utf-8")
-        part.replace(self.folder / KEPT)
+        part.replace(self.folder / DOCSTRINGS_FILE)
         remove_tree(self.area)
 
     def fresh_copy(self) -> Path:
@@ -197,31 +197,31 @@ _ID = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedDocs:
     """A work folder; ``documented`` is None if the program was interrupted, or its output is unreadable."""
 
     id: str
     folder: Path
-    documented: Documented | None
+    documented: DocumentedRepository | None
     bytes: int
     changed_at: float
 
 
-def kept() -> list[Kept]:
+def cached_docs() -> list[CachedDocs]:
     found = []
     with contextlib.suppress(OSError):
-        for folder in kept_folder().iterdir():
+        for folder in cache_folder().iterdir():
             if folder.is_dir() and not folder.is_symlink():
                 documented = read_documented(folder)
                 changed = documented.made_at if documented is not None else folder.stat().st_mtime
-                found.append(Kept(folder.name[:_ID], folder, documented, _bytes_in(folder), changed))
+                found.append(CachedDocs(folder.name[:_ID], folder, documented, _bytes_in(folder), changed))
     return sorted(found, key=lambda one: (-one.changed_at, one.id))
 
 
-def forget(names: Sequence[str]) -> list[Kept]:
+def remove_cached(names: Sequence[str]) -> list[CachedDocs]:
     """Remove work folders by name prefix, or "all", and return them. UsageError: no match, several, or one in use."""
-    every = kept()
-    chosen: dict[Path, Kept] = {}
+    every = cached_docs()
+    chosen: dict[Path, CachedDocs] = {}
     for name in names:
         fitting = every if name == "all" else [one for one in every if one.folder.name.startswith(name.lower())]
         if not fitting and name != "all":
@@ -231,14 +231,14 @@ def forget(names: Sequence[str]) -> list[Kept]:
         chosen |= {one.folder: one for one in fitting}
     with contextlib.ExitStack() as locked:
         for one in chosen.values():
-            locked.enter_context(_alone(one))
+            locked.enter_context(_locked(one))
         for one in chosen.values():
             remove_tree(one.folder)
     return list(chosen.values())
 
 
 @contextlib.contextmanager
-def _alone(one: Kept) -> Iterator[None]:
+def _locked(one: CachedDocs) -> Iterator[None]:
     lock = os.open(one.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -263,7 +263,7 @@ def _bytes_in(folder: Path) -> int:
 KINDS = {"function": "functions", "class": "classes", "module": "modules"}
 
 
-def described(documented: Documented) -> str:
+def summary_of(documented: DocumentedRepository) -> str:
     counts = documented.counts
     parts = [
         f"{counts[f'{kind}_documented']:,.0f} of {counts[kind]:,.0f} {plural}"

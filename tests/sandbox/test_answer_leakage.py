@@ -10,18 +10,19 @@ import secrets
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from sandbox.conftest import make_workspace
 
-from workbench.sandbox import Backend, Job, Limits, Pool, Route, Verdict, Workspace, pool
+from workbench.sandbox import Job, Limits, Pool, Route, Verdict, Workspace, pool
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+from .conftest import HEAD, make_workspace
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module")]
 
 TESTS = ("tests/test_sums.py::test_large",)
 LIMITS = Limits(seconds=100, memory_mb=768, processes=48, disk_mb=64, file_mb=16)
-HEAD = '"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n'
 # Where copies lie around in a checkout that somebody has worked in.
 LEFTOVERS = (
     ".git/objects/ab/blob", "build/lib/sums.py", "dist/sums.py", "sums.egg-info/sums.py", "__pycache__/sums.py",
@@ -158,10 +159,24 @@ class Marked:
         return Job("search", TESTS, "sums.py", candidate(self.marks, self.since, part), LIMITS, route, ("total", 1))
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def marked(bubblewrap: Backend, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Marked, Pool]]:
+@pytest_asyncio.fixture(
+    scope="module",
+    loop_scope="module",
+    params=[
+        pytest.param("bubblewrap", marks=pytest.mark.sandbox),
+        pytest.param("process", marks=[pytest.mark.sandbox, pytest.mark.nightly]),
+        pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.nightly, pytest.mark.xdist_group("docker")]),
+    ],
+)
+async def marked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[Marked, Pool]]:
+    backend = request.getfixturevalue(f"{request.param}_backend")
     repository = Marked(make_workspace(tmp_path_factory.mktemp("marked") / "repository"))
-    async with pool(bubblewrap, repository.workspace, workers=1, limits=LIMITS) as opened:
+    if request.param == "docker":
+        mounts = (Path("/usr"), *repository.workspace.mounts)
+        repository.workspace = replace(repository.workspace, mounts=mounts)
+    async with pool(backend, repository.workspace, workers=1, limits=LIMITS) as opened:
         # The whole suite writes bytecode of the original, and a first candidate warms what stays warm.
         assert (await opened.run(Job("suite", limits=LIMITS))).passed
         original = (repository.workspace.root / "sums.py").read_bytes()
@@ -170,8 +185,16 @@ async def marked(bubblewrap: Backend, tmp_path_factory: pytest.TempPathFactory) 
         yield repository, opened
 
 
-@pytest.mark.parametrize("route", [Route.AUTO, Route.WARM, Route.COLD])
-@pytest.mark.parametrize("part", [FILES, OBJECTS, MEMORY], ids=["files-and-proc", "live-objects", "memory"])
+@pytest.mark.parametrize(
+    ("part", "route"),
+    [
+        pytest.param(OBJECTS, Route.AUTO, id="live-objects"),
+        pytest.param(OBJECTS, Route.WARM, marks=pytest.mark.slow, id="live-objects-warm"),
+        pytest.param(FILES, Route.COLD, marks=pytest.mark.slow, id="files-and-proc"),
+        pytest.param(MEMORY, Route.AUTO, marks=pytest.mark.slow, id="memory"),
+        pytest.param(MEMORY, Route.COLD, marks=pytest.mark.nightly, id="memory-cold"),
+    ],
+)
 async def test_no_trace_of_the_original_body(marked: tuple[Marked, Pool], part: str, route: Route) -> None:
     repository, opened = marked
     report = await opened.run(repository.job(part, route))
@@ -181,6 +204,7 @@ async def test_no_trace_of_the_original_body(marked: tuple[Marked, Pool], part: 
     assert report.slower == ("it looks into its own process" if route is Route.AUTO else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("part", "place"), [(FILES, "/tmp/copy"), (OBJECTS, "live"), (MEMORY, "live")])
 async def test_the_search_finds_what_is_there(marked: tuple[Marked, Pool], part: str, place: str) -> None:
     """A search that finds nothing proves nothing unless it would have found something."""

@@ -13,8 +13,8 @@ from workbench.base.extensions import failure, load, make
 from workbench.base.files import expanded
 from workbench.base.plugins import plugin_named
 from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
-from workbench.documenters.kept import KEPT, WorkFolder
 from workbench.documenters.llm import LlmDocs
+from workbench.documenters.program_cache import DOCSTRINGS_FILE, WorkFolder
 from workbench.documenters.types import (
     DOCSTRINGS_ONLY,
     KIND,
@@ -23,7 +23,7 @@ from workbench.documenters.types import (
     Docstring,
     DocSystem,
     DocumentationFailed,
-    Progress,
+    DocumentationProgress,
     parse_docs,
 )
 from workbench.models.types import Asker, ModelError
@@ -138,7 +138,7 @@ def make_doc_system(
             system = LlmDocs(docs.rest, asker, sampling, sampled_as=sampled_as)
         case "extension":
             loaded = load(KIND, docs.rest, DocSystem, folders)
-            system = Checked(cast(DocSystem, make(KIND, loaded, {"asker": asker})))
+            system = GuardedDocSystem(cast(DocSystem, make(KIND, loaded, {"asker": asker})))
         case _:
             system = program_of(docs).named(docs, asker, program_seconds, confined, sampled_as)
     if system.needs_model and asker is None:
@@ -157,13 +157,13 @@ def program_of(docs: DocsName) -> Any:
     return load(KIND, plugin.path, DocSystem).cls
 
 
-def kept_place(docs: DocsName, snapshot: Snapshot) -> Path:
+def docstrings_file(docs: DocsName, snapshot: Snapshot) -> Path:
     """Return the file that has what a program wrote about a repository, once it has."""
     adapter = program_of(docs).adapter(docs.rest, docs.version)
-    return WorkFolder(snapshot, adapter.name, adapter.basis).folder / KEPT
+    return WorkFolder(snapshot, adapter.name, adapter.basis).folder / DOCSTRINGS_FILE
 
 
-class Checked:
+class GuardedDocSystem:
     """A doc system from outside; its exceptions become sentences that name it."""
 
     def __init__(self, system: DocSystem) -> None:
@@ -175,7 +175,7 @@ class Checked:
     def summary(self) -> str:
         return str(getattr(self._system, "summary", ""))
 
-    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+    async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
         try:
             await self._system.prepare(snapshot, report)
         except WorkbenchError:

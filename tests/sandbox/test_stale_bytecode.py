@@ -8,33 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from workbench.sandbox import Job, Limits, Pool, Route, Verdict
+from workbench.sandbox import Job, Pool, Route, Verdict
 from workbench.sandbox.workbench_runner.tree import Tree
 
-LIMITS = Limits(seconds=60, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
-TESTS = ("tests/test_sums.py::test_total[two]", "tests/test_sums.py::test_large")
-HEAD = '"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n'
+from .conftest import LIMITS, job
 
 
 @pytest.mark.sandbox
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("route", [Route.AUTO, Route.WARM, Route.COLD])
 async def test_every_rewrite_of_the_same_size_is_what_runs(box: Pool, route: Route) -> None:
     await box.run(Job("suite", limits=LIMITS))  # writes bytecode of the original
-    wanted = [0, 1, 0, 2, 0, 3, 0]
-    jobs = [
-        Job(
-            str(number),
-            TESTS,
-            "sums.py",
-            f"{HEAD}    return sum(numbers) + {extra}\n".encode(),
-            LIMITS,
-            route,
-            ("total", 1),
-        )
-        for number, extra in enumerate(wanted)
-    ]
-    assert len({len(job.content) for job in jobs}) == 1
-    reports = [await box.run(job) for job in jobs]
+    wanted = [0, 1, 0, 2, 0]
+    reports = [await box.run(job(f"return sum(numbers) + {extra}", route)) for extra in wanted]
     assert [report.verdict for report in reports] == [Verdict.FAILED if extra else Verdict.PASSED for extra in wanted]
     assert {report.route for report in reports} == {Route.HOT if route is Route.AUTO else route}
 

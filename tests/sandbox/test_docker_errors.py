@@ -1,15 +1,17 @@
-"""Errors of libraries and other programs are reduced to one line, without tracebacks or wrapped exceptions."""
+"""What a Docker engine that is not there, or answers oddly, is reported as; the engine itself is not needed."""
 
 from __future__ import annotations
 
 import socket
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from workbench.base.reasons import last_words, reason_of
-from workbench.sandbox.docker import Docker, _problem
+from workbench.sandbox.backend import Layout
+from workbench.sandbox.docker import Docker, DockerChannel, _problem
 
 
 @pytest.fixture(autouse=True)
@@ -17,35 +19,19 @@ def _fresh() -> None:
     _problem.cache_clear()
 
 
-def _problem_at(host: str, monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.mark.parametrize("kind", ["abandoned socket", "plain file", "closed port"])
+def test_an_address_without_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    host = f"unix://{tmp_path}/d.sock"
+    if kind == "abandoned socket":
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(f"{tmp_path}/d.sock")
+    elif kind == "plain file":
+        (tmp_path / "d.sock").write_text("")
+    else:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            host = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     monkeypatch.setenv("DOCKER_HOST", host)
-    said = Docker().problem()
-    assert said is not None
-    assert "Error" not in said
-    assert "Exception" not in said
-    assert "\n" not in said
-    return said
-
-
-def test_a_socket_that_nobody_listens_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "d.sock"
-    with socket.socket(socket.AF_UNIX) as left:
-        left.bind(str(path))
-    said = _problem_at(f"unix://{path}", monkeypatch)
-    assert said == f"The Docker engine at unix://{path} does not answer (connection refused)."
-
-
-def test_a_socket_that_is_a_plain_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "d.sock").write_text("")
-    said = _problem_at(f"unix://{tmp_path}/d.sock", monkeypatch)
-    assert said.endswith("does not answer (connection refused).")
-
-
-def test_a_port_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    said = _problem_at(f"tcp://127.0.0.1:{port}", monkeypatch)
-    assert said == f"The Docker engine at tcp://127.0.0.1:{port} does not answer (connection refused)."
+    assert Docker().problem() == f"The Docker engine at {host} does not answer (connection refused)."
 
 
 @pytest.mark.parametrize(
@@ -134,3 +120,50 @@ def test_a_long_line_keeps_its_cause() -> None:
     assert told.startswith("failed to create task: ")
     assert told.endswith(": permission denied")
     assert len(told) <= 300
+
+
+class Container:
+    """A container as the engine tells of it: killed for memory from the n-th look on, 0 for never."""
+
+    def __init__(self, told_at: int) -> None:
+        self.told_at, self.looks = told_at, 0
+        self.attrs: dict[str, dict[str, bool]] = {}
+
+    def reload(self) -> None:
+        self.looks += 1
+        self.attrs = {"State": {"OOMKilled": 0 < self.told_at <= self.looks}}
+
+    def remove(self, force: bool) -> None:
+        assert force
+
+
+@pytest.mark.parametrize(
+    ("told_at", "patience", "killed"),
+    [(1, 0.0, True), (3, 20.0, True), (3, 0.0, False), (0, 0.2, False)],
+    ids=["at-once", "third-look", "no-patience", "never"],
+)
+async def test_a_kill_for_memory_is_waited_for(told_at: int, patience: float, killed: bool) -> None:
+    container = Container(told_at)
+    ours, engines = socket.socketpair()
+    channel = DockerChannel(SimpleNamespace(close=lambda: None), container, Layout(), ours)
+    try:
+        assert await channel.memory_killed(patience) is killed
+    finally:
+        engines.close()
+        await channel.close()
+    assert container.looks == 1 if patience == 0 else container.looks >= 2
+    assert not killed or container.looks == told_at
+
+
+async def test_an_engine_that_is_gone_tells_of_no_kill() -> None:
+    class Gone(Container):
+        def reload(self) -> None:
+            raise ConnectionError("the engine is gone")
+
+    ours, engines = socket.socketpair()
+    channel = DockerChannel(SimpleNamespace(close=lambda: None), Gone(1), Layout(), ours)
+    try:
+        assert await channel.memory_killed(20.0) is False
+    finally:
+        engines.close()
+        await channel.close()
