@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbench.base.errors import UsageError
 from workbench.comparison.groups import GROUPS, compare_groups, groups_of, join_groups
-from workbench.comparison.panes import Comparison
+from workbench.comparison.panes import PairComparison
 from workbench.comparison.tasks import compare_candidates, read_candidate
 from workbench.pages.comparison import comparison_page
 from workbench.pages.writing import rendered
@@ -36,7 +36,7 @@ def recorded(path: Path, mine: dict[str, str], theirs: dict[str, str], *, snapsh
     return path
 
 
-def compared(path: Path) -> Comparison:
+def compared(path: Path) -> PairComparison:
     with SessionReader(path) as reader:
         left, right = (side for side in groups_of(reader, RUN) if not side.outcome.control)
         return compare_groups([(left, right)])[0]

@@ -32,7 +32,7 @@ from workbench.catalog.repositories import published_name, published_scores
 from workbench.cli import main
 from workbench.pages import write_report
 from workbench.pages.latex import latex
-from workbench.pages.page import Bar, Forest, Heat, HeatCell, Page, grid
+from workbench.pages.page import Bar, Forest, Heat, HeatCell, ReportPage, grid
 from workbench.pages.study_report import write_study_report
 from workbench.pages.study_rows import columns_of
 from workbench.pages.svg import forest, heat
@@ -239,7 +239,7 @@ def test_no_character_is_a_command_of_latex() -> None:
 def test_a_table_wider_than_a_page_is_divided_and_keeps_its_first_column() -> None:
     heads = ("repository", *(f"system {number}" for number in range(12)))
     rows = tuple((name, *(f"0.{number:02d} [0.00, 1.00]" for number in range(12))) for name in ("a", "b", "mean"))
-    text = "".join(rendered(Page("p", (grid("Wide.", heads, rows, closing=1),)), "latex"))
+    text = "".join(rendered(ReportPage("p", (grid("Wide.", heads, rows, closing=1),)), "latex"))
     assert latex_problems(text) == []
     parts = re.findall(r"\\caption\{(.*?)\}", text)
     assert parts == [f"Wide. Part {number} of {len(parts)}." for number in range(1, len(parts) + 1)]

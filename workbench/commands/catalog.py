@@ -36,7 +36,7 @@ from workbench.commands.output import print_json, print_page, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.task_building import Prepared, dropped_by_stage, prepare
 from workbench.orders.regenerate import RegenerateOrder
-from workbench.pages.page import FactList, Marked, Note, Page, PageTable, Part, Section
+from workbench.pages.page import FactList, MarkedText, Note, PageTable, Part, ReportPage, Section
 from workbench.pages.writing import rendered
 from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.tasks import is_skipped
@@ -67,7 +67,7 @@ def _list(arguments: argparse.Namespace) -> int:
             print_json(line)
     elif entries:
         sections = (Section(one.repository, (FactList(_facts(one, record_of(one))), _scores(one))) for one in entries)
-        Terminal().print_page(Page("", sections=tuple(sections)))
+        Terminal().print_page(ReportPage("", sections=tuple(sections)))
     else:
         Terminal().parts(counts())
     return 0
@@ -84,7 +84,7 @@ DROPPABLE = (
     "published candidates", "here unusable", "here tests", "here in tests", "here in time", "here functions", "here traced",
     "published all tasks",
 )  # fmt: skip
-WRITTEN = Marked(
+WRITTEN = MarkedText(
     "Written by `workbench catalog --markdown`; `workbench catalog check NAME --record` builds a repository and counts again. Every "
     "entry resolves as a source: `workbench regenerate keleshev/schema`, or `schema` for short."
 )
@@ -113,7 +113,8 @@ def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[P
     found = [(entry, record(entry)) for entry in load_repositories()]
     built = [(entry, here) for entry, here in found if here is not None]
     rows = [
-        _row(Marked(f"[{entry.repository}]({entry.url})"), entry.status, entry.published, here) for entry, here in found
+        _row(MarkedText(f"[{entry.repository}]({entry.url})"), entry.status, entry.published, here)
+        for entry, here in found
     ]
     published, ours = (
         SimpleNamespace(**_summed([one.published for one, _ in each], *_PUBLISHED)) for each in (found, built)
@@ -125,13 +126,13 @@ def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[P
     ]
     table = PageTable(HEADINGS, tuple(rows), frozenset(range(2, len(HEADINGS))), closing=2, droppable=DROPPABLE)
     total = f"Table 2's tasks sum to {published.tasks:,}; the paper's text says {TASKS_IN_THE_TEXT:,}."
-    return table, Note(Marked(f"{NOTE} {total}"))
+    return table, Note(MarkedText(f"{NOTE} {total}"))
 
 
-def page(record: Callable[[Repository], Record | None] = bundled_record) -> Page:
+def page(record: Callable[[Repository], Record | None] = bundled_record) -> ReportPage:
     """Return the page of the documentation, from packaged records only."""
     sections = (Section(entry.repository, (FactList(_facts(entry, record(entry))),)) for entry in load_repositories())
-    return Page("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
+    return ReportPage("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
 
 
 def _scores(entry: Repository) -> PageTable:
@@ -151,10 +152,13 @@ def _scores(entry: Repository) -> PageTable:
 def _facts(entry: Repository, record: Record | None) -> tuple[tuple[str, str], ...]:
     counted = entry.published
     facts = [
-        ("page", Marked(f"[{entry.url}]({entry.url})")),
+        ("page", MarkedText(f"[{entry.url}]({entry.url})")),
         ("licence", entry.license or "not known"),
-        ("distribution", Marked(f"`{entry.distribution}`, sha256 `{entry.sha256}`") if entry.distribution else "none"),
-        ("git", Marked(f"`{entry.git}`" + ("" if entry.revision else " (the paper states no tag or commit)"))),
+        (
+            "distribution",
+            MarkedText(f"`{entry.distribution}`, sha256 `{entry.sha256}`") if entry.distribution else "none",
+        ),
+        ("git", MarkedText(f"`{entry.git}`" + ("" if entry.revision else " (the paper states no tag or commit)"))),
         ("install", _codes(entry.install) or "what the project declares"),
         ("test", _codes(entry.test) or "what the project declares"),
         ("status", entry.status),
@@ -168,13 +172,13 @@ def _facts(entry: Repository, record: Record | None) -> tuple[tuple[str, str], .
     if record is not None:
         facts += _recorded(record)
     facts += [
-        ("not usable", Marked(f"{_number(one, record)}{_codes(one.tests)}: {one.why}")) for one in entry.quarantined
+        ("not usable", MarkedText(f"{_number(one, record)}{_codes(one.tests)}: {one.why}")) for one in entry.quarantined
     ]
     return tuple(facts)
 
 
-def _codes(texts: Sequence[str]) -> Marked:
-    return Marked(", ".join(f"`{one}`" for one in texts))
+def _codes(texts: Sequence[str]) -> MarkedText:
+    return MarkedText(", ".join(f"`{one}`" for one in texts))
 
 
 def _number(quarantined: Quarantined, record: Record | None) -> str:

@@ -18,7 +18,17 @@ from workbench.orders.estimate import dollars
 from workbench.orders.rerun import find_items
 from workbench.pages import records, regeneration_page, session_page, wording
 from workbench.pages.excerpts import Excerpts
-from workbench.pages.page import BulletList, FactList, Note, Page, PageTable, Part, Preformatted, Subheading, table_of
+from workbench.pages.page import (
+    BulletList,
+    FactList,
+    Note,
+    PageTable,
+    Part,
+    Preformatted,
+    ReportPage,
+    Subheading,
+    table_of,
+)
 from workbench.pages.writing import encoded
 from workbench.results.contents import Contents, Trial, read_contents
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
@@ -33,30 +43,30 @@ from workbench.studies.following import read_study
 _FAILURES = 10  # failure groups; reports have more
 
 
-def show(reader: SessionReader, contents: Contents, called: str) -> Page:
+def show(reader: SessionReader, contents: Contents, called: str) -> ReportPage:
     """Return a session, or the item of ``contents``, as a page; ``called`` is the user's name of the session."""
     item, texts = contents.item, Excerpts(reader, whole=True)
     if item is None:
-        return Page(contents.name, tuple(_session(reader, contents, called)))
+        return ReportPage(contents.name, tuple(_session(reader, contents, called)))
     if item.step is not None:
         step = next(one for one in reader.steps(item.id) if one.number == item.step)
         title = f"Step {step.number}  {step.action}  {step.target}"
-        return Page(title, tuple(_step(reader, contents, step, texts)))
+        return ReportPage(title, tuple(_step(reader, contents, step, texts)))
     if item.kind == "trial":
         trial = contents.trials[0]
-        return Page(session_page.trial_title(trial), tuple(_trial(reader, contents, trial, texts, called)))
+        return ReportPage(session_page.trial_title(trial), tuple(_trial(reader, contents, trial, texts, called)))
     if item.kind == "task":
         outcome = next(outcome for _, outcome in contents.regenerations if outcome.tasks)
         task = outcome.tasks[0]
         candidates = [one for line in outcome.of_task(task.id) for one in line.candidates]
         parts = (*regeneration_page.task_parts(contents, task, texts), *_candidates(reader, contents, candidates))
-        return Page(f"{task.qualified_name}  {task.path}", parts)
+        return ReportPage(f"{task.qualified_name}  {task.path}", parts)
     candidate = reader.candidate(item.id)
     assert candidate is not None, item.id
     row = reader.task(candidate.task_id)
     where = f"{row.qualified_name}  {row.path}" if row else candidate.task_id
     title = f"{where}  {candidate.evaluator}, sample {candidate.sample}"
-    return Page(title, tuple(_candidate(reader, contents, candidate, texts)))
+    return ReportPage(title, tuple(_candidate(reader, contents, candidate, texts)))
 
 
 def _session(reader: SessionReader, contents: Contents, called: str) -> Iterator[Part]:

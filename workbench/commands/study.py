@@ -23,7 +23,7 @@ from workbench.orders.study import (
     pending_runs,
     titles_of,
 )
-from workbench.pages.page import Note, Page
+from workbench.pages.page import Note, ReportPage
 from workbench.pages.paper import paper_json, paper_page
 from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
@@ -114,7 +114,7 @@ def _print(session: Path, name: str, form: str) -> int:
     return 0 if outcome.finished and not outcome.problems else 1
 
 
-def _print_page(page: Page, form: str, *closing: Note) -> None:
+def _print_page(page: ReportPage, form: str, *closing: Note) -> None:
     if form == "md":
         print_page("".join(rendered(page, "md")))
     else:

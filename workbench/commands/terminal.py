@@ -49,7 +49,7 @@ class Terminal(Console):
         """Override rich's markup in strings and cells: they are literal."""
         return super().render_str(self.readable(text), **{**how, "markup": False, "emoji": False, "highlight": False})
 
-    def print_page(self, whole: page.Page) -> None:
+    def print_page(self, whole: page.ReportPage) -> None:
         if whole.title:
             self._line(whole.title, "bold")
         self.parts(whole.lead)

@@ -79,7 +79,7 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
     ]
 
 
-def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.Comparison:
+def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.PairComparison:
     groups = [Group(*columns) for _, (_, columns) in (left, right)]
 
     @cache  # both of one run are read at once
@@ -90,7 +90,7 @@ def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.
     return compare_groups([both])[0]
 
 
-def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
+def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.PairComparison:  # fmt: skip
     """Compare the groups of two runs that belong together, the pair of a number."""
     for name, run in zip("AB", panes.both(left, right, lambda reader, key: reader.run(key), "Run"), strict=True):
         if run.kind != "regenerate":
@@ -123,7 +123,7 @@ def join_groups(left: Iterable[GroupSide], right: Iterable[GroupSide]) -> tuple[
     return pairs, [f"only {name}: {side.name}" for name, alone in (("A", mine), ("B", other)) for side in alone]
 
 
-def compare_groups(sides: Sequence[Sides]) -> list[panes.Comparison]:
+def compare_groups(sides: Sequence[Sides]) -> list[panes.PairComparison]:
     """Compare groups task by task; p-values are adjusted for all differences of all pairs."""
     joined = [_join(left, right) for left, right in sides]
 
@@ -173,7 +173,7 @@ def _of_other_snapshots(mine: Mapping[str, Function], other: Mapping[str, Functi
 def _compared(
     left: GroupSide, right: GroupSide, pairs: Sequence[tasks.PassPair], figures: Mapping[int, Paired], other_snapshot: bool,
     adjusted: Callable[[], Mapping[Paired, float]],
-) -> panes.Comparison:  # fmt: skip
+) -> panes.PairComparison:  # fmt: skip
     ks = tuple(figures)
     mine, other = ({one.k: one for one in side.outcome.figures.pass_at} for side in (left, right))
     common, only_left, only_right = panes.in_each(pairs)
@@ -223,7 +223,7 @@ def _compared(
                 found.append(f"pass@{k} {one.words(adjusted().get(one), len(adjusted()))}")
         return found
 
-    return panes.Comparison(
+    return panes.PairComparison(
         names=panes.names_apart(left.parts, right.parts, 1, 4),
         shared=f"differ in: {names}" if names else "made alike",
         columns=(
@@ -238,7 +238,7 @@ def _compared(
         detail=detail,
         choose=choose,
         panes={
-            "Tasks": panes.Table(
+            "Tasks": panes.PaneTable(
                 summary=panes.in_each_words(pairs),
                 rows=pairs,
                 columns=(
@@ -265,7 +265,7 @@ def _compared(
 
 def pass_at(
     k: int, one: Paired, left: PassEstimate | None, right: PassEstimate | None, at: int
-) -> list[panes.Column[int]]:
+) -> list[panes.PaneColumn[int]]:
     """Return the columns of a k: pass@k of all tasks of each, with intervals where there is room, and of the tasks of both."""
 
     def bounds(estimate: PassEstimate | None) -> str:
@@ -282,5 +282,5 @@ def pass_at(
 
 
 _TITLES = ("Tasks", "Failing tests", "Docstrings")
-GROUPS = panes.Kind("groups", "two evaluators", _TITLES, read_groups)
-RUNS = panes.Kind("groups", "two runs", _TITLES, read_runs)
+GROUPS = panes.ComparisonKind("groups", "two evaluators", _TITLES, read_groups)
+RUNS = panes.ComparisonKind("groups", "two runs", _TITLES, read_runs)

@@ -52,7 +52,7 @@ def wins(count: Tally) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair(Generic[Side]):
+class PairedRow(Generic[Side]):
     """A row: what both sides have of one thing, None for nothing.
 
     ``gaps`` are its differences, None where one is not known; ``same`` says whether both are alike where no gap does. A ``heading``
@@ -105,22 +105,22 @@ def joined(left: Mapping[Any, Side], right: Mapping[Any, Side]) -> list[tuple[An
     return [(key, left.get(key), right.get(key)) for key in {**left, **right}]
 
 
-def in_each(pairs: Sequence[Pair[Any]]) -> tuple[int, int, int]:
+def in_each(pairs: Sequence[PairedRow[Any]]) -> tuple[int, int, int]:
     only_a, only_b = (sum(getattr(one, side) is None for one in pairs) for side in ("right", "left"))
     return len(pairs) - only_a - only_b, only_a, only_b
 
 
-def in_each_words(pairs: Sequence[Pair[Any]]) -> str:
+def in_each_words(pairs: Sequence[PairedRow[Any]]) -> str:
     both, only_a, only_b = in_each(pairs)
     return f"{both:,} in both · only A {only_a:,} · only B {only_b:,}"
 
 
-def differing_words(pairs: Sequence[Pair[Any]]) -> str:
+def differing_words(pairs: Sequence[PairedRow[Any]]) -> str:
     return f"{sum(one.sign != SAME for one in pairs):,} of {len(pairs):,} differ"
 
 
 @dataclass(frozen=True, slots=True)
-class Column(Generic[Row]):
+class PaneColumn(Generic[Row]):
     """A column as :class:`workbench.app.toolkit.columns.Column` is one; of a text its end, middle or start is ``cut``; ``page`` is whether a page has it."""
 
     title: str
@@ -133,25 +133,25 @@ class Column(Generic[Row]):
     page: bool = True
 
 
-def texts(title: str, cell: Callable[[Row], Cell], width: int = 8, widest: int = 300, **more: Any) -> Column[Row]:
-    return Column(title, cell, width, widest, text=True, **{"cut": "middle", **more})
+def texts(title: str, cell: Callable[[Row], Cell], width: int = 8, widest: int = 300, **more: Any) -> PaneColumn[Row]:
+    return PaneColumn(title, cell, width, widest, text=True, **{"cut": "middle", **more})
 
 
 def sided(
     title: str, cell: Callable[[Any], Cell], width: int = 8, widest: int = 0, **more: Any
-) -> Iterator[Column[Any]]:
+) -> Iterator[PaneColumn[Any]]:
     """Yield the columns of what A and what B has; ``{}`` in the title is which."""
-    yield Column(title.format("A"), lambda row: cell(row.left), width, widest, **more)
-    yield Column(title.format("B"), lambda row: cell(row.right), width, widest, **more)
+    yield PaneColumn(title.format("A"), lambda row: cell(row.left), width, widest, **more)
+    yield PaneColumn(title.format("B"), lambda row: cell(row.right), width, widest, **more)
 
 
-def gap_column(title: str, at: int, width: int, digits: int, priority: int = 0) -> Column[Any]:
-    return Column(title, lambda row: change_cell(row.gaps[at], digits), width, priority=priority)
+def gap_column(title: str, at: int, width: int, digits: int, priority: int = 0) -> PaneColumn[Any]:
+    return PaneColumn(title, lambda row: change_cell(row.gaps[at], digits), width, priority=priority)
 
 
-def head_column(title: str, of: Sequence[Cell], width: int, priority: int = 0, style: str = "", **more: Any) -> Column[int]:  # fmt: skip
+def head_column(title: str, of: Sequence[Cell], width: int, priority: int = 0, style: str = "", **more: Any) -> PaneColumn[int]:  # fmt: skip
     cells = [(one, style if at < 2 else "strong") if isinstance(one, str) else one for at, one in enumerate(of)]
-    return Column(title, cells.__getitem__, width, priority=priority, **more)
+    return PaneColumn(title, cells.__getitem__, width, priority=priority, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Amount:
         return difference(self.left, self.right) if self.comparable else None
 
     @property
-    def column(self) -> Column[int]:
+    def column(self) -> PaneColumn[int]:
         of = figure(self.left, self.digits), figure(self.right, self.digits), change(self.difference, self.digits)
         return head_column(self.title, of, self.width, self.priority)
 
@@ -195,7 +195,7 @@ def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table(Generic[Row]):
+class PaneTable(Generic[Row]):
     """A row for each difference, and for what is the same; a page has ``all``, the ``differences``, or "" for none but the summary.
 
     ``says`` returns what a side says of its part of a row, ``number`` the step of a trial to which a row leads: there adjoining
@@ -203,15 +203,15 @@ class Table(Generic[Row]):
     """
 
     summary: str = ""
-    rows: Sequence[Pair[Any]]
-    columns: Sequence[Column[Row]]
+    rows: Sequence[PairedRow[Any]]
+    columns: Sequence[PaneColumn[Row]]
     nothing: str
     says: Callable[[Any], str] | None = None
     number: Callable[[Row], int] | None = None
     page: str = "differences"
 
 
-Pane = Table[Any] | Texts
+Pane = PaneTable[Any] | Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ Named = tuple["SessionReader", Any]  # a side as it was asked for: its session, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class PairComparison:
     """Two things and how they differ; every difference is right minus left.
 
     The rows of ``columns``, figures over the panes, are A, B and B − A; ``shared`` stands beside A and B, ``alike`` beside B − A.
@@ -242,7 +242,7 @@ class Comparison:
     """
 
     names: Names
-    columns: Sequence[Column[int]]
+    columns: Sequence[PaneColumn[int]]
     panes: Mapping[str, Pane]
     leads: Leads
     to_json: Callable[[], dict[str, Any]]
@@ -258,7 +258,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ComparisonKind:
     """A kind of comparison: what it is called in JSON, what is compared (``two tasks``), and the titles of its panes.
 
     ``read`` reads two and compares them, by a rubric and judge or the pair of that number; raises UsageError where it cannot.
@@ -267,7 +267,7 @@ class Kind:
     name: str
     what: str
     titles: Sequence[str]
-    read: Callable[..., Comparison]
+    read: Callable[..., PairComparison]
 
 
 def both(left: Named, right: Named, read: Callable[..., Side | None], noun: str) -> tuple[Side, Side]:

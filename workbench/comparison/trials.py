@@ -31,8 +31,8 @@ Scale = tuple[str, str]
 Part = tuple[
     int, str, int
 ]  # tier, name and occurrence of a criterion; the name is "" of a tier, the tier 0 of the total
-StepPair = panes.Pair[StepRow]
-CriterionPair = panes.Pair[Criterion]
+StepPair = panes.PairedRow[StepRow]
+CriterionPair = panes.PairedRow[Criterion]
 _LOOKS = {None: ("· unseen", "dim"), LISTED: ("○ listed", "seen-listed"), PARTLY: ("◐ partly", "seen-read"), READ: ("● read", "seen-read")}  # fmt: skip
 """How closely an agent looked at a file, the closest last."""
 _STATE_STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}  # fmt: skip
@@ -129,7 +129,7 @@ def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> 
     return TrialSide(reader, trial, (rubric, judge)) if trial is not None else None
 
 
-def read_trials(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
+def read_trials(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.PairComparison:  # fmt: skip
     mine, other = ([(row.rubric, row.judge) for row in reader.scores(trial)] for reader, trial in (left, right))
     scales = common_scales(mine, other, rubric, judge)
     keys = [(reader, (trial, *scale)) for (reader, trial), scale in zip((left, right), scales, strict=True)]
@@ -159,7 +159,7 @@ def join_criteria(left: Scorecard | None, right: Scorecard | None) -> list[Crite
 
     def pair(a: Criterion | None, b: Criterion | None, name: str, *, heading: bool = False) -> CriterionPair:
         points = [None if one is None else one.points for one in (a, b)]
-        return panes.Pair(a, b, name, (difference(*points),), points == [None, None], heading)
+        return panes.PairedRow(a, b, name, (difference(*points),), points == [None, None], heading)
 
     tiers: dict[int, list[CriterionPair]] = {}
     for (tier, name, _), a, b in panes.joined(criteria_of(left), criteria_of(right)):
@@ -179,7 +179,7 @@ def _sum(tier: int, name: str, criteria: Sequence[Criterion | None]) -> Criterio
     return Criterion(tier, "", name, whole, 0.0, "")
 
 
-def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.Table[CriterionPair]:
+def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.PaneTable[CriterionPair]:
     signs = Counter(row.sign for row in rows if not row.heading)
     wins, losses, same = (signs.pop(one, 0) for one in (panes.MORE, panes.LESS, panes.SAME))
     summary = [f"B wins {wins}, loses {losses}"] if wins or losses else []
@@ -202,14 +202,14 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.Table[Cr
         of_b = row.left is not None and row.left.points is not None if row.gap is None else row.gap < 0
         return f"B: {reason(row.right)}" if of_b else f"A: {reason(row.left)}", "dim"
 
-    return panes.Table(
+    return panes.PaneTable(
         summary=" · ".join(summary) or ("all the same" if same else ""),
         rows=rows,
         columns=(
-            panes.Column("criterion", lambda row: (one_line(row.name, 60), "strong" if row.heading else ""), 14, 28, text=True),
-            panes.Column("A", lambda row: points(row, row.left), 6),
-            panes.Column("B", lambda row: points(row, row.right), 6),
-            panes.Column("B − A", lambda row: panes.change_cell(row.gap, 1, "", ""), 6),
+            panes.PaneColumn("criterion", lambda row: (one_line(row.name, 60), "strong" if row.heading else ""), 14, 28, text=True),
+            panes.PaneColumn("A", lambda row: points(row, row.left), 6),
+            panes.PaneColumn("B", lambda row: points(row, row.right), 6),
+            panes.PaneColumn("B − A", lambda row: panes.change_cell(row.gap, 1, "", ""), 6),
             panes.texts("why", why, 12, 2_000, priority=1, cut="end"),
         ),
         nothing=nothing,
@@ -224,7 +224,9 @@ def align_steps(left: Sequence[StepRow], right: Sequence[StepRow]) -> list[StepP
     # The target of a ``respond`` step is the size of the README, which two agents hardly ever share.
     mine, other = ([(one.kind, one.action, one.kind != "respond" and one.target) for one in of] for of in (left, right))
     places = align(longest_common(mine, other), len(left), len(right))
-    return [panes.Pair(None if i is None else left[i], None if j is None else right[j], same=True) for i, j in places]
+    return [
+        panes.PairedRow(None if i is None else left[i], None if j is None else right[j], same=True) for i, j in places
+    ]
 
 
 def _target(pair: StepPair) -> str:
@@ -235,17 +237,17 @@ def _target(pair: StepPair) -> str:
     return one_line(pair.either.target, 400)
 
 
-def join_files(left: Iterable[AccessedFileRow], right: Iterable[AccessedFileRow]) -> list[panes.Pair[str]]:
+def join_files(left: Iterable[AccessedFileRow], right: Iterable[AccessedFileRow]) -> list[panes.PairedRow[str]]:
     """Return all paths that either agent saw, by name, with the closest look of each: who looked closer has more."""
     closeness = {how: at for at, how in enumerate(_LOOKS)}
     looks = [{row.path: row.access for row in sorted(seen, key=lambda row: closeness.get(row.access, 0))} for seen in (left, right)]  # fmt: skip
     return [
-        panes.Pair(a, b, path, (closeness.get(b, 0) - closeness.get(a, 0),))
+        panes.PairedRow(a, b, path, (closeness.get(b, 0) - closeness.get(a, 0),))
         for path, a, b in sorted(panes.joined(*looks), key=lambda one: one[0])
     ]
 
 
-def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
+def compare(left: TrialSide, right: TrialSide) -> panes.PairComparison:
     a, b = left.trial, right.trial
     steps, points = align_steps(left.steps, right.steps), join_criteria(left.card, right.card)
     files = join_files(left.seen, right.seen)
@@ -273,7 +275,7 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
     apart = f"A {len(left.steps):,} · B {len(right.steps):,} · {common:,} in common"
     reasons = [one_line(side.no_card, 400) for side in (left, right)]
     nothing = f"A and B: {reasons[0]}" if reasons[0] == reasons[1] else f"A: {reasons[0]}\nB: {reasons[1]}"
-    return panes.Comparison(
+    return panes.PairComparison(
         names=panes.names_apart(left.parts, right.parts, 0, 6),
         shared=" · ".join(shared),
         columns=(
@@ -285,20 +287,20 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
         leads=(panes.Lead("trial", a.id), panes.Lead("trial", b.id, of_b=True)),
         scale=left.scale,
         panes={
-            "Steps": panes.Table(
+            "Steps": panes.PaneTable(
                 summary=f"{common:,}, the same" if common == len(steps) else apart,
                 rows=steps,
                 columns=(
                     *panes.sided("{}", lambda step: (f"{step.number:,}" if step else NOTHING, "dim"), size),
-                    panes.Column("action", lambda pair: one_line(pair.either.action, 15), 15, text=True),
-                    panes.Column("target", _target, widest=400, text=True),
+                    panes.PaneColumn("action", lambda pair: one_line(pair.either.action, 15), 15, text=True),
+                    panes.PaneColumn("target", _target, widest=400, text=True),
                 ),
                 nothing="Neither trial has a step.",
                 number=lambda pair: pair.either.number,
                 page="",
             ),
             "Points": criteria_pane(points, nothing),
-            "Files": panes.Table(
+            "Files": panes.PaneTable(
                 summary=f"A {sum(bool(one.left) for one in files):,} · B {sum(bool(one.right) for one in files):,}",
                 rows=files,
                 columns=(
@@ -333,4 +335,4 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
     )
 
 
-TRIALS = panes.Kind("trials", "two trials", ("Steps", "Points", "Files", "README"), read_trials)
+TRIALS = panes.ComparisonKind("trials", "two trials", ("Steps", "Points", "Files", "README"), read_trials)

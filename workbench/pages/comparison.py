@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from workbench.base.text import one_line
 from workbench.comparison import panes
 from workbench.comparison.texts import Texts
-from workbench.pages.page import Note, Page, PageTable, Part, Preformatted, Section
+from workbench.pages.page import Note, PageTable, Part, Preformatted, ReportPage, Section
 
 
-def comparison_page(found: Sequence[panes.Comparison], notes: Sequence[str] = ()) -> Page:
+def comparison_page(found: Sequence[panes.PairComparison], notes: Sequence[str] = ()) -> ReportPage:
     """Return the page of one comparison, or of several pairs of groups; equal rows are only counted."""
     lead, *others = (tuple(_head(one)) for one in found)
     sections: list[Section] = []
     for at, one in enumerate(found):
         sections += [Section(" | ".join(one.names[0]), others[at - 1])] if at else []
         sections += [Section(name, tuple(_pane(pane))) for name, pane in one.panes.items() if _is_long(pane)]
-    return Page("Side by side", (*lead, *map(_said, notes)), tuple(sections))
+    return ReportPage("Side by side", (*lead, *map(_said, notes)), tuple(sections))
 
 
 def _is_long(pane: panes.Pane) -> bool:
@@ -25,7 +25,7 @@ def _is_long(pane: panes.Pane) -> bool:
     return pane.page and not pane.same if isinstance(pane, Texts) else bool(pane.page and pane.rows)
 
 
-def _head(found: panes.Comparison) -> Iterator[Part]:
+def _head(found: panes.PairComparison) -> Iterator[Part]:
     for side, name in zip("AB", found.names[1], strict=True):
         yield _said(f"{side}  {name}")
     sentences = (found.status and f"by {found.status}", found.alike, found.note, *found.notes())

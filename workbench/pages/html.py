@@ -22,7 +22,7 @@ from workbench.base import glyphs, text
 from workbench.base.python_syntax import retried
 from workbench.comparison.texts import line_diff, line_diff_words
 from workbench.pages import svg, wording
-from workbench.pages.page import Figure, Marked, Page, Section, TextChanges
+from workbench.pages.page import Figure, MarkedText, ReportPage, Section, TextChanges
 from workbench.session.json_forms import TIER_NAMES
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _STATES = {
 }
 
 
-def render(page: Page) -> Iterator[str]:
+def render(page: ReportPage) -> Iterator[str]:
     made = _templates()
     script, policy = "", _POLICY
     if page.noun:
@@ -92,7 +92,7 @@ def _templates() -> Any:
 
 def _clean(value: object) -> object:
     """Return a template's value without control characters and bidirectional overrides."""
-    if isinstance(value, Marked):
+    if isinstance(value, MarkedText):
         return Markup().join(_piece(*one) for one in value.pieces)
     return value if isinstance(value, Markup) else "" if value is None else text.clean(str(value))
 

@@ -25,11 +25,11 @@ from workbench.pages.page import (
     Folded,
     Forest,
     Heat,
-    Marked,
+    MarkedText,
     Note,
-    Page,
     PageTable,
     Part,
+    ReportPage,
     Subheading,
 )
 from workbench.pages.svg import scale_of
@@ -47,13 +47,13 @@ _FLOATS = 12
 """Tables and figures of a section before a page break: LaTeX defers at most 52 floats."""
 
 
-def render(page: Page) -> Iterator[str]:
+def render(page: ReportPage) -> Iterator[str]:
     yield _HEAD
     for number, block in enumerate(filter(None, _blocks(page))):
         yield f"\n{block}" if number else block
 
 
-def _blocks(page: Page) -> Iterator[str]:
+def _blocks(page: ReportPage) -> Iterator[str]:
     labels: dict[str, int] = {}
     yield rf"\section*{{{latex(page.title)}}}" + "\n"
     for part in page.lead:
@@ -172,7 +172,7 @@ _ENDED = re.compile(r"-(?=-)|.", re.DOTALL)
 
 def latex(text: object, width: int = 600) -> str:
     """Return a text as one line of LaTeX, cut to ``width`` characters."""
-    if isinstance(text, Marked):
+    if isinstance(text, MarkedText):
         return text.joined(latex, lambda code: rf"\texttt{{{latex(code)}}}", "{0}")
     return _ENDED.sub(lambda found: _one(found[0], found.string[found.end() :][:1]), one_line(str(text), width))
 

@@ -22,7 +22,7 @@ _SHORT = 300
 
 def inline(text: object) -> str:
     """Return a text as one line that Markdown shows letter by letter: no markup, no HTML, no end of a table cell."""
-    if isinstance(text, page.Marked):
+    if isinstance(text, page.MarkedText):
         return text.joined(inline, "`{}`".format, "[{}]({})")
     flat = " ".join(clean(str(text)).split())
     escaped = _PUNCTUATION.sub(r"\\\1", flat.replace("&", "&amp;").replace("<", "&lt;"))
@@ -38,7 +38,7 @@ def fence(text: str, language: str = "") -> str:
     return f"{ticks}{language}\n{body}{ticks}\n"
 
 
-def render(whole: page.Page) -> Iterator[str]:
+def render(whole: page.ReportPage) -> Iterator[str]:
     yield f"# {inline(whole.title)}\n"
     blocks = map(_part, whole.lead)
     for block in chain(blocks, chain.from_iterable(map(_section, chain(whole.sections, whole.items)))):

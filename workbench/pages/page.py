@@ -20,7 +20,7 @@ T = TypeVar("T")
 _MARK = re.compile(r"`([^`]+)`|\[([^]]+)\]\(([^)\s]+)\)")
 
 
-class Marked(str):
+class MarkedText(str):
     """A text of the program's own in which `` `code` `` and ``[text](URL)`` keep their meaning; never for a text from outside.
 
     As a string it has no link targets; ``pieces`` are its texts, each with its kind: "", "code" or the URL of a link.
@@ -28,7 +28,7 @@ class Marked(str):
 
     pieces: tuple[tuple[str, str], ...]
 
-    def __new__(cls, source: str) -> Marked:
+    def __new__(cls, source: str) -> MarkedText:
         pieces, end = [], 0
         for found in _MARK.finditer(source):
             pieces += [(source[end : found.start()], ""), (found[1], "code") if found[1] else (found[2], found[3])]
@@ -311,7 +311,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReportPage:
     """A title, the parts before the first heading, and sections; ``over`` and ``foot`` name the program and its source.
 
     ``items`` are sections that are built one by one, so that the long texts of one are gone when the next is built; ``index``

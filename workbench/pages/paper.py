@@ -15,11 +15,11 @@ from workbench.pages.page import (
     Forest,
     Heat,
     HeatCell,
-    Marked,
+    MarkedText,
     Note,
-    Page,
     PageTable,
     Part,
+    ReportPage,
     Section,
     grid,
     grid_of,
@@ -42,7 +42,7 @@ CANNOT = (
 """What cannot be computed from the tables, and why."""
 
 
-def paper_page(paper: Paper) -> Page:
+def paper_page(paper: Paper) -> ReportPage:
     count = paper.repositories
     lead = Note(
         f"{count} repositories; two doc systems with two models each, and the original docstrings (default); two evaluators; k = 1 and 3. "
@@ -54,11 +54,11 @@ def paper_page(paper: Paper) -> Page:
         Section("RepoAgent − OSA, paired over repositories", tuple(_paired(paper))),
         Section("Popular and other repositories", (_strata(paper),)),
         Section("Where the paper disagrees with itself", (BulletList(tuple(disagreements(paper))),)),
-        Section("What cannot be computed", (BulletList(tuple(map(Marked, CANNOT))),)),
+        Section("What cannot be computed", (BulletList(tuple(map(MarkedText, CANNOT))),)),
         Section("Method", tuple(_method(paper))),
     )
     title = "The doc-to-code paper, recomputed from its published tables"
-    return Page(
+    return ReportPage(
         title, (lead,), sections, over="Workbench study paper", foot=f"Written by Workbench {workbench.__version__}."
     )
 

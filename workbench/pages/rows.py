@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.base.text import clean, iso, json_text
 from workbench.pages import records
-from workbench.pages.page import BulletList, FactList, Folded, Note, Page, PageTable, Part
+from workbench.pages.page import BulletList, FactList, Folded, Note, PageTable, Part, ReportPage
 from workbench.results.contents import Contents, Regenerated, Trial
 from workbench.results.grounding import Counts, KeptGroundings
 from workbench.session import json_forms
@@ -37,7 +37,7 @@ def line(cells: Sequence[Cell]) -> str:
     return written.getvalue()
 
 
-def page_csv(page: Page) -> Iterator[str]:
+def page_csv(page: ReportPage) -> Iterator[str]:
     """Yield the tables of a page, each with its headings, a blank line between two."""
     tables = [one for parts in (page.lead, *(section.parts for section in page.sections)) for one in _tables(parts)]
     for number, table in enumerate(tables):
@@ -53,7 +53,7 @@ def _tables(parts: Iterable[Part]) -> Iterator[PageTable]:
             yield from _tables(part.parts)
 
 
-def page_json(page: Page) -> Iterator[str]:
+def page_json(page: ReportPage) -> Iterator[str]:
     sections = [{"title": one.title, **values_of(one.parts)} for one in page.sections]
     yield json_text({"title": page.title, **values_of(page.lead), "sections": sections}, indent=1) + "\n"
 
@@ -88,7 +88,7 @@ _TRIAL = (
 _CANDIDATE = (
     "candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state",
     "verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd",
-    "asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful", "docs_scope",
+    "asked_s", "tested_s", "at", "retesting", "former", "prompt", "context", "settings", "doubtful", "docs_scope",
     "repairs", "documented", "failure_group",
 )  # fmt: skip
 _WORKS = (

@@ -24,11 +24,11 @@ from workbench.pages.page import (
     Figure,
     Folded,
     Note,
-    Page,
     PageTable,
     Part,
     Preformatted,
     Readme,
+    ReportPage,
     Section,
     Subheading,
     TextChanges,
@@ -58,10 +58,10 @@ _NOT_IN_POINTS = "Whether code blocks run and names exist; not part of any rubri
 _WRONG, _ODD = glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]
 
 
-def session_page(reader: SessionReader, contents: Contents) -> Page:
+def session_page(reader: SessionReader, contents: Contents) -> ReportPage:
     sections = (section for make in SECTIONS for section in make(contents, MOST_FAILURES))
     noun = "trial" if not contents.regenerations else "task" if not contents.trials else "item"
-    return Page(
+    return ReportPage(
         f"Session {contents.name}",
         (
             session_facts(contents),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from workbench.base.text import NOTHING, percent
 from workbench.catalog.repositories import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
-from workbench.pages.page import Bar, Forest, Marked, Note, PageTable, Part, Section, grid, grid_of
+from workbench.pages.page import Bar, Forest, MarkedText, Note, PageTable, Part, Section, grid, grid_of
 from workbench.statistics.correlations import FEWEST, Correlation
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -199,7 +199,7 @@ def strata_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> 
         means = (one.means[column.name][measure] for column in outcome.columns)
         words = (part_words(mean, measure, one.functions) for mean in means)
         rows.append((one.property, one.name, f"{one.functions:,}", *words))
-    note = Marked(
+    note = MarkedText(
         "Strata have about equal sizes; equal values are in one stratum. Means are unweighted over rows. Difficulty is the mean over all "
         "columns, so compare the columns of a stratum, not strata. Length of docs is that of each column's own docs. A mean over "
         "fewer functions than the stratum has says over how many. Other k are in `--format json`."

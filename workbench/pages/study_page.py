@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from workbench.base.glyphs import DOUBTFUL, STATES
 from workbench.base.text import NOTHING, percent, plural
-from workbench.pages.page import BulletList, Heat, HeatCell, NarrowForm, Note, Page, Part, Section, grid, grid_of
+from workbench.pages.page import BulletList, Heat, HeatCell, NarrowForm, Note, Part, ReportPage, Section, grid, grid_of
 from workbench.pages.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.pages.study_pairs import difference_sections, published_section, ranking_section
 from workbench.rubric.scorecard import NO_FACTS_POINTS
@@ -25,13 +25,13 @@ def study_page(
     analysis: Analysis | None = None,
     method: Section | None = None,
     resamples: int = RESAMPLES,
-) -> Page:
+) -> ReportPage:
     """Return the page; without ``analysis`` or ``method`` these sections are left out."""
     study = outcome.study
     said = (*filter(None, (study.title,)), _stand(outcome), *outcome.problems, *outcome.notes)
     sections = [section for make in SECTIONS for section in make(outcome, analysis, resamples)]
     sections += [method] if method is not None else []
-    return Page(f"Study {study.name}", tuple(map(Note, said)), tuple(sections), over="Workbench study")
+    return ReportPage(f"Study {study.name}", tuple(map(Note, said)), tuple(sections), over="Workbench study")
 
 
 def _stand(outcome: StudyOutcome) -> str:

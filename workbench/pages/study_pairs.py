@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from workbench.base.text import NOTHING, plural
 from workbench.catalog.repositories import QUARTILES_APART, published_counts, published_name, published_scores
-from workbench.pages.page import Bar, BulletList, Forest, Marked, Note, PageTable, Part, Section, grid, grid_of
+from workbench.pages.page import Bar, BulletList, Forest, MarkedText, Note, PageTable, Part, Section, grid, grid_of
 from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -60,7 +60,9 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
     }
     yield grid_of(f"Paired differences in {measure}.", shown, columns)
     if len(found) > MOST_PAIRS:
-        yield Note(Marked(f"{len(found) - MOST_PAIRS} further pairs, with larger p-values, are in `--format json`."))
+        yield Note(
+            MarkedText(f"{len(found) - MOST_PAIRS} further pairs, with larger p-values, are in `--format json`.")
+        )
     rules = dict.fromkeys(one.test.rule for one in found[:MOST_PAIRS] if one.test.rule)
     words = [f"p: {'; '.join(rules)}; Holm: adjusted for all pairs of this measure."] if rules else []
     words += [one.comparison.difference.interval.words for one in found[:MOST_PAIRS]]
