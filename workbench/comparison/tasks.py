@@ -1,6 +1,6 @@
-"""Two tasks, or two samples, side by side: code, docstring and prompt word by word, tests, and pass@k by evaluator.
+"""Compare two tasks or two samples: code, docstring and prompt by words, tests, and pass@k by evaluator.
 
-The two may be of different functions, or of one function with other documentation, of one session or of two.
+They may be of different functions, or of one function with different docs, of one session or of two.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NOT_KEPT = "the session does not keep it"
 
 @dataclass(frozen=True, slots=True)
 class TestFailures:
-    """How many samples did not pass a test, and what it said of the first; ``outcome`` is how it ended for a single one."""
+    """The number of samples that fail a test, and the message for the first; ``outcome`` is that of a single sample."""
 
     failed: int
     message: str = ""
@@ -51,11 +51,11 @@ class TestFailures:
 
 
 Tests = Mapping[str, TestFailures]
-TestPair = panes.PairedRow[TestFailures]  # None for a side that passes it, or of whose tests it is none
+TestPair = panes.PairedRow[TestFailures]  # None for a side that passes the test, or does not have it
 
 
 def failed_counts(reader: SessionReader, task: str, group: Group | None = None) -> dict[str, TestFailures]:
-    """Return of how many samples of a task each test failed, and what it said of the first of them in order."""
+    """Return the failing samples of a task by test, with the first message in alphabetical order."""
     found: dict[str, TestFailures] = {}
     for row in failing_tests(reader, task, group):
         known = found.get(row.test_id, TestFailures(0, row.message[:_MOST]))
@@ -64,9 +64,9 @@ def failed_counts(reader: SessionReader, task: str, group: Group | None = None) 
 
 
 def join_tests(left: Tests, right: Tests) -> list[TestPair]:
-    """Return the tests that either fails: those of A alone, of B alone, then those of both, the largest differences first.
+    """Return the failing tests of A alone, of B alone, then of both, largest differences first.
 
-    A test is the same where the same share of samples fails it; where these were not counted, where it ends alike.
+    A test is equal if the same share of samples fails it or, without counts, if its outcomes are equal.
     """
 
     def order(pair: TestPair) -> tuple[Any, ...]:
@@ -84,7 +84,7 @@ def join_tests(left: Tests, right: Tests) -> list[TestPair]:
 def failing_pane(
     pairs: Sequence[TestPair], of: str = "", lacking: str = "passes", page: str = "all"
 ) -> panes.PaneTable[Any]:
-    """Return the tests that either fails, with what they said; ``lacking`` is what a side without an entry does."""
+    """Return the failing tests with their messages; ``lacking`` is the text for a side without an entry."""
 
     def says(one: TestFailures | None) -> str:
         if one is None or not one.failed:
@@ -115,7 +115,7 @@ def failing_pane(
 
 
 class CandidateSide:
-    """A sample with all that is compared; bodies are without the indentation of their first line."""
+    """A sample with its compared texts; bodies are dedented."""
 
     def __init__(self, reader: SessionReader, row: CandidateRow, task: TaskRow) -> None:
         def body(digest: str | None, title: str, of: str, absent: str) -> TextSide:
@@ -217,7 +217,7 @@ PassPair = panes.PairedRow[TaskResult]
 
 
 def pass_pair(a: TaskResult | None, b: TaskResult | None, ks: Iterable[int], name: str) -> PassPair:
-    """Return a row whose gaps are those of pass@k, None unless both are defined."""
+    """Return a row whose gaps are differences in pass@k, None unless both are defined."""
     gaps = tuple(difference(a.at(k), b.at(k)) if a and b else None for k in ks)
     return panes.PairedRow(a, b, name, gaps, passed_cell(a) == passed_cell(b))
 
@@ -251,7 +251,7 @@ def function_name(task: TaskRow) -> str:
 
 
 class TaskSide:
-    """A task with all that is compared; ``tests`` are T_i, each with how many samples of all evaluators fail it."""
+    """A task with its compared texts; ``tests`` are T_i with the number of samples, of all evaluators, that fail each."""
 
     def __init__(self, reader: SessionReader, task: TaskRow, run: RunRow) -> None:
         self.task, self.session, self.run = task, reader.path.name, one_line(run.name or run.id, 100)
@@ -268,7 +268,7 @@ class TaskSide:
         self.passed = sum(one.passed for one in self.results.values())
         failed = failed_counts(reader, task.id)
         listed = map(str, reader.decoded(task.tests, list, f"the tests of task {task.id}"))
-        # A verdict may name a test that is no longer listed, such as a whole file that could not be imported.
+        # A verdict may name something that is not in T_i, such as a file that could not be imported.
         tests = {test: failed.get(test, TestFailures(0)) for test in (*listed, *failed)}
         self.tests = {test: replace(one, samples=self.samples) for test, one in tests.items()}
         self.failing = sum(bool(test.failed) for test in self.tests.values())

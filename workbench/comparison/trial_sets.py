@@ -1,7 +1,6 @@
-"""Two runs, agents or models side by side: total, tiers and criteria paired by case, and the mean points of each trial's repeats.
+"""Compare two runs, agents or models: total, tiers and criteria, paired by case, with means over the repeats of a trial.
 
-A part of the points is compared over the trials in which both sides have it. Differences are clustered by case, because trials
-of one case are alike.
+Each part of the points is compared over the trials where both sides have it. Differences are clustered by case.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _TOTAL: Part = (0, "", 0)
 
 @dataclass(frozen=True, slots=True)
 class ScoredTrial:
-    """The repeats of a trial on one side: the mean of those with ``scores``; ``trial`` is the first of these, else of all."""
+    """The repeats of a trial on one side, with the mean of those that have ``scores``; ``trial`` is the first of them, else of all."""
 
     trial: TrialRow
     mean: Total
@@ -52,10 +51,7 @@ class ScoredTrial:
 
 
 class ChosenTrials:
-    """The trials of one side, of a run, an agent or a model, their scores, and by which scales these are, those of most trials first.
-
-    Forks are left out, for a person took part in them.
-    """
+    """The trials of a run, agent or model without forks; ``scales`` are its rubrics and judges, those of most trials first."""
 
     def __init__(self, reader: SessionReader, rows: Iterable[TrialRow], title: str) -> None:
         self.reader, self.title = reader, title
@@ -67,7 +63,7 @@ class ChosenTrials:
         self.scales = sorted(counts, key=lambda one: (-counts[one], one[0] != "aeo-bench", one))
 
     def repeats(self, scale: Scale, key: Callable[[TrialRow], Any]) -> dict[Any, ScoredTrial]:
-        """Return the repeats of each trial together: they are drawn independently, so their numbers pair nothing."""
+        """Group the repeats of each trial; they are independent, so they are not paired by number."""
         totals = totals_of(self.reader, self.scores.values())
         groups: dict[Any, list[TrialRow]] = defaultdict(list)
         for row in self.rows.values():
@@ -93,11 +89,11 @@ class ChosenTrials:
         return {"session": session, "title": self.title, "runs": self.runs, "rubric": rubric, "judge": judge}
 
 
-TrialPair = panes.PairedRow[ScoredTrial]  # its gap is None unless both have points of the same tiers by one judge
+TrialPair = panes.PairedRow[ScoredTrial]  # the gap is None unless both have points of the same tiers by the same judge
 
 
 def read_sets(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.PairComparison:  # fmt: skip
-    """Compare two sets of trials, each named by a run's id, or by its trials' ids and what these are called."""
+    """Compare two sets of trials, each given as the id of a run, or as ids of trials and a title."""
     noun = "Run" if isinstance(left[1], str) else "Group"
     return compare_trials(*panes.both(left, right, _chosen, noun), rubric, judge)
 
@@ -116,7 +112,7 @@ def _chosen(reader: SessionReader, key: str | tuple[Sequence[str], str]) -> Chos
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointsPart(panes.PairedRow[float]):
-    """A part of the scorecard: ``tier`` is 0 and ``title`` "" of the total; ``maximum`` is None where trials differ in that."""
+    """A part of the scorecard; the total has tier 0 and title "". ``maximum`` is None if it differs between trials."""
 
     tier: int
     title: str
@@ -155,7 +151,7 @@ def paired_points(pairs: Iterable[TrialPair], left: SessionReader, right: Sessio
         found[part] = Paired(values[0], values[1], missing[part], of_trials=True)
     tests = {part: one.test.p for part, one in found.items() if one.test.p is not None}
     adjusted: dict[Part, float] = {}
-    for level in range(3):  # the total, which is one test, tiers, criteria
+    for level in range(3):  # total, tiers, criteria
         adjusted |= holm({part: p for part, p in tests.items() if (part[0] > 0) + bool(part[1]) == level})
     parts = []
     for part, one in found.items():
@@ -170,7 +166,7 @@ def paired_points(pairs: Iterable[TrialPair], left: SessionReader, right: Sessio
 
 
 def _means(trial: ScoredTrial, reader: SessionReader) -> dict[Part, Criterion]:
-    """Return the parts of a trial's scorecards, each with its mean points over the repeats that have it."""
+    """Return the parts of a trial's scorecards with their mean points over the repeats that have them."""
     repeats: dict[Part, list[Criterion]] = defaultdict(list)
     for card in filter(None, (card_of(reader, score) for score in trial.scores)):
         tiers = {(at, "", 0): Criterion(at, "", "", one.points, one.maximum, "") for at, one in card.tiers.items()}
@@ -218,11 +214,11 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.PaneTable[PointsPar
 
 
 def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", judge: str = "") -> panes.PairComparison:
-    """Compare the trials of two sides by a rubric and judge, "" for those that most of their trials have points by."""
+    """Compare the trials of two sides by a rubric and judge, by default those of most trials."""
     sides = left, right
     scales = common_scales(left.scales, right.scales, rubric, judge)
     same_judge = scales[0] == scales[1]
-    # Where each side has one agent (or model), and not the same, that is what they differ in.
+    # If each side has a single agent (or model) and these differ, trials are joined without it.
     named = {
         name: [{getattr(row, name) for row in side.rows.values()} for side in sides] for name in ("agent", "model")
     }

@@ -1,4 +1,4 @@
-"""Two trials side by side: steps, points criterion by criterion, files, READMEs, and what each took."""
+"""Compare two trials: steps, points by criterion, files, READMEs, and costs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Part = tuple[
 StepPair = panes.PairedRow[StepRow]
 CriterionPair = panes.PairedRow[Criterion]
 _LOOKS = {None: ("· unseen", "dim"), LISTED: ("○ listed", "seen-listed"), PARTLY: ("◐ partly", "seen-read"), READ: ("● read", "seen-read")}  # fmt: skip
-"""How closely an agent looked at a file, the closest last."""
+"""Access levels of a file, the closest last."""
 _STATE_STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}  # fmt: skip
 
 
@@ -42,11 +42,10 @@ _STATE_STYLES = {"done": "passed", "failed": "failed", "running": "running", "un
 
 
 def common_scales(mine: Sequence[Scale], other: Sequence[Scale], rubric: str, judge: str) -> tuple[Scale, Scale]:
-    """Return by which rubric and judge each side is read, of those by which each is scored, the preferred ones first.
+    """Return the rubric and judge of each side, given those of its scores in the order of preference.
 
-    That is the wanted one if both have it, else the first one that both have, of the wanted rubric if possible. Two that no judge
-    has in common are read by one rubric and each by its own judge, which the reader must be told; a side without such points
-    gets what was wanted ("" for any), and is then said not to be scored by it.
+    That is the requested one if both sides have it, else the first common one, of the requested rubric if possible. Without a common
+    judge, both have the same rubric and their own judges; a side without scores gets the requested one ("" for any).
     """
     order = sorted(mine, key=lambda one: (rubric not in ("", one[0]), judge not in ("", one[1])))
     common = next((one for one in order if one in other), None)
@@ -57,7 +56,7 @@ def common_scales(mine: Sequence[Scale], other: Sequence[Scale], rubric: str, ju
 
 
 def by_judges(left: Scale, right: Scale) -> str:
-    """Return ``aeo-bench · offline judge``, and whose points are whose where the judges differ."""
+    """Return ``aeo-bench · offline judge``, with both judges if they differ."""
     a, b = (one_line(in_words(judge), 60) if judge else "none" for _, judge in (left, right))
     if not (rubric := left[0] or right[0]):
         return "no scores"
@@ -68,7 +67,7 @@ def by_judges(left: Scale, right: Scale) -> str:
 
 
 class TrialSide:
-    """A trial with its points by one rubric and judge (``scale``); ``no_card`` says why there are no criteria by these."""
+    """A trial with its points by one rubric and judge (``scale``); ``no_card`` says why it has no criteria."""
 
     def __init__(self, reader: SessionReader, trial: TrialRow, scale: Scale) -> None:
         rubric, judge = scale
@@ -86,7 +85,7 @@ class TrialSide:
             by = f" by {one_line(rubric, 40)}, judge {one_line(judge, 40)}" if rubric else ""
             self.no_card = "not scored yet" if self.state in {"queued", "running"} else f"not scored{by}"
         self.case, repeat = trial.case_name or trial.case_id, f"rep {trial.repeat}"
-        # What tells it from others; content only where others have another one.
+        # The parts that distinguish trials; content only if that of others differs.
         named = (
             trial.agent,
             trial.model.rpartition("/")[2],
@@ -98,7 +97,7 @@ class TrialSide:
         self.parts = [one_line(part, 60) for part in named]
         self.steps = reader.steps(trial.id)
         sizes = dict(reader.files_of(trial.snapshot)) if trial.snapshot else {}
-        # A file of which the agent was shown a part only is partly read.
+        # A file that was truncated is partly read.
         self.seen = [
             replace(row, access=PARTLY) if row.access == READ and 0 < row.size < WHOLE * sizes.get(row.path, 0) else row
             for row in reader.accessed_files(trial.id)
@@ -140,7 +139,7 @@ def read_trials(left: panes.Named, right: panes.Named, rubric: str = "", judge: 
 
 
 def criteria_of(card: Scorecard | None) -> dict[Part, Criterion]:
-    """Return the criteria with points by tier, key (or title where it has none) and, should a name occur twice, which of them."""
+    """Return the criteria with points by tier, key or title, and occurrence."""
     found: dict[Part, Criterion] = {}
     counts: Counter[tuple[int, str]] = Counter()
     for one in card.criteria if card is not None else ():
@@ -152,9 +151,9 @@ def criteria_of(card: Scorecard | None) -> dict[Part, Criterion]:
 
 
 def join_criteria(left: Scorecard | None, right: Scorecard | None) -> list[CriterionPair]:
-    """Return each tier, followed by its criteria in the order of the left card; what only the right one has is at its end.
+    """Return each tier, followed by its criteria in the order of the left card, then those of the right card alone.
 
-    Remarks, which carry no points, are left out. The points of a tier are None where a criterion is unscored or missing.
+    Criteria without points are omitted. The points of a tier are None if a criterion is unscored or missing.
     """
 
     def pair(a: Criterion | None, b: Criterion | None, name: str, *, heading: bool = False) -> CriterionPair:
@@ -192,11 +191,11 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.PaneTabl
     def reason(judged: Criterion | None) -> str:
         if judged is None:
             return "not in its scorecard"
-        # Who judged stands above; here it would take the room of the reason.
+        # The judge is shown above.
         return one_line(judged.reason, 2_000).removeprefix("offline judge: ") or "no reason was recorded"
 
     def why(row: CriterionPair) -> panes.Cell:
-        """Return the reason of the trial with fewer points, or without any; an unscored one first, for there it is why."""
+        """Return the reason of the trial that is unscored or has fewer points."""
         if row.heading or row.sign == panes.SAME:
             return ""
         of_b = row.left is not None and row.left.points is not None if row.gap is None else row.gap < 0
@@ -221,7 +220,7 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.PaneTabl
 
 
 def align_steps(left: Sequence[StepRow], right: Sequence[StepRow]) -> list[StepPair]:
-    # The target of a ``respond`` step is the size of the README, which two agents hardly ever share.
+    # The target of a ``respond`` step is the size of the README, which hardly ever matches.
     mine, other = ([(one.kind, one.action, one.kind != "respond" and one.target) for one in of] for of in (left, right))
     places = align(longest_common(mine, other), len(left), len(right))
     return [
@@ -238,7 +237,7 @@ def _target(pair: StepPair) -> str:
 
 
 def join_files(left: Iterable[AccessedFileRow], right: Iterable[AccessedFileRow]) -> list[panes.PairedRow[str]]:
-    """Return all paths that either agent saw, by name, with the closest look of each: who looked closer has more."""
+    """Return the paths that either agent saw, sorted, each with the closest access; closer access counts as more."""
     closeness = {how: at for at, how in enumerate(_LOOKS)}
     looks = [{row.path: row.access for row in sorted(seen, key=lambda row: closeness.get(row.access, 0))} for seen in (left, right)]  # fmt: skip
     return [
