@@ -154,13 +154,13 @@ class _ReadmeResults:
             if row.state in ("done", "failed") and row.trial_id not in self._printed:
                 self._print(reader, row)
 
-    def rest(self, reader: SessionReader, meant: Sequence[str]) -> int:
+    def rest(self, reader: SessionReader, trials: Sequence[str]) -> int:
         """Print the results that were there before; returns the exit code."""
-        for trial in meant:
+        for trial in trials:
             rows = [row for row in reader.checks(trial) if (row.executed, row.step_seconds) == self._key]
             if trial not in self._printed and rows:
                 self._print(reader, rows[-1])
-        return 1 if len(self._printed) < len(meant) else self._code
+        return 1 if len(self._printed) < len(trials) else self._code
 
     def _print(self, reader: SessionReader, row: CheckRow) -> None:
         self._printed.add(row.trial_id)
@@ -174,8 +174,8 @@ class _ReadmeResults:
             self._code = 1
         if self._arguments.format == "json":
             bad = {"type": "check", "trial": row.trial_id, "state": row.state, "problem": problem or None}
-            for said in [bad] if checked is None else values(checked):
-                print_json({**said, "trial": row.trial_id})
+            for result in [bad] if checked is None else values(checked):
+                print_json({**result, "trial": row.trial_id})
             return
         name = f"{trial.case_name} · {trial.agent} · {trial.model} · trial {trial.id}" if trial else row.trial_id
         say(name)
@@ -211,8 +211,8 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
 
 def _totals(checked: Checked) -> Iterator[str]:
     for noun, found in zip(("block", "claim"), counts(checked), strict=True):
-        said = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
-        yield plural(sum(found.values()), noun) + (f": {said}" if said else "")
+        details = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
+        yield plural(sum(found.values()), noun) + (f": {details}" if details else "")
 
 
 def _alarm(one: BlockResult | ClaimResult) -> list[str]:

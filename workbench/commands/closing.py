@@ -103,7 +103,7 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
     for problem, which in problems.items():
         yield Note(f"{glyphs.UNSCORED} {', '.join(which)}: {problem}", "advice")
     if problems:
-        yield Note(f"To ask the judge again: workbench resume {closing['session']}", "said")
+        yield Note(f"To ask the judge again: workbench resume {closing['session']}", "plain")
     yield from (Note(line, "bad") for line in reason_lines(closing["reasons"]))
     models = sorted({str(case["model"]) for case in cases})
     judges = sorted({str(case["judge"]) for case in cases if case["judge"]})
@@ -298,7 +298,7 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
         yield Note(f"… and {len(lines) - _MOST_ROWS:,} more tasks")
     if len(lines) < len(every):
         yield Note(f"{plural(len(every) - len(lines), 'task')} without a sample omitted.")
-    yield from (Note(said, "bad") for said in reason_lines(closing["reasons"]))
+    yield from (Note(line, "bad") for line in reason_lines(closing["reasons"]))
     if closing["kept"] and ordered:
         kept = f"{closing['kept']:,} of {plural(closing['candidates'], 'verdict')} were already in the session."
         yield Note(f"{kept} To test them again: workbench rerun {closing['session']} '*'", "advice")

@@ -271,12 +271,12 @@ def _docker_version(endpoint: str) -> str:
     try:
         client = docker.APIClient(base_url=endpoint, version="1.41", timeout=_DOCKER_SECONDS)
         try:
-            told = client.version(api_version=False)
+            answer = client.version(api_version=False)
         finally:
             client.close()
     except docker.errors.DockerException as error:
         raise ValueError(str(error)) from None
-    return f"engine {told.get('Version', 'of unknown version')}"
+    return f"engine {answer.get('Version', 'of unknown version')}"
 
 
 def _git(env: Mapping[str, str]) -> Iterator[Finding]:
@@ -284,8 +284,8 @@ def _git(env: Mapping[str, str]) -> Iterator[Finding]:
     if command is None:
         yield ("git", "warning", "not found", "Install git to fetch cases from git URLs; other sources work.")
         return
-    told = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=2, check=False)
-    yield ("git", "ok", one_line(told.stdout.removeprefix("git version "), 60) + f", {command}")
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=2, check=False)
+    yield ("git", "ok", one_line(done.stdout.removeprefix("git version "), 60) + f", {command}")
 
 
 def _files(env: Mapping[str, str]) -> Iterator[Finding]:

@@ -228,8 +228,8 @@ def closing_parts(improved: Improved, result: dict[str, Any]) -> Iterator[Part]:
     if (more := len(reasons) - _MOST_REASONS) > 0:
         yield Note(f"untestable for {plural(more, 'other reason')}; --json lists them")
     counts = result["functions"]
-    said = ", ".join(f"{counts[str(kind)]} {kind}{'' if kind is Kind.UNTESTABLE else ' documented'}" for kind in Kind)
-    yield Note(said, "said")
+    kinds = ", ".join(f"{counts[str(kind)]} {kind}{'' if kind is Kind.UNTESTABLE else ' documented'}" for kind in Kind)
+    yield Note(kinds, "plain")
     yield Note(
         f"{result['kept']} of {result['tried']} docstrings improved in {result['attempts']} attempts by {result['writer']}, "
         f"tested with {result['evaluator']}"

@@ -42,14 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.judge and not arguments.helpfulness:
         raise UsageError("--judge needs --helpfulness.")
     session = resolve_session(arguments.session)
-    meant = _meant(session, arguments.run)
+    run_ids = _runs_named(session, arguments.run)
     judged: dict[str, Helpfulness] = {}
     if arguments.helpfulness:
-        session, judged = _judged(session, meant, arguments.judge, arguments.spend_limit)
+        session, judged = _judged(session, run_ids, arguments.judge, arguments.spend_limit)
     with SessionReader(session) as reader:
         found = [
             group
-            for run_id in meant
+            for run_id in run_ids
             for group in measure_run(
                 reader, run_id, arguments.metric or USUAL, model=arguments.model_path, judged=judged.get(run_id)
             )
@@ -68,14 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def _meant(session: Path, named: str) -> list[str]:
+def _runs_named(session: Path, named: str) -> list[str]:
     with SessionReader(session) as reader:
         runs = [one for one in reader.runs() if one.kind == "regenerate"]
-        meant = [one.id for one in runs if one.id.startswith(named.lower()) or one.name == named]
-        if not meant:
+        run_ids = [one.id for one in runs if one.id.startswith(named.lower()) or one.name == named]
+        if not run_ids:
             which = f" {one_line(named, 60)!r}" if named else ""
             raise UsageError(f"{reader.path.name} has no regeneration run{which}.")
-    return meant
+    return run_ids
 
 
 def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> tuple[Path, dict[str, Helpfulness]]:
@@ -107,7 +107,7 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
 
 def _parts(group: GroupMetrics) -> Iterator[Part]:
     yield Note(
-        one_line(f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks", 300), "said"
+        one_line(f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks", 300), "words"
     )
     units: dict[str, None] = {}
     rows: list[tuple[str, ...]] = []
@@ -115,13 +115,13 @@ def _parts(group: GroupMetrics) -> Iterator[Part]:
         mean = f"{fixed(one.mean, 3)} {bounds(one.interval.low, one.interval.high, 3)}".rstrip()
         first = (one.metric, one.pair, f"{len(one.values):,}", mean)
         for k, kinds in one.correlations.items():
-            said = [each.words.partition(" over ") for each in kinds]
-            units.update({over: None for _, _, over in said if over})
-            rows.append((*first, f"pass@{k}", *(value for value, _, _ in said)))
+            words = [each.words.partition(" over ") for each in kinds]
+            units.update({over: None for _, _, over in words if over})
+            rows.append((*first, f"pass@{k}", *(value for value, _, _ in words)))
             first = ("", "", "", "")
     heads = ("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall")
     yield PageTable(heads, tuple(rows), frozenset({2, 3}))
     if units:
         over = f"Intervals over {', '.join(units)}; there is none over too few of them or for constant values."
-        yield Note(over, "said")
-    yield from (Note(f"Note: {note}.", "said") for note in group.notes)
+        yield Note(over, "plain")
+    yield from (Note(f"Note: {note}.", "plain") for note in group.notes)

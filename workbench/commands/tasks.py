@@ -137,7 +137,7 @@ def print_counts(summary: Mapping[str, Any]) -> None:
     heads = ("repository", *(heading for heading, _ in _COLUMNS), "dropped")
     numbers = frozenset(range(1, len(_COLUMNS) + 1))
     table = PageTable(heads, tuple(rows), numbers, closing=len(every) - len(entries), droppable=("dropped",))
-    problems = (Note(f"{one['repo']}: {one['error']}", "said") for one in entries if one.get("error"))
+    problems = (Note(f"{one['repo']}: {one['error']}", "plain") for one in entries if one.get("error"))
     Terminal().parts((table, *problems))
 
 
@@ -223,17 +223,21 @@ async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Ta
         await system.prepare(prepared.snapshot, lambda progress: bars.update("documentation", note=progress.note))
     found = []
     files: dict[str, DocumentedFile] = {}
-    said: DocumentedFile | Docstring
+    documented: DocumentedFile | Docstring
     for task, _, source in located(prepared.snapshot.root, prepared.built.tasks):
         if scope != "target":
             if task.path not in files:
                 files[task.path] = await document_file(system, task.path, source, asyncio.Semaphore(), scope=scope)
-            said = files[task.path]
-            docs = Docstring(said.function(task.qualified_name, task.occurrence).docstring)
+            documented = files[task.path]
+            docs = Docstring(documented.function(task.qualified_name, task.occurrence).docstring)
         else:
-            said = docs = await system.docstring(task.path, task.qualified_name, task.occurrence)
+            documented = docs = await system.docstring(task.path, task.qualified_name, task.occurrence)
         found.append(
-            (task, identity(prepared.snapshot.digest, task, system.name, said, backend.name, rules.selection), docs)
+            (
+                task,
+                identity(prepared.snapshot.digest, task, system.name, documented, backend.name, rules.selection),
+                docs,
+            )
         )
     return prepared, found
 

@@ -26,7 +26,7 @@ _STYLES = {
     glyphs.VERDICTS["passed"]: "green",
     glyphs.RUNNING: "cyan",
 }
-_NOTES = {"": "dim", "advice": "yellow", "remark": "italic", "said": "", "strong": "bold", "bad": "red", "alarm": "bold reverse red"}  # fmt: skip
+_NOTES = {"": "dim", "advice": "yellow", "remark": "italic", "plain": "", "strong": "bold", "bad": "red", "alarm": "bold reverse red"}  # fmt: skip
 
 
 class Terminal(Console):
@@ -73,11 +73,11 @@ class Terminal(Console):
                 for item in part.items:
                     self._line(f"  {item}")
             case page.FactList():
-                said = tuple((label, value) for label, value in part.pairs if value not in ("", "–"))
-                if any(len(value) > _LONG for _, value in said):
-                    self._table(page.PageTable(("", ""), said))
+                pairs = tuple((label, value) for label, value in part.pairs if value not in ("", "–"))
+                if any(len(value) > _LONG for _, value in pairs):
+                    self._table(page.PageTable(("", ""), pairs))
                 else:
-                    self._line(" · ".join(f"{label} {value}" for label, value in said), "dim")
+                    self._line(" · ".join(f"{label} {value}" for label, value in pairs), "dim")
             case page.PageTable() if part.rows or not part.caption:
                 self._table(part)
             case page.Subheading():

@@ -39,7 +39,7 @@ _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 15.0
 #: An engine that is cancelled exits after at most 30 seconds.
 _GIVE_UP_SECONDS = 45.0
-_TOLD = {"running", "done", "unscored", "failed", "cancelled"}
+_REPORTED = {"running", "done", "unscored", "failed", "cancelled"}
 Show = Callable[[dict[str, Any]], None]
 Look = Callable[[SessionReader, str, Show], None]
 End = Callable[[SessionReader], str]
@@ -392,7 +392,7 @@ class TerminalShow:
                     f"  {event['case']:<20} {event['number']:>3} {mark} {event['action']:<15} {event['target']}{note}"
                 )
                 self.console.print(one_line_keep(line, self.console.width, self.console.readable("…")))
-            case "trial" if event["status"] in _TOLD:
+            case "trial" if event["status"] in _REPORTED:
                 # The line has the word as well, so nothing replaces a sign that cannot be shown.
                 lead = "" if self.console.plain else f"{glyphs.STATES[event['status']]} "
                 score = "" if event["score"] is None else f"  {score_words(event)} ({event['judge']})"
@@ -406,12 +406,12 @@ class TerminalShow:
             case "stage":
                 self._stage(event["name"], event["state"], event["done"], event["total"], event["note"] or "")
             case "reason":
-                said = one_line(str(Reason(event["sentence"], event["count"])), 600)
+                line = one_line(str(Reason(event["sentence"], event["count"])), 600)
                 if self._live:
                     # Above the bars; standard error would break them.
-                    self.console.print(said, style="red")
+                    self.console.print(line, style="red")
                 else:
-                    tell(said)
+                    tell(line)
             case "candidate" if not event["control"]:
                 self._verdicts[event["verdict"]] += 1
                 words = (f"{glyphs.VERDICTS.get(name, name)} {count}" for name, count in sorted(self._verdicts.items()))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
-_MOST = 2_000  # characters of what a test said
+_MOST = 2_000  # characters of a test's message
 _NOT_KEPT = "the session does not keep it"
 
 # -- failing tests

@@ -56,8 +56,8 @@ def _table(shown: page.PageTable) -> str:
         return ""
     rule = ["---:" if place in shown.right else "---" for place in range(len(shown.headings))]
     lines = [map(inline, shown.headings), rule, *([_line(cell) for cell in row] for row in shown.rows)]
-    said = f"{_line(shown.caption)}\n\n" if shown.caption else ""
-    return said + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    caption = f"{_line(shown.caption)}\n\n" if shown.caption else ""
+    return caption + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _part(part: page.Part) -> str:
@@ -84,8 +84,8 @@ def _part(part: page.Part) -> str:
             return "\n".join([_heading(part.title, part.small), *filter(None, map(_part, part.parts))])
         case page.Folded():
             did, what, *numbers = map(inline, part.cells)
-            said = f"**{inline(part.title)}** {did} {what} — {' · '.join(numbers)}\n"
-            return "\n".join([said, *filter(None, map(_part, part.parts))])
+            summary = f"**{inline(part.title)}** {did} {what} — {' · '.join(numbers)}\n"
+            return "\n".join([summary, *filter(None, map(_part, part.parts))])
         case page.Card():
             from workbench.pages.session_page import criteria
 

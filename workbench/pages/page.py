@@ -49,7 +49,7 @@ class MarkedText(str):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A paragraph; ``kind`` names its style: ``said`` (plain), ``problem``, ``advice``, ``remark``; "" is dimmed."""
+    """A paragraph; ``kind`` names its style: ``plain``, ``problem``, ``advice``, ``remark``; "" is dimmed."""
 
     text: str
     kind: str = ""
@@ -154,12 +154,12 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A heat map with its numbers; ``said`` describes it for readers who cannot see it."""
+    """A heat map with its numbers; ``description`` describes it for readers who cannot see it."""
 
     caption: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
-    said: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class Strips:
     caption: str
     rows: tuple[Strip, ...]
     lines: tuple[float, ...]
-    said: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class Histograms:
     low: float
     high: float
     noun: str
-    said: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ Cell = str | int | float | None
 
 
 def safe(cell: Cell) -> Cell:
-    """Return a cell that no spreadsheet executes and no terminal obeys."""
+    """Escape a cell so that no spreadsheet takes it for a formula, without control characters."""
     if not isinstance(cell, str):
         return cell
     text = clean(cell)

@@ -49,7 +49,7 @@ def points_by_trial(contents: Contents) -> Heat | Strips | None:
         cells = [_cell(sums.get(number)) for number in numbers]
         rows.append((name, (*cells, _total_cell(contents, trial))))
     caption = f"Points by trial and tier ({_by(contents)}). {_SCALE} ?: unscored, –: not judged."
-    return Heat(caption, (*map(_tier_name, numbers), "total"), tuple(rows), _trials_said(contents, numbers))
+    return Heat(caption, (*map(_tier_name, numbers), "total"), tuple(rows), _describe_trials(contents, numbers))
 
 
 def _tiers(contents: Contents, trial: Trial) -> dict[int, tuple[float | None, float]]:
@@ -108,9 +108,9 @@ def _labels(trials: Sequence[Trial]) -> list[str]:
     def label(trial: Trial) -> str:
         row = trial.row
         case = (SIGN + " " if row.parent else "") + (row.case_name or row.case_id)
-        told = (row.agent if len(agents) > 1 else "", row.model if len(models) > 1 else "")
+        names = (row.agent if len(agents) > 1 else "", row.model if len(models) > 1 else "")
         return " · ".join(
-            filter(None, (case, trial.content_suffix, *told, str(row.repeat) if len(repeats) > 1 else ""))
+            filter(None, (case, trial.content_suffix, *names, str(row.repeat) if len(repeats) > 1 else ""))
         )
 
     return [label(trial) for trial in trials]
@@ -133,7 +133,7 @@ def _strips(contents: Contents, numbers: Sequence[int]) -> Strips:
         f"Points of {len(ordered):,} trials by tier, sorted by total ({_by(contents)}). {column}; its height is the share of the "
         f"maximum, lines mark {percent(MIDDLING)} and {percent(GOOD)}. {_SCALE} Gaps are unscored. The table below has the names."
     )
-    return Strips(caption, tuple(rows), (MIDDLING, GOOD, 1.0), _trials_said(contents, numbers))
+    return Strips(caption, tuple(rows), (MIDDLING, GOOD, 1.0), _describe_trials(contents, numbers))
 
 
 def _standings(shares: Sequence[float | None]) -> str:
@@ -141,12 +141,12 @@ def _standings(shares: Sequence[float | None]) -> str:
     return " · ".join(f"{counts[one]:,} {one}" for one in ("good", "middling", "poor", "unscored") if counts[one])
 
 
-def _trials_said(contents: Contents, numbers: Sequence[int]) -> str:
-    said = [f"Total: {_standings([_whole(contents, trial) for trial in contents.trials])}."]
+def _describe_trials(contents: Contents, numbers: Sequence[int]) -> str:
+    sentences = [f"Total: {_standings([_whole(contents, trial) for trial in contents.trials])}."]
     for number in numbers:
         shares = [_share(_tiers(contents, trial).get(number)) for trial in contents.trials]
-        said.append(f"{_tier_name(number)}: {_standings(shares)}.")
-    return " ".join(said)
+        sentences.append(f"{_tier_name(number)}: {_standings(shares)}.")
+    return " ".join(sentences)
 
 
 def distribution_of_points(contents: Contents) -> Histograms | None:
@@ -170,13 +170,13 @@ def distribution_of_points(contents: Contents) -> Histograms | None:
             continue
         same = [one for one in mine if one.tiers == tiers]
         spread = spread_of(same, trials=len(mine))
-        said = f"{spread.scored:,} of {spread.trials:,} scored"
-        said += f", own points {spread.own[0]:.1f} of {spread.own[1]:.1f}" if spread.own else ""
-        said += "" if spread.mean is None else f", mean {spread.mean:.1f}"
-        said += "" if spread.sd is None else f" ± {spread.sd:.1f}"
+        text = f"{spread.scored:,} of {spread.trials:,} scored"
+        text += f", own points {spread.own[0]:.1f} of {spread.own[1]:.1f}" if spread.own else ""
+        text += "" if spread.mean is None else f", mean {spread.mean:.1f}"
+        text += "" if spread.sd is None else f" ± {spread.sd:.1f}"
         bins = histogram([one.points for one in same if one.points is not None], 0.0, out_of, _POINT_BINS)
         toned = tuple((one, _TONES[standing((one.low + one.high) / 2 / out_of)]) for one in bins)
-        rows.append(HistogramRow(name, toned, spread.mean, said))
+        rows.append(HistogramRow(name, toned, spread.mean, text))
     left_out = len(contents.trials) - len(drawn)
     partial = sum(_total(contents, trial).points is not None for trial in drawn) - len(counted)
     unit = f"points of {out_of:g}"
@@ -186,14 +186,14 @@ def distribution_of_points(contents: Contents) -> Histograms | None:
         + (f" {plural(left_out, 'fork')} of recorded trials excluded." if left_out else "")
         + (f" The {MOST_GROUPS} of {len(groups):,} agents with the most trials." if len(groups) > MOST_GROUPS else "")
     )
-    return Histograms(caption, tuple(rows), unit, 0.0, out_of, "trials", _rows_said(rows))
+    return Histograms(caption, tuple(rows), unit, 0.0, out_of, "trials", _describe_rows(rows))
 
 
 def _total(contents: Contents, trial: Trial) -> Total:
     return contents.total(trial, contents.judged[0])
 
 
-def _rows_said(rows: Sequence[HistogramRow]) -> str:
+def _describe_rows(rows: Sequence[HistogramRow]) -> str:
     return " ".join(f"{row.label}: {row.text}." for row in rows)
 
 
@@ -208,16 +208,16 @@ def pass_at_k_by_task(outcome: Regenerated) -> Heat | Histograms | None:
     means = ", ".join(
         f"{name} pass@{estimate.k} {share(estimate.value)}" for name, one in asked for estimate in one.figures.pass_at
     )
-    said = f"{plural(len(tasks), 'task')}; means: {means}."
+    description = f"{plural(len(tasks), 'task')}; means: {means}."
     if len(tasks) > MOST_ROWS or len(columns) > _MOST_HEADINGS:
-        return _counted_tasks(columns, said)
+        return _counted_tasks(columns, description)
     results = [{result.task: result for result in one.results} for _, one, _ in columns]
     rows = []
     for task in tasks:
         cells = [_rate(mine.get(task.id), k) for mine, (_, _, k) in zip(results, columns, strict=True)]
         rows.append((task.qualified_name, tuple(cells)))
     caption = "pass@k by task: the stronger the colour, the more samples passed. –: fewer than k samples."
-    return Heat(caption, tuple(name for name, _, _ in columns), tuple(rows), said)
+    return Heat(caption, tuple(name for name, _, _ in columns), tuple(rows), description)
 
 
 def _rate(result: TaskResult | None, k: int) -> HeatCell:
@@ -227,7 +227,7 @@ def _rate(result: TaskResult | None, k: int) -> HeatCell:
     return HeatCell(value, share(value), f"{result.passed:,} of {result.counted:,} passed")
 
 
-def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) -> Histograms:
+def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], description: str) -> Histograms:
     rows = []
     for name, one, k in columns[:MOST_GROUPS]:
         values = [value for result in one.results if (value := result.at(k)) is not None]
@@ -238,4 +238,4 @@ def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) 
     caption = "Distribution of pass@k over tasks. The vertical line is the mean; the table below has each task." + (
         f" The first {MOST_GROUPS} rows of {len(columns):,}." if len(columns) > MOST_GROUPS else ""
     )
-    return Histograms(caption, tuple(rows), "pass@k of a task", 0.0, 1.0, "tasks", said)
+    return Histograms(caption, tuple(rows), "pass@k of a task", 0.0, 1.0, "tasks", description)

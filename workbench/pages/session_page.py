@@ -367,9 +367,9 @@ def _grounding(reader: SessionReader, trial: Trial) -> Iterator[Part]:
     if len(listed) > _MOST_LISTED:
         listed[_MOST_LISTED:] = [f"and {len(listed) - _MOST_LISTED:,} more"]
     if listed:
-        inside += [Note("Likely inventions, not found in the repository:", "said"), BulletList(tuple(listed))]
+        inside += [Note("Likely inventions, not found in the repository:", "plain"), BulletList(tuple(listed))]
     if patterns:
-        inside.append(Note(f"Exploration: {'; '.join(patterns)}.", "said"))
+        inside.append(Note(f"Exploration: {'; '.join(patterns)}.", "plain"))
     counts = found.sentence() if found is not None else "no README"
     yield Folded("Grounding of the README", tuple(inside), counts, "paper", unfolded=bool(listed))
 

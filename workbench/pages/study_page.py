@@ -28,10 +28,10 @@ def study_page(
 ) -> ReportPage:
     """Return the page; without ``analysis`` or ``method`` these sections are left out."""
     study = outcome.study
-    said = (*filter(None, (study.title,)), _stand(outcome), *outcome.problems, *outcome.notes)
+    notes = (*filter(None, (study.title,)), _stand(outcome), *outcome.problems, *outcome.notes)
     sections = [section for make in SECTIONS for section in make(outcome, analysis, resamples)]
     sections += [method] if method is not None else []
-    return ReportPage(f"Study {study.name}", tuple(map(Note, said)), tuple(sections), over="Workbench study")
+    return ReportPage(f"Study {study.name}", tuple(map(Note, notes)), tuple(sections), over="Workbench study")
 
 
 def _stand(outcome: StudyOutcome) -> str:
@@ -54,8 +54,8 @@ def _broken(outcome: StudyOutcome, _: Analysis | None, __: int) -> Iterator[Sect
         if cell.problem:
             broken.setdefault(cell.problem, []).append(f"{cell.row} × {cell.column.name}")
     if broken:
-        said = tuple(f"{problem} ({', '.join(cells)})" for problem, cells in broken.items())
-        yield Section("Incomplete cells", (BulletList(said),))
+        problems = tuple(f"{problem} ({', '.join(cells)})" for problem, cells in broken.items())
+        yield Section("Incomplete cells", (BulletList(problems),))
 
 
 def _leaderboard(outcome: StudyOutcome, _: Analysis | None, __: int) -> Iterator[Section]:
@@ -185,14 +185,14 @@ def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
         for one in lines
     )
     yield grid("Agents from the best to the worst.", heads, rows, 2)
-    said = (
+    note = (
         f"Tiers, steps, tokens, USD and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
         "Between repeats: standard deviation within a case, pooled over cases."
     )
     if uneven and outcome.common["score"].items:
         ranked = (f"{one.summary.title} {figure(one.over_common, 1)}" for one in lines if one.place is not None)
-        said += f" Places are by the mean over cases that all agents have a score for: {'; '.join(ranked)}."
-    yield Note(said)
+        note += f" Places are by the mean over cases that all agents have a score for: {'; '.join(ranked)}."
+    yield Note(note)
     judges = list(dict.fromkeys(judge for one in lines for judge in one.by_judge))
     for common, which in ((False, "all trials that the judge scored"), (True, "the trials that all judges scored")):
         if len(judges) > 1:

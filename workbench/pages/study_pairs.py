@@ -28,8 +28,10 @@ MOST_SETTINGS = 12
 def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: int) -> Iterator[Section]:
     pairs = every_pair(outcome)
     if refused := not_ranked(outcome):
-        said = tuple(f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused)
-        yield Section("Not comparable, because of different conditions", (BulletList(said),))
+        differences = tuple(
+            f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused
+        )
+        yield Section("Not comparable, because of different conditions", (BulletList(differences),))
     for measure in outcome.study.measures if pairs else ():
         found = [one for one in chances(outcome, pairs, measure, resamples=resamples) if one.comparison.values]
         if found:
@@ -67,10 +69,10 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
     words = [f"p: {'; '.join(rules)}; Holm: adjusted for all pairs of this measure."] if rules else []
     words += [one.comparison.difference.interval.words for one in found[:MOST_PAIRS]]
     yield Note(" ".join(dict.fromkeys(words)))
-    left_out = tuple(said for one in shown if (said := one.left_out(outcome.study.row_noun)))
+    left_out = tuple(text for one in shown if (text := one.left_out(outcome.study.row_noun)))
     if left_out:
         yield BulletList(left_out)
-    if judged := tuple(said for one in shown if (said := one.judged())):
+    if judged := tuple(text for one in shown if (text := one.judged())):
         yield BulletList(judged)
     for one in shown[:MOST_OPENED]:
         if (rows := one.by_row()) and len(rows) > 1:
@@ -107,15 +109,15 @@ class _Sided:
 
     def left_out(self, row: str) -> str:
         found = self.chance.comparison
-        said = left_out_words(found, system_name(found.left), system_name(found.right), row)
-        return f"Left out of {self.name}: {said}." if said else ""
+        reasons = left_out_words(found, system_name(found.left), system_name(found.right), row)
+        return f"Left out of {self.name}: {reasons}." if reasons else ""
 
     def judged(self) -> str:
         """Return the denominators of both shares, in blocks or claims; "" for other measures."""
         found = self.chance.comparison
         sides = zip((found.left, found.right), found.judged or (), strict=False)
-        said = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
-        return f"{self.name}: {said} {'blocks' if self._measure == 'works' else 'claims'}." if said else ""
+        counts = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
+        return f"{self.name}: {counts} {'blocks' if self._measure == 'works' else 'claims'}." if counts else ""
 
     def tally(self, counts: Tally) -> str:
         sides = (counts.wins, counts.ties, counts.losses)
@@ -213,7 +215,7 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
     )
     if spread := [one for one in every if one.quartiles]:
         low, high = QUARTILES_APART
-        caption = f"Distance of the quartiles over repositories; the paper's text says {low} to {high}."
+        caption = f"Interquartile ranges over repositories; the paper's text says {low} to {high}."
         yield table(
             caption,
             spread,

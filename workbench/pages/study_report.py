@@ -145,7 +145,7 @@ def _judged_json(outcome: StudyOutcome) -> dict[str, Any]:
 
 # -- how it was done: arguments, versions, prompts, models, seeds, what was left out, and the self-checks
 
-_SAID_ELSEWHERE = {
+_REPEATED = {
     "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",
     "acceptances", "trials", "name", "k", "samples", "limit", "repeats", "spend_limit",
 }  # fmt: skip
@@ -229,9 +229,9 @@ def _plans(runs: Sequence[RunRow]) -> Iterator[tuple[str, str]]:
     values: dict[str, dict[str, None]] = {}
     for run in runs:
         for key, value in run.plan.items():
-            if key not in _SAID_ELSEWHERE and value not in (None, "", 0, [], {}, False):
-                said = ", ".join(map(str, value)) if isinstance(value, list) else "yes" if value is True else str(value)
-                values.setdefault(key, {})[said] = None
+            if key not in _REPEATED and value not in (None, "", 0, [], {}, False):
+                text = ", ".join(map(str, value)) if isinstance(value, list) else "yes" if value is True else str(value)
+                values.setdefault(key, {})[text] = None
     for key in sorted(values):
         yield key.replace("_", " "), "; ".join(values[key])
 
@@ -260,12 +260,12 @@ def _made(outcome: StudyOutcome) -> PageTable | None:
 def _unscored(outcome: StudyOutcome) -> Iterator[Part]:
     measure = outcome.study.measures[0]
     missing = counted_missing(one for cell in outcome.cells.values() for one in cell.means[measure].missing)
-    said = [
+    sentences = [
         f"{plural(one.items, 'trial')} without a score, {one.kind}{f': {one.why}' if one.why else ''}"
         for one in sorted(missing, key=lambda one: -one.items)[:_MOST_REASONS]
         if one.kind not in ("queued", "running", "not begun")
     ]
-    yield BulletList(tuple(said) or ("No trial was excluded.",))
+    yield BulletList(tuple(sentences) or ("No trial was excluded.",))
 
 
 def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[str, RunRow]]) -> Iterator[Part]:
@@ -306,13 +306,13 @@ def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[
         "A control must pass on all tasks (reference: the original body) or on none (stub). Excluded: tasks whose controls fail; dropped: "
         "functions without a task."
     )
-    said = [f"Self-check that failed: {one}" for one in failed] or ["No self-check failed."]
-    said += [
+    sentences = [f"Self-check that failed: {one}" for one in failed] or ["No self-check failed."]
+    sentences += [
         f"Excluded, {count:,}: {reason or 'no reason was recorded'}"
         for reason, count in excluded.most_common(_MOST_REASONS)
     ]
-    said += [f"Dropped at {stage}: {count:,}" for stage, count in dropped.most_common(_MOST_REASONS)]
-    yield BulletList(tuple(said))
+    sentences += [f"Dropped at {stage}: {count:,}" for stage, count in dropped.most_common(_MOST_REASONS)]
+    yield BulletList(tuple(sentences))
 
 
 def _revisions(reader: SessionReader, runs: Iterable[tuple[str, RunRow]]) -> tuple[tuple[str, ...], ...]:

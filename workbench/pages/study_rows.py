@@ -166,10 +166,10 @@ def _tasks(
 ) -> Iterator[Values]:
     evaluator, prompt, context = (one or None for one in cell.work.group)
     for task in cell.work.tasks:
-        told = known.get((cell.row, task.name), {}).get(cell.column.name)
+        facts = known.get((cell.row, task.name), {}).get(cell.column.name)
         yield {
             "kind": "task",
-            **picked(told, "leak", "coverage", "body:body_bytes", "docs:docs_bytes"),
+            **picked(facts, "leak", "coverage", "body:body_bytes", "docs:docs_bytes"),
             **picked(task, "task:item", "file:path", "function", "occurrence", "tests", "samples", "counted", "passed"),
             **picked(task, "doubtful", "repaired", "cut"),
             "evaluator": evaluator,

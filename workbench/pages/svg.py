@@ -73,14 +73,14 @@ def heat(figure: Heat) -> str:
                 f'<g>{hint}<rect class="{fill}" x="{start:.1f}" y="{above:.1f}" width="{wide}" height="{high}" rx="3" '
                 f'fill-opacity="{strength:.2f}"/>{_text(start + wide / 2, above + 17, cell.text, "middle")}</g>'
             )
-    return _svg(figure.caption, width, height, parts, figure.said)
+    return _svg(figure.caption, width, height, parts, figure.description)
 
 
 def forest(figure: Forest) -> str:
     """Return a dot for each value, a line for its interval, and a line at 0."""
     labels = [shortened(bar.label, 58) for bar in figure.bars]
     left = 16 + LETTER * max(map(len, labels), default=0)
-    said = 16 + LETTER * max((len(bar.text) for bar in figure.bars), default=0)
+    texts = 16 + LETTER * max((len(bar.text) for bar in figure.bars), default=0)
     plot, high, top = 340.0, 24, 8
     low, upper, ticks = scale_of(figure.bars)
     bottom = top + high * len(figure.bars)
@@ -106,7 +106,7 @@ def forest(figure: Forest) -> str:
         name = "sure" if bar.is_sure else "unsure" if bar.low is not None else "alone"
         parts.append(f'<g class="{name}">{hint}{inside}<circle cx="{at(bar.value):.1f}" cy="{middle}" r="4"/></g>')
         parts.append(_text(left + plot + 12, middle + 4, bar.text, "start"))
-    return _svg(figure.caption, left + plot + said, bottom + 42, parts)
+    return _svg(figure.caption, left + plot + texts, bottom + 42, parts)
 
 
 def scale_of(bars: Sequence[Bar]) -> tuple[float, float, list[float]]:
@@ -154,8 +154,8 @@ def strips(figure: Strips) -> str:
         parts += [f'<path class="{e(tone or "value")}" d="{"".join(paths)}"/>' for tone, paths in drawn.items()]
         parts.append(_line("base", left, left + wide, bottom))
         parts.append(_text(left + wide + 12, bottom - _HIGH / 2 + 4, row.text, "start", "soft"))
-    said = 24 + LETTER * max((len(row.text) for row in figure.rows), default=0)
-    return _svg(figure.caption, left + wide + said, 8 + (_HIGH + _GAP) * len(figure.rows), parts, figure.said)
+    texts = 24 + LETTER * max((len(row.text) for row in figure.rows), default=0)
+    return _svg(figure.caption, left + wide + texts, 8 + (_HIGH + _GAP) * len(figure.rows), parts, figure.description)
 
 
 def histograms(figure: Histograms) -> str:
@@ -198,8 +198,8 @@ def histograms(figure: Histograms) -> str:
         # Drawn after the line of the mean, which may cross them.
         parts += counts
         parts.append(_text(left + _PLOT_WIDE + 16, base - _HIGH / 2 + 4, row.text, "start", "soft"))
-    said = 30 + LETTER * max((len(row.text) for row in figure.rows), default=0)
-    return _svg(figure.caption, left + _PLOT_WIDE + said, bottom + 42, parts, figure.said)
+    texts = 30 + LETTER * max((len(row.text) for row in figure.rows), default=0)
+    return _svg(figure.caption, left + _PLOT_WIDE + texts, bottom + 42, parts, figure.description)
 
 
 def _left(labels: Iterable[str]) -> float:
@@ -215,11 +215,11 @@ def _text(x: float, y: float, words: str, anchor: str, kind: str = "") -> str:
     return f'<text{name} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{e(words)}</text>'
 
 
-def _svg(caption: str, width: float, height: float, parts: Sequence[str], said: str = "") -> str:
-    """Return a figure with its caption; ``said`` describes it for screen readers."""
+def _svg(caption: str, width: float, height: float, parts: Sequence[str], description: str = "") -> str:
+    """Return a figure with its caption; ``description`` describes it for screen readers."""
     # In px, not in % of the page, so that letters keep their size; a wide figure scrolls.
     return (
-        f'<figure><div class="wide"><svg role="img" aria-label="{e(" ".join(filter(None, (caption, said))))}" '
+        f'<figure><div class="wide"><svg role="img" aria-label="{e(" ".join(filter(None, (caption, description))))}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">{"".join(parts)}</svg></div>'
         f"<figcaption>{e(caption)}</figcaption></figure>\n"
     )
