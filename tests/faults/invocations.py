@@ -445,7 +445,7 @@ NAMES = (
     Wrong(("catalog", "nosuch"), ("nosuch",)),
     Wrong(("catalog", "--record", "x"), ("workbench catalog list", "--record")),
     Wrong(("catalog", "check", "--markdown"), ("workbench catalog check", "--markdown")),
-    Wrong(("catalog", "check", "schema", "--record", "README.md"), ("takes a folder",)),
+    Wrong(("catalog", "check", "schema", "--record", "README.md"), ("needs a folder",)),
     *(
         Wrong(("cluster", "--host", text), words)
         for text, words in (
@@ -462,7 +462,7 @@ NAMES = (
     Wrong(("open", EXAMPLE), ("needs a terminal",)),
     Wrong(("cases", "--fetch"), ("needs a case",)),
     Wrong(("cases", "--id", "x"), ("--add",)),
-    Wrong(("cases", "word_counter", "--add", "folder"), ("command of its own",)),
+    Wrong(("cases", "word_counter", "--add", "folder"), ("another command",)),
     *(
         Wrong(("cases", "--add", text), words)
         for text, words in (

@@ -22,12 +22,12 @@ FOUND = """
 import json, sys
 from dataclasses import replace
 from pathlib import Path
-from workbench.app.toolkit.ordering import plan_fields, plan_values
+from workbench.app.toolkit.order_form import plan_fields, plan_values
 from workbench.base.settings import Settings
 from workbench.cli import build_parser
 from workbench.orders.orders import is_same_work
 from workbench.orders.study import document_plan, regeneration_plan
-from workbench.orders.trial_contents import ordered_case
+from workbench.orders.run import ordered_case
 from workbench.plans.plan import Ask, DocumentPlan, RegenerationPlan, as_text
 from workbench.session.rows import RunRow
 from workbench.studies.study_files import read_study_file
