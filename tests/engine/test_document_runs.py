@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from engine.author import README, Author
 from engine.following import ended, state
-from loopback.server import GARBAGE, LoopbackServer, Reply, failure
+from loopback.server import LoopbackServer, Reply, failure
 
 from workbench.orders import launching, running
-from workbench.orders.rerun import RerunTrialOrder
 from workbench.orders.run import plan_document
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
@@ -199,27 +198,9 @@ def test_a_warm_engine_takes_a_run_and_outlives_its_starter(
     assert ended(session, run, until) == "done"
 
 
-@pytest.mark.slow
-def test_rerun_is_the_next_repeat(session: Path, scripted: LoopbackServer, until: Until) -> None:
-    scripted.answer = Author()
-    run = start(session)
-    ended(session, run, until)
-    first = only_trial(session, run)
-    second = RerunTrialOrder(session, first.id[:6]).begin().trial
-    with SessionReader(session) as reader:
-        row = reader.trial(second)
-    assert row is not None
-    assert (row.repeat, row.case_id, row.model) == (2, first.case_id, first.model)
-    assert ended(session, row.run_id, until) == "done"
-
-
 @pytest.mark.parametrize(
     ("reply", "kind"),
-    [
-        (failure(401, "Incorrect API key provided", "invalid_api_key"), "key"),
-        (GARBAGE, "malformed"),
-        (Reply(wait=30), "timeout"),
-    ],
+    [(failure(401, "Incorrect API key provided", "invalid_api_key"), "key"), (Reply(wait=30), "timeout")],
 )
 def test_a_model_that_fails_is_one_sentence_and_the_other_trials_go_on(
     session: Path,
@@ -229,7 +210,7 @@ def test_a_model_that_fails_is_one_sentence_and_the_other_trials_go_on(
     reply: Reply,
     kind: str,
 ) -> None:
-    monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "4")
+    monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "1")
     monkeypatch.setenv("WORKBENCH_MAX_TRIES", "2")
     author = Author()
 
@@ -265,28 +246,3 @@ def test_the_spend_limit_stops_asking(session: Path, scripted: LoopbackServer, u
         assert row is not None
         assert row.spend_usd > 0.5
         assert len(reader.calls(trial.id)) < 5
-
-
-def test_an_unknown_case_is_refused_before_anything_is_written(session: Path) -> None:
-    from workbench.catalog import UnknownCase
-
-    with pytest.raises(UnknownCase, match="word_counter"):
-        plan_document(session, DocumentPlan(("word_countr",), model=MODEL))
-    assert not session.exists()
-
-
-def test_an_llm_judge_failure_is_unscored(session: Path, scripted: LoopbackServer, until: Until) -> None:
-    author = Author()
-
-    def answer(body: dict[str, object]) -> str | Reply:
-        return failure(400, "no") if body["model"] == "judge" else author(body)
-
-    scripted.answer = answer
-    run = start(session, judge="openai/judge")
-    assert ended(session, run, until) == "unscored"
-    with SessionReader(session) as reader:
-        trial = only_trial(session, run)
-        card = next(score for score in reader.scores(trial.id) if score.rubric == "aeo-bench")
-    assert trial.state == "done"
-    assert (card.tier1, card.tier3, card.tier4) == (15.0, None, None)
-    assert card.total == 40.0

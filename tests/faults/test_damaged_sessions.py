@@ -17,10 +17,10 @@ from faults.damaging import (
     VALUES,
     columns,
     faces,
+    invoke,
     problem_of,
     put,
     read_everything,
-    said,
     tables,
     without_constraints,
 )
@@ -93,7 +93,7 @@ def _must_be_named(table: str, column: str, value: str) -> bool:
 @pytest.mark.parametrize("table", _tables())
 def test_every_value_in_every_column(kind: str, table: str, tmp_path: Path, home: Path) -> None:
     base = _made(kind, tmp_path)
-    sound = said("show", str(base), "--json").out
+    sound = invoke("show", str(base), "--json").out
     wrong: list[str] = []
     count = 0
     for column, value, path in _changed(base, table):

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from faults.damaging import said
+from faults.damaging import invoke
 from faults.invocations import EXAMPLE, TABLE, Wrong, prepare
 
 pytestmark = pytest.mark.slow
@@ -63,7 +63,7 @@ def test_a_wrong_invocation_is_refused_in_one_sentence(
     for name, value in line.environment.items():
         monkeypatch.setenv(name, value)
     before, began = files(place, home), time.monotonic()
-    done = said(*(text.replace("~CWD", str(place)) for text in line.arguments))
+    done = invoke(*(text.replace("~CWD", str(place)) for text in line.arguments))
     assert time.monotonic() - began < _SECONDS
     refused(done.err, done.out, done.code, line)
     assert files(place, home) - before == set()

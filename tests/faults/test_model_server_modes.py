@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from faults.damaging import said
+from faults.damaging import invoke
 from faults.model_server import ANSWER, BY_NAME, MODES, Mode, serving
 from sweeps import ALL, spread
 
@@ -101,7 +101,7 @@ def test_regenerate_says_why_and_loses_nothing(
     words = ("--limit", "2", "--samples", "1", "--evaluator", "openai/x", "--no-controls", "--session", str(session))
     with serving(mode) as base_url:
         monkeypatch.setenv("WORKBENCH_BASE_URL", base_url)
-        done = said("regenerate", "word_counter", *words)
+        done = invoke("regenerate", "word_counter", *words)
     printed = " ".join((done.out + done.err).split())
     good = mode.expect in (ANSWER, "empty")
     assert done.code == (0 if good else 1), printed
@@ -128,6 +128,6 @@ def test_regenerate_says_why_and_loses_nothing(
     if "key" in mode.name or mode.expect == "key":
         for name in ("md", "html", "json", "csv"):
             report = tmp_path / f"report.{name}"
-            assert said("report", str(session), "--output", str(report)).code == 0
+            assert invoke("report", str(session), "--output", str(report)).code == 0
             assert report.stat().st_size
         assert KEY.encode() not in _everything_written(tmp_path, session) + printed.encode()

@@ -10,17 +10,20 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from faults.damaging import said
+from faults.damaging import invoke
 
 HERE = Path(__file__).parent
 NAMES = sorted(found.parent.name for found in HERE.glob("*/check.py"))
+TERMINAL = "copy-is-not-the-text"  # waits for a terminal as a person does
 
 
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.sandbox
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.nightly) if name == TERMINAL else name for name in NAMES]
+)
 def test_what_was_reported_is_right(
     name: str, one_cache: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -44,7 +47,7 @@ def test_what_was_reported_is_right(
             patched.chdir(cwd or loop.WORK)
             for variable, value in (env or {}).items():
                 patched.setenv(variable, value)
-            done = said(*map(str, words))
+            done = invoke(*map(str, words))
         return subprocess.CompletedProcess(words, done.code, done.out, done.err)
 
     monkeypatch.setattr(loop, "wb", command)

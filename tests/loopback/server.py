@@ -19,11 +19,11 @@ Body = dict[str, object]
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server does with one request.
+    """The response to one request.
 
-    ``text`` is the assistant's answer; ``raw`` replaces the whole body, ``whole`` the status line and headers as well;
-    ``drop`` closes the connection after that many bytes of the response (0: before the first, by a reset); ``wait`` holds
-    the reply back, ``drip`` the next byte after each one, in seconds; ``close`` ends the connection after the reply.
+    ``text`` is the assistant's answer; ``raw`` replaces the body, ``whole`` the status line and headers as well; ``drop``
+    closes the connection after that many bytes of the response (0 resets it before the first); ``wait`` delays the
+    response, ``drip`` each of its bytes, in seconds; ``close`` closes the connection after it.
     """
 
     text: str | None = "Hello."
@@ -69,7 +69,7 @@ DROPPED_MIDWAY = Reply(drop=150)
 
 @dataclass(frozen=True)
 class Seen:
-    """A request as it arrived."""
+    """A received request."""
 
     path: str
     headers: Mapping[str, str]
