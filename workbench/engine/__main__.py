@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.base.collecting import collect_rarely
@@ -53,7 +54,7 @@ def _execute(session: Path, arguments: argparse.Namespace) -> int:
     return serve(session, arguments.run)
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     collect_rarely()
     parser = argparse.ArgumentParser(prog="python -m workbench.engine")
     parser.add_argument("--warm", action="store_true", help="wait on standard input for one order")
@@ -64,7 +65,7 @@ def main() -> int:
         "--queue", action="store_true", help="begin a study or improvement after the runs that are there"
     )
     parser.add_argument("--improvement", help="execute an order to improve docstrings, by its id")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     if arguments.warm:
         return _warm()
     if arguments.session is None or not (arguments.study or arguments.improvement or arguments.run):
