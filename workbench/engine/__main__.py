@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.base.collecting import collect_rarely
@@ -53,7 +54,7 @@ def _execute(session: Path, arguments: argparse.Namespace) -> int:
     return serve(session, arguments.run)
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     collect_rarely()
     parser = argparse.ArgumentParser(prog="python -m workbench.engine")
     parser.add_argument("--warm", action="store_true", help="wait on standard input for one order")
@@ -62,7 +63,7 @@ def main() -> int:
     parser.add_argument("--study", help="execute the incomplete runs of a study")
     parser.add_argument("--queue", action="store_true", help="start a study or improvement after the other runs")
     parser.add_argument("--improvement", help="execute an order to improve docstrings")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     if arguments.warm:
         return _warm()
     if arguments.session is None or not (arguments.study or arguments.improvement or arguments.run):
