@@ -18,7 +18,7 @@ from workbench.base import glyphs
 from workbench.commands.closing import order_summary as summary
 from workbench.commands.closing import print_order
 from workbench.engine.rechecking import write_verdict
-from workbench.orders.orders import last_order
+from workbench.orders.ordered_asks import last_order
 from workbench.pages import write_report
 from workbench.sandbox import Report, Verdict
 from workbench.session import SessionReader

@@ -17,7 +17,7 @@ from workbench.commands.closing import print_order
 from workbench.commands.watching import RegenerationWatch
 from workbench.engine.stages import StageTable
 from workbench.orders import running
-from workbench.orders.orders import last_ask
+from workbench.orders.ordered_asks import last_ask
 from workbench.orders.rerun import RerunOrder
 from workbench.plans.plan import RegenerationPlan
 from workbench.results.tasks import load_lines
