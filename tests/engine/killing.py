@@ -21,8 +21,8 @@ from engine.mutants import mutants
 from workbench.orders import launching, running
 from workbench.orders.regenerate import order_regeneration
 from workbench.plans.plan import RegenerationPlan
+from workbench.plans.task_names import row_id
 from workbench.session import SessionReader, log
-from workbench.session.task_names import row_id
 
 Verdicts = dict[tuple[str, str, int], tuple[str, tuple[tuple[str, str], ...]]]
 

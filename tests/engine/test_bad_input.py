@@ -20,11 +20,11 @@ from engine.following import ended, error, state
 from engine.regenerating import MODEL, start
 from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
 from loopback.server import LoopbackServer, Reply
+from samples.sessions import integrity_problem
 
 from workbench.base.errors import WorkbenchError
 from workbench.orders import launching, running
 from workbench.session import SessionReader
-from workbench.session.reader import integrity_problem
 
 Until = Callable[..., Any]
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]

@@ -14,7 +14,7 @@ from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import Part, RowList
 from workbench.base import glyphs
-from workbench.session.forks import SIGN
+from workbench.results.forks import SIGN
 
 _SIGNS = (
     *((sign, name, name) for name, sign in glyphs.VERDICTS.items() if name != "error"),

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,11 +24,10 @@ from workbench.orders.trial_contents import ContentChanged, content_for
 from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.rubric import make_judge, score
-from workbench.rubric.judging import Kept
+from workbench.rubric.judging import FAILED, Kept
 from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
-from workbench.session.pending_work import judge_problem
 from workbench.session.rows import RunRow, TrialRow
 
 if TYPE_CHECKING:
@@ -245,3 +244,18 @@ class TrialRunner:
             finished_at=time.time(),
             seconds=time.monotonic() - began,
         )
+
+
+def judge_problem(judge: str, criteria: Iterable[Mapping[str, Any]]) -> str:
+    """Return which tiers of a card are unscored because the judge failed, and why; "" if it did not."""
+    failed: dict[int, str] = {}
+    for one in criteria:
+        reason = str(one.get("reason") or "")
+        if one.get("points") is None and reason.startswith(FAILED):
+            failed.setdefault(int(one.get("tier") or 0), reason.removeprefix(FAILED).strip())
+    if not failed:
+        return ""
+    numbers = [str(number) for number in sorted(failed)]
+    which = f"Tiers {' and '.join(numbers)} are" if len(numbers) > 1 else f"Tier {numbers[0]} is"
+    why = failed[min(failed)] or "it gave no reason"
+    return f"{which} unscored, because the judge {judge} failed: {why}"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.base.errors import WorkbenchError
+from workbench.plans.task_names import readable_id, row_id
 from workbench.regeneration.passk import pass_at_k
 from workbench.results.tasks import DocstringQuality, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
 from workbench.session.sample_counts import is_counted
-from workbench.session.task_names import readable_id, row_id
 from workbench.statistics.intervals import FEWEST, Value, newcombe
 from workbench.statistics.paired import Difference, paired_difference
 

@@ -16,10 +16,10 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.text import plural
 from workbench.improving.attempts import DocstringAttempt, Gain, Refusal, Share, Standing, overall_gain
 from workbench.plans.plan import ImprovementPlan
+from workbench.plans.task_names import row_id
 from workbench.repository.functions import Function, functions_by_name
 from workbench.session import SessionReader
 from workbench.session.rows import AttemptRow, ImprovementRow, TaskRow
-from workbench.session.task_names import row_id
 
 _AUTHOR = ("Workbench", "workbench@localhost")
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from workbench.base import glyphs
 from workbench.base.text import decoded, percent
 from workbench.grounding.exploration import WHOLE
+from workbench.results.forks import below_parents
 from workbench.results.items import WorkItem, all_items, short_ids
 from workbench.results.samples import candidates_of, run_check
 from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
 from workbench.results.spread import Agreement, ScoreSpread, Total, spreads
 from workbench.results.works import works_by_trial
-from workbench.session.forks import below_parents
 from workbench.session.groups import Group
 from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem

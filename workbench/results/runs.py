@@ -15,7 +15,7 @@ from workbench.results.trials import RunTrials, trials_by_run
 from workbench.session import engine_starts
 from workbench.session.groups import planned_docs
 from workbench.session.labels import in_words, labels_by_item
-from workbench.session.pending_work import is_check, is_rescored, lacking, scores_asked
+from workbench.session.pending_work import is_check, is_rescored, judges_of, lacking
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -129,6 +129,15 @@ def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple
         total = scores_asked(run)
         return total - min(total, len(lacking(reader, run))), total, "scores"
     return sum(trials[state] for state in _OVER), sum(trials.values()), "trials"
+
+
+def scores_asked(run: RunRow) -> int:
+    """Return how many scorecards a run asks for of other runs' trials: trials × rubrics × judges."""
+    plan = run.plan
+    trials, rubrics = plan.get("trials"), plan.get("rubrics")
+    if not (isinstance(trials, list) and isinstance(rubrics, list)):
+        return 0
+    return len(trials) * len(rubrics) * len(judges_of(run))
 
 
 def sentence(lines: Sequence[RunLine]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.base.text import plural
 from workbench.session.groups import OF_GROUP, Group
 from workbench.session.rows import UNDER_WAY, CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
-from workbench.session.sample_counts import COUNTS, SampleCount, failed_checks, sample_counts
+from workbench.session.sample_counts import CONTROL_FAILS, COUNTS, FailedSelfCheck, SampleCount, sample_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,7 @@ SAMPLE_STATE = (
 )
 """A candidate's :class:`SampleState` in SQL, to be concatenated over the samples of a task; see :func:`sample_states`."""
 _POINTS = 8
+_MOST_PROBLEMS = 2_000
 
 
 class SampleState(NamedTuple):
@@ -141,6 +142,20 @@ def results_by_group(reader: SessionReader, run_id: str) -> dict[Group, tuple[Ta
         if not row.control:
             counts.setdefault(row.group, []).append(row)
     return {group: task_results(rows, tasks) for group, rows in counts.items()}
+
+
+def failed_checks(reader: SessionReader, run_id: str) -> list[FailedSelfCheck]:
+    rows = reader.query(
+        "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
+        "docs, evaluator, prompt, context, settings, docs_scope, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "
+        f"WHERE tasks.run_id = ? AND verdict IS NOT NULL AND (disagrees OR {CONTROL_FAILS} OR (candidates.sample = 0 "
+        "AND evaluator IN ('reference', 'stub') AND verdict = 'error')) "
+        f"ORDER BY position, task_id, control DESC, evaluator, candidates.sample LIMIT {_MOST_PROBLEMS}",
+        (run_id,),
+    )
+    return [
+        FailedSelfCheck(row[0], row[1], Group(*row[2:8]), bool(row[8]), row[9], bool(row[10]), row[11]) for row in rows
+    ]
 
 
 def run_check(reader: SessionReader, run_id: str, counts: Sequence[SampleCount], tasks: int) -> SelfCheck:

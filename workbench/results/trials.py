@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.base.glyphs import STATES, counted
 from workbench.base.text import plural
 from workbench.results.costs import total_spend
+from workbench.results.forks import SIGN, below_parents
 from workbench.results.scores import Lost, card_of, lost_points, totals_of
 from workbench.results.spread import ScoreSpread, Total, comparable, spread_of
-from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.rows import TrialRow

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from workbench.plans.task_names import picked, readable_id
 from workbench.results.scores import scores_of, totals_of
 from workbench.results.spread import Total
 from workbench.results.studies import Counts, GroupCounts, group_counts, made_under, step_settings
@@ -22,7 +23,6 @@ from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, ScoreRow, StudyCellRow, TrialRow
-from workbench.session.task_names import picked, readable_id
 from workbench.studies.declaration import Study, StudyColumn
 
 RUBRIC = "aeo-bench"

@@ -97,7 +97,7 @@ def load_shown(reader: SessionReader, run: str) -> Shown:
 
 
 def _entry(one: Tried) -> Entry:
-    from workbench.session.task_names import row_id
+    from workbench.plans.task_names import row_id
 
     attempt, gain, refusal = one.attempt, one.attempt.gain, one.attempt.refusal
     name = row_id(attempt.task)

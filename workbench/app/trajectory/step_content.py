@@ -33,8 +33,8 @@ from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.loading import TrialState, waiting_for, why_not
 from workbench.base.text import decoded, money, one_line, plural, size_of
 from workbench.pages import page
+from workbench.results.forks import inheritance
 from workbench.results.sent import Sent, SentPart, read_sent
-from workbench.session.forks import inheritance
 from workbench.session.labels import in_words
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.app.trajectory.loading import TrialState, marks_of_steps
 from workbench.base.text import one_line, shortened
-from workbench.session.forks import SIGN
+from workbench.results.forks import SIGN
 
 if TYPE_CHECKING:
     from workbench.session.rows import StepRow
