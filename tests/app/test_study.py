@@ -67,7 +67,7 @@ async def test_a_cell_opens_its_trials_and_escape_leads_back(tmp_path: Path) -> 
         ("word_counter", "white"): [82.0, 61.0], ("word_counter", "none"): [40.0, 44.0],
         ("pyfiglet", "white"): [None, 75.0], ("pyfiglet", "none"): [52.0, 50.0],
     }  # fmt: skip
-    put_agents(tmp_path / "agents.session", scores, judges=("offline-3", "openai/gpt-4o"))
+    put_agents(tmp_path / "agents.session", scores, judges=("offline-4", "openai/gpt-4o"))
     async with study_of(tmp_path / "agents.session") as (pilot, screen):
         app = pilot.app
         shown = screen_text(app)
@@ -204,9 +204,9 @@ async def test_what_is_missing_or_made_otherwise_is_said_in_every_tab(tmp_path: 
     agents = Agents(tmp_path / "agents.session", repeats=2)
     for case in CASES:
         for repeat in (1, 2):
-            agents.put("good", case, {"offline-3": FULL}, repeat=repeat)
-        agents.put("half", case, {"offline-3": tiers_of(50.0)})
-        agents.put("half", case, {"offline-3": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
+            agents.put("good", case, {"offline-4": FULL}, repeat=repeat)
+        agents.put("half", case, {"offline-4": tiers_of(50.0)})
+        agents.put("half", case, {"offline-4": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
     agents.read()
     async with study_of(agents.path) as (pilot, screen):
         app = pilot.app

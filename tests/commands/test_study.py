@@ -46,7 +46,7 @@ def test_the_page_has_the_matrix_comparisons_and_rankings(tmp_path: Path) -> Non
 
 def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     path = tmp_path / "agents.session"
-    put_agents(path, SCORES, judges=("offline-3", "gpt-4o"))
+    put_agents(path, SCORES, judges=("offline-4", "gpt-4o"))
     with SessionReader(path) as reader:
         page = "".join(rendered(study_page(read_study(reader, "agents"), resamples=100), "md"))
     assert "x\\|y &lt;b>" in page
@@ -56,7 +56,7 @@ def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     assert "| local | score | cases | white > x" in page
     assert "white − x\\|y &lt;b>" in page
     assert "- The model gave no answer. (b × x\\|y &lt;b> · local)" in page
-    assert "| gpt-4o, offline-3 | 11 |" in page
+    assert "| gpt-4o, offline-4 | 11 |" in page
     tables = [line for line in page.splitlines() if line.startswith("| ")]
     assert all(line.endswith(" |") for line in tables)
 

@@ -70,7 +70,7 @@ def finish(session: Path, study: Study, trials: int) -> None:
         for row in rows[:trials]:
             writer.set_trial(row.id, state="done", cost_usd=0.5)
             for rubric in ("aeo-bench", "strict"):
-                writer.put_score(ScoreRow(row.id, rubric, "offline-3", 50.0, 100.0, 1.0, 1.0, 1.0, 1.0, "", 1.0))
+                writer.put_score(ScoreRow(row.id, rubric, "offline-4", 50.0, 100.0, 1.0, 1.0, 1.0, 1.0, "", 1.0))
         for run in {row.run_id for row in rows[:trials]}:
             if all(row.state == "done" for row in _trials(session, run)):
                 writer.set_run(run, state="done")
@@ -266,7 +266,7 @@ class Engines:
                     writer.set_trial(row.id, state="done")
                     for rubric in ("aeo-bench", "strict"):
                         writer.put_score(
-                            ScoreRow(row.id, rubric, "offline-3", 50.0, 100.0, 1.0, 1.0, 1.0, 1.0, "", 1.0)
+                            ScoreRow(row.id, rubric, "offline-4", 50.0, 100.0, 1.0, 1.0, 1.0, 1.0, "", 1.0)
                         )
         with SessionWriter(session) as writer:
             # An engine that is gone leaves its run as it was.

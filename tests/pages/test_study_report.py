@@ -59,7 +59,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for row, case in enumerate(HOSTILE)
         for place, agent in enumerate(("white", *HOSTILE[:2]))
     }
-    put_agents(path, scores, judges=("offline-3", HOSTILE[0]), name="hostile")
+    put_agents(path, scores, judges=("offline-4", HOSTILE[0]), name="hostile")
     return path
 
 

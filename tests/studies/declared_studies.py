@@ -107,7 +107,7 @@ def put_candidates(
 
 
 def put_agents(
-    path: Path, scores: Mapping[tuple[str, str], Sequence[float | None]], *, judges: Sequence[str] = ("offline-3",), name: str = "agents"
+    path: Path, scores: Mapping[tuple[str, str], Sequence[float | None]], *, judges: Sequence[str] = ("offline-4",), name: str = "agents"
 ) -> Study:  # fmt: skip
     """Write a study of agents; ``scores`` has the points of 100 of each repeat by (case, agent), None for a failed trial."""
     cases = list(dict.fromkeys(case for case, _ in scores))

@@ -181,7 +181,7 @@ def places(outcome: StudyOutcome) -> dict[str, tuple[int | None, int]]:
 
 def put_criteria(agents: Agents, trial: str, criteria: Sequence[Mapping[str, object]]) -> None:
     """Give the scorecard of a trial these criteria."""
-    values = card(6.0, judge="offline-3").to_json() | {"criteria": criteria}
+    values = card(6.0, judge="offline-4").to_json() | {"criteria": criteria}
     with SessionWriter(agents.path) as writer:
         writer.update("scorecards", {"trial_id": trial}, {"card_blob": writer.blob(json.dumps(values))})
 

@@ -34,9 +34,9 @@ def test_columns_of_others_are_not_compared_where_cases_or_limits_differ(tmp_pat
     other = Agents(tmp_path / "other.session")
     mine = Agents(tmp_path / "mine.session", results=(f"session:{other.path}",))
     for case in CASES:
-        mine.put("white", case, {"offline-3": FULL}, plan={"max_steps": 15, "read_limit": 1800}, content="c" * 40)
+        mine.put("white", case, {"offline-4": FULL}, plan={"max_steps": 15, "read_limit": 1800}, content="c" * 40)
         other.put(
-            "white", case, {"offline-3": tiers_of(90.0)}, plan={"max_steps": 30, "read_limit": 1800}, content="d" * 40
+            "white", case, {"offline-4": tiers_of(90.0)}, plan={"max_steps": 30, "read_limit": 1800}, content="d" * 40
         )
     outcome = mine.read()
     own, theirs = outcome.columns
@@ -54,11 +54,11 @@ def test_a_judge_of_others_is_named(tmp_path: Path) -> None:
     mine = Agents(tmp_path / "mine.session", StudySettings(judges=("openai/gpt",)), results=(f"session:{other.path}",))
     for case in CASES:
         mine.put("white", case, {"openai/gpt": FULL})
-        other.put("planner", case, {"offline-3": FULL})
+        other.put("planner", case, {"offline-4": FULL})
     outcome = mine.read()
     cell = outcome.cell(CASES[0], outcome.columns[1])
-    assert cell.problem == "1 unscored: scored by offline-3, this study by openai/gpt: rescore"
-    assert any("scored by offline-3, this study by openai/gpt: rescore" in one for one in outcome.problems)
+    assert cell.problem == "1 unscored: scored by offline-4, this study by openai/gpt: rescore"
+    assert any("scored by offline-4, this study by openai/gpt: rescore" in one for one in outcome.problems)
 
 
 @pytest.mark.parametrize(

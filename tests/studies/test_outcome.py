@@ -39,7 +39,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def agents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two agents on three cases, three repeats, two judges; one trial failed."""
     path = tmp_path_factory.mktemp("agents") / "agents.session"
-    put_agents(path, SCORES, judges=("offline-3", "gpt-4o"))
+    put_agents(path, SCORES, judges=("offline-4", "gpt-4o"))
     return path
 
 
@@ -187,7 +187,7 @@ def test_the_leaderboard_has_places_tiers_spread_and_judges(agents: Path) -> Non
     assert (white.tiers[:3], white.tier_trials[:3]) == ((15.0, 20.0, 25.0), (9, 9, 9))
     assert [one.mean.items for one in white.by_judge.values()] == [9, 9]
     means = {judge: one.mean.value or 0.0 for judge, one in white.by_judge.items()}
-    assert means["offline-3"] - means["gpt-4o"] == pytest.approx(2.0)
+    assert means["offline-4"] - means["gpt-4o"] == pytest.approx(2.0)
     (agreement,) = judge_agreement(outcome)
     assert (agreement.trials, agreement.tau, agreement.columns_tau) == (17, 1.0, 1.0)
     assert agreement.difference == pytest.approx(2.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -45,21 +45,19 @@ class Importer(Protocol):
         """
 
 
+@dataclass(eq=False)
 class ImportOrder(WorkOrder):
     """Read files into one run of a session; a file that the session has already is skipped.
 
     Files of an import that did not come to its end are read into its run.
     """
 
-    made = False  # Whether the session was made for it
-
-    def __init__(self, session: Path, plan: ImportPlan) -> None:
-        super().__init__(session)
-        self._ordered = plan
+    asked: ImportPlan
+    made: bool = field(default=False, init=False)  # Whether the session was made for it
 
     @cached_property
     def plan(self) -> ImportPlan:
-        plan = self._ordered
+        plan = self.asked
         importer, folders = try_importer(plan.importer, plan.import_folders) if plan.importer else ("", ())
         files = tuple(str(expanded(file).absolute()) for file in plan.files)
         case = resolve_case(plan.case).id if plan.case else ""

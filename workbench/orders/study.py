@@ -10,7 +10,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench import catalog
@@ -328,12 +328,11 @@ def launch_study(session: Path, name: str, *, queue: bool = False) -> subprocess
     return engine_for(session, "study", name, f"study-{safe}", queue=queue)
 
 
+@dataclass(eq=False)
 class StudyOrder(WorkOrder):
     """Execute what a session lacks of a study; the session is made if there is none."""
 
-    def __init__(self, session: Path, study: Study) -> None:
-        super().__init__(session)
-        self.study = study
+    study: Study
 
     def resolve(self) -> None:
         self.study = resolved_study(self.study, self.session)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base import glyphs
 from workbench.base.text import NOTHING, fixed, one_line, percent, plural, share, when
-from workbench.checking.verdicts import CheckDamaged, Checked, alarm, checked_of, shown_lines
+from workbench.checking.verdicts import CheckDamaged, CheckResult, alarm, checked_of, shown_lines
 from workbench.grounding import read_trial
 from workbench.pages import session_figures, wording
 from workbench.pages.excerpts import Excerpt, Excerpts, pretty_json, split_answer
@@ -346,7 +346,7 @@ def _check(reader: SessionReader, trial: Trial) -> Iterator[Part]:
     try:
         checked = checked_of(reader, trial.row.id)
     except CheckDamaged as error:
-        checked = Checked((), (), (), (str(error),))
+        checked = CheckResult((), (), (), (str(error),))
     if checked is None:
         return
     alarms = checked.alarms

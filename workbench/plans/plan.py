@@ -487,9 +487,7 @@ class ImportPlan:
         line=Line("case", "The test case that the trajectories are about, so that they can be scored.", _cases),
     )
     readme_is_last_message: bool = argument(
-        False,
-        "--readme-is-last-message",
-        "the last message of each trajectory is the README that was handed in",
+        False, "--readme-is-last-message", "the last message of each trajectory is the README that was handed in"
     )
     import_folders: tuple[str, ...] = ()  # Where an importer named by dotted path is imported from first
 

@@ -6,7 +6,7 @@ OFFLINE = "offline"
 """Argument that selects the judge without a model, and the name of its first rule; later ones are ``offline-2`` and so on."""
 
 
-RULE = "offline-3"
+RULE = "offline-4"
 """Name of the current offline judge in scorecards; the number rises with every change of its points."""
 
 

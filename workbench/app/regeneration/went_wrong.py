@@ -235,7 +235,7 @@ def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> I
 
     def told(below: str) -> Iterator[Line]:
         indent = " " * (len(below) - len(below.lstrip(" ")))
-        for part in "\n".join(prepared(text) for text in found.said or (row.message,)).split("\n"):
+        for part in "\n".join(prepared(text) for text in found.error_lines or (row.message,)).split("\n"):
             yield styled((f"{indent}E  {part}", "bad"), indent=4)
 
     lines = code("\n".join(found.lines), "test.py").lines
