@@ -1,4 +1,4 @@
-"""Errors whose messages are meant for the user."""
+"""Errors with messages for the user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class WorkbenchError(Exception):
 
     Attributes:
         exit_code: What the CLI exits with.
-        lasting: Whether doing the same once more ends the same way: what was asked for has to change.
+        lasting: Whether a retry would fail in the same way.
     """
 
     exit_code = 1
@@ -19,14 +19,14 @@ class WorkbenchError(Exception):
 
 
 class UsageError(WorkbenchError):
-    """The caller asked for something that does not exist or is not valid; the CLI exits with 2."""
+    """An argument does not exist or is invalid; the CLI exits with 2."""
 
     exit_code = 2
     lasting = True
 
 
 class BadField(UsageError):
-    """What stands in a field of a form cannot be; ``field`` is its name."""
+    """The value of a form field is invalid; ``field`` is its name."""
 
     def __init__(self, field: str, sentence: str) -> None:
         super().__init__(sentence)

@@ -68,7 +68,7 @@ def _tried(order: dict[str, Any]) -> tuple[str, list[str]]:
             found.append(loaded.folder)
     except ExtensionProblem as problem:
         return str(problem), []
-    # An installed package is found wherever the same interpreter runs; its folder is nobody else's business.
+    # Installed packages are importable without their folder.
     return "", [folder for folder in dict.fromkeys(found) if folder and folder not in installed]
 
 

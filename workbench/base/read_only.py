@@ -1,4 +1,4 @@
-"""A workbench that only shows: what would write, fetch or start something is refused, wherever it would happen."""
+"""Read-only mode: writing, fetching and starting are refused at the lowest level."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VARIABLE = "WORKBENCH_READ_ONLY"
 
 
 class ReadOnly(UsageError):
-    """What was asked for would change something, and this workbench only shows."""
+    """The action would change something, and this workbench is read-only."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"This workbench is read-only, so it cannot {what}.")

@@ -30,7 +30,7 @@ _FRAME = re.compile(r'^\s+File "|^Traceback |^\s*[~^]+\s*$')
 def last_words(output: str, width: int = _WIDTH) -> str:
     """Return the line of a program's output that says why it failed; "" if there was no output.
 
-    Of a long line the middle is left out: its end has the cause of what its beginning tells.
+    A long line loses its middle, because its end has the cause.
 
     Args:
         output: What it printed, including tracebacks and advice.

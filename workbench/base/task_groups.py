@@ -1,4 +1,4 @@
-"""Tasks that belong together: the first error ends the others, and it is that error which is raised, not a group of errors."""
+"""Task groups that raise their first error instead of an exception group."""
 
 from __future__ import annotations
 

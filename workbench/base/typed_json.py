@@ -18,7 +18,7 @@ class WrongForm(ValueError):
 
 
 def decode(kind: type[Value], text: str | bytes) -> Value:
-    """Return the value of JSON text as a type; fields that it does not have are ignored. Raises WrongForm."""
+    """Decode JSON text as a type; unknown fields are ignored. Raises WrongForm."""
     try:
         values = json.loads(text)  # not msgspec: texts may hold lone surrogates
     except RecursionError:

@@ -38,13 +38,13 @@ class Refused(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class DocstringAttempt:
-    """What a writer proposed for a function, and what became of it."""
+    """A docstring that a writer proposed for a function, with its result."""
 
     task: TaskRow
     number: int  # Which attempt at this function, from 1
-    docstring: str = ""  # The docstring as it stands in the file; "" where the answer holds none
+    docstring: str = ""  # As laid out in the file; "" if the answer has none
     refusal: Refusal | None = None  # Why it does not count; None where it does
-    run: str = ""  # The run whose samples were asked for it, "" where it came to none
+    run: str = ""  # The run with its samples, "" without any
     seen: Share | None = None  # Samples of the numbers that the writer saw, with the new docstring
     gain: Gain | None = None  # What held-out samples say; None where it did not come to them
     held_out_evaluator: str = ""  # Whose samples these are, "" where there are none

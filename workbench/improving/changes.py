@@ -1,4 +1,4 @@
-"""What was kept as a change that git takes: a patch, and a branch with one commit; docstrings only."""
+"""Accepted docstrings as a change for git: a patch, or a branch with one commit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FileChange:
 def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], evaluator: str) -> str:
     """Return what a commit says: each function with pass@k before and after on samples that were held out.
 
-    The kept docstrings are those that these samples chose among all ``attempts``, so their gains flatter: the mean over all
+    The accepted docstrings were selected by these samples among all ``attempts``, so their gains are biased upwards: the mean over all
     that came to such samples stands beside them.
     """
     kept = [attempt for attempt in attempts if attempt.is_kept]

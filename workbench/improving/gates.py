@@ -1,4 +1,4 @@
-"""How a docstring is read from an answer, and what it must hold before any sample is asked for it, the cheapest first."""
+"""Parse a docstring from an answer, and the gates that it must pass before it is sampled, the cheapest first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def longest_for(source: bytes, function: Function) -> int:
 
 
 def check_docstring(source: bytes, function: Function, text: str, project: ProjectIndex) -> tuple[str, bytes]:
-    """Return a docstring, given without indentation, as it stands in its file, and the file with it. Raises Refused."""
+    """Return an unindented docstring as laid out in its file, and the changed file. Raises Refused."""
     if len(text) > (longest := longest_for(source, function)):
         raise Refused("length", f"it has {len(text):,} characters, {longest:,} are allowed here")
     laid_out = _laid_out(text, body_indent(source, function))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import RunRow
 
 RESUMABLE = frozenset({"interrupted", "unscored", "failed", "cancelled"})
-"""States of a run in which something is missing and no engine is at work on it."""
+"""States of an unfinished run without an engine."""
 _OVER = ("done", "failed")
 _SAMPLES = """
 SELECT coalesce(sum(samples - waiting), 0), coalesce(sum(samples), 0) FROM tasks JOIN verdict_counts ON task_id = tasks.id
@@ -62,14 +62,14 @@ class RunLine:
 
 
 def waiting_runs(reader: SessionReader) -> list[RunRow]:
-    """Return the queued runs, the next one first; one whose engine is gone waits no more."""
+    """Return the queued runs with a living engine, the next one first."""
     queued = [run for run in reader.runs() if run.state == "queued" and run.queue_position is not None]
     living = [run for run in queued if engine_starts.is_coming(run.id) and reader.holder(run.id) is None]
     return sorted(living, key=lambda run: (run.queue_position or 0.0, run.created_at))
 
 
 def latest_regeneration(reader: SessionReader) -> str | None:
-    """Return the run to show when a session is opened: one at work, else the last that has tasks, else the last."""
+    """Return the run to show when a session is opened: a running one, else the last with tasks, else the last."""
     found = reader.query(
         "SELECT id FROM runs WHERE kind = 'regenerate' AND archived_at IS NULL ORDER BY "
         "EXISTS (SELECT 1 FROM tasks WHERE run_id = runs.id) OR EXISTS (SELECT 1 FROM stages WHERE run_id = runs.id) DESC, "
@@ -151,11 +151,11 @@ def sentence(lines: Sequence[RunLine]) -> str:
     return " · ".join([total, *parts, *([f"${sum(priced):.3f}"] if priced else [])])
 
 
-_NAMED = 2  # cases that are named before the others are counted
+_NAMED = 2  # cases listed by name
 
 
 def plan_title(run: RunRow) -> str:
-    """Return what was asked for on one line; a damaged plan gives the kind of the run alone.
+    """Return the plan on one line; a damaged plan gives the kind of the run.
 
     ``word_counter × 3 · white · gpt-4o``, ``score 12 trials · aeo-bench, strict · offline``, ``check 12 READMEs``, or
     ``word_counter · docs original · gpt-5-mini × 3``.

@@ -27,7 +27,7 @@ _read_cards: dict[str, tuple[float, bool]] = {}
 
 @dataclass(frozen=True, slots=True)
 class ImportedScore:
-    """What another program's scorer gave; no figure of ours counts it."""
+    """A score by another program's scorer; it is in no figure."""
 
     scorer: str
     value: str
@@ -156,27 +156,27 @@ def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, t
     """Return the newest score of each agent by case; agents in the order of their first use."""
     totals: dict[str, Total] = {}
     for (trial_id, _, _), total in totals_of(reader, [row for row in reader.scores() if row.rubric == rubric]).items():
-        # Of several judges the one that stands first everywhere.
+        # The first judge, as in every other list.
         totals.setdefault(trial_id, total)
     runs = {run.id: reader.run_state(run) for run in reader.runs()}
     newest: dict[str, dict[str, AgentScore]] = {}
     for trial in reader.trials():
-        if trial.parent:  # a fork says nothing of what the agent does by itself
+        if trial.parent:  # forks do not measure the agent alone
             continue
         by_agent = newest.setdefault(trial.case_id, {})
-        # A trial whose engine is gone still says that it runs; what its run says is what a person should see.
+        # A trial whose engine is gone is still marked as running: the state of its run applies.
         going = trial.state in {"queued", "running"}
         run = runs.get(trial.run_id, trial.state)
         state = run if going and run not in {"queued", "running"} else trial.state
         score = AgentScore(trial.agent, totals.get(trial.id, Total()), state)
         before = by_agent.get(trial.agent)
-        # A trial that only waits does not hide the score that is there.
+        # A queued trial does not replace an existing score.
         if before is None or score.total.points is not None or before.total.points is None:
             by_agent[trial.agent] = score
     return {case: tuple(scores.values()) for case, scores in newest.items()}
 
 
-# -- what a scorecard lacks
+# -- missing points
 
 Standing = Literal["good", "middling", "poor"]
 
@@ -189,12 +189,12 @@ def standing(share: float) -> Standing:
 
 
 Lost = tuple[tuple[str, float], ...]
-"""The criteria of a scorecard that lost points, by their titles, each with how many."""
+"""Titles of the criteria that lost points, each with the number of points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The cost of a criterion among scorecards: the mean over all, and in how many ``trials`` it lost any."""
+    """Points lost by a criterion: the mean over scorecards, and the number of ``trials`` in which it lost any."""
 
     title: str
     mean: float

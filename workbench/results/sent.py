@@ -1,4 +1,4 @@
-"""What was sent for one step of a trial, part by part with its tokens, and what changed since the request before.
+"""The request of a step, message by message with its tokens, and the changes since the previous request.
 
 A provider counts the tokens of a whole request. An agent repeats its conversation in each request, so the growth
 between two requests is the exact count of what was added; only within that sum are tokens shared out, by bytes.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import CallRow, StepRow
 
 MOST_REQUESTS = 60
-"""Requests before the step that are looked at; the tokens of what is older are shared out together."""
+"""Number of previous requests that are read; the tokens of older messages are shared out together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Sent:
 
 
 _Message = tuple[str, str]
-"""Its role, and the blob of its content."""
+"""Role, and digest of the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Request:
 
 
 def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
-    """Read what was sent for a step; None if no request of it is recorded."""
+    """Read the request of a step; None if none is recorded."""
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
         return None

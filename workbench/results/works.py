@@ -1,7 +1,6 @@
-"""*Works*: how much of a README holds, as two shares; a figure of its own, in no rubric's points.
+"""*Works*: the shares of a README's working blocks and true claims, independent of any rubric.
 
-Only blocks that were run and decidable claims count. What could not be judged is beside the share, for a share of one
-in ninety is worth little.
+Only executed blocks and decidable claims count. The number of undecided ones comes with each share.
 """
 
 from __future__ import annotations

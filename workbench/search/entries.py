@@ -120,7 +120,7 @@ def _tags(reader: SessionReader, key: str) -> str:
 
 def _trial(reader: SessionReader, trial: TrialRow) -> IndexedItem:
     score, lost = None, ""
-    # The rubric that results are compared by, and of its judges the one that stands first everywhere.
+    # The rubric for comparisons, by its first judge.
     cards = [card for card in reader.scores(trial.id) if card.rubric == "aeo-bench"] or reader.scores(trial.id)
     if cards:
         score = cards[0].points

@@ -87,7 +87,7 @@ class SearchIndex:
 
     def _connected(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=5.0)
-        # What a crash of the machine may cost is read from the sessions again.
+        # A crash of the machine may lose entries; they are indexed again.
         for setting in ("journal_mode = WAL", "synchronous = OFF"):
             connection.execute(f"PRAGMA {setting}")
         return connection
@@ -281,7 +281,7 @@ class SearchIndex:
 
 
 def text_of(reader: SessionReader, entry: IndexEntry) -> str:
-    """Return the text of an entry, as far as it is searched; "" if unreadable."""
+    """Return the indexed part of an entry's text; "" if unreadable."""
     if entry.blob is None:
         return entry.text
     from workbench.session.row_reader import TextDamaged

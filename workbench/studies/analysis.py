@@ -198,7 +198,7 @@ DOCS_LENGTH = "length of docs"
 
 
 def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[Part]:
-    """Return what functions are divided by; a property of which only one part has functions is left out."""
+    """Return the properties that divide functions; one with a single non-empty part is left out."""
     first = outcome.study.measures[0] if outcome.study.measures else ""
     compared = {one.column.name for one in outcome.by_column if not one.apart}
     stars = {row: published_counts()[name].stars for row in outcome.rows if (name := published_name(row))}

@@ -29,7 +29,7 @@ NUMBERS = {AGENTS: ("repeats", "steps"), DOCS: ("samples", "k", "tasks")}
 
 
 def values_of(study: Study) -> dict[str, Any]:
-    """Return what stands in the fields of a form for a study: lists as tuples, all else as text."""
+    """Return the values of a form's fields for a study: lists as tuples, everything else as text."""
     kind, limits = study.kind, study.limits
     typed = {
         "repeats": str(study.repeats), "samples": str(study.samples), "k": ", ".join(map(str, study.k)),

@@ -106,7 +106,7 @@ class ColumnComparison(InJson):
 
     @property
     def undefined(self) -> int:
-        """Items that both columns have, of which one has no value; they are in no figure."""
+        """Items of both columns of which one lacks a value; they are in no figure."""
         both = (one for one in self.pairs if one.left is not None and one.right is not None)
         return sum(one.difference is None and one.row not in self.apart for one in both)
 
@@ -341,14 +341,14 @@ def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tupl
 def common_items(
     outcome: StudyOutcome, columns: Iterable[StudyColumn], measure: str, without: str = ""
 ) -> list[RankedTask]:
-    """Return the items of which every one of some columns has a value; a column without any result is left out."""
+    """Return the items with a value in every column; columns without any result are ignored."""
     return [task for task, _ in _common_items(outcome, columns, measure, without)]
 
 
 def _common_items(
     outcome: StudyOutcome, columns: Iterable[StudyColumn], measure: str, without: str
 ) -> Iterator[tuple[RankedTask, dict[str, SideItem]]]:
-    """Yield the items of which every column has a value, and each under all of them by the name of its system."""
+    """Yield the items with a value in every column, with the values by system."""
     having = [one for one in columns if any(outcome.cell(row, one).means[measure].items for row in outcome.rows)]
     comparable = comparable_rows(outcome.works, outcome.rows, having) if len(having) > 1 else set()
     for row in outcome.rows:
@@ -382,7 +382,7 @@ _MOST_SECONDS = 120.0
 def resampled_in_process(
     session: Path, study: str, pairs: Sequence[tuple[str, str]], measure: str, orders: bool = False
 ) -> dict[str, dict[Any, Any]]:
-    """Return the tests of comparisons, adjusted for their number, and with ``orders`` how often pairs keep their order in resamples.
+    """Return the adjusted tests of comparisons and, with ``orders``, how often pairs keep their order in resamples.
 
     It is ``{"tests": {pair: {"p", "test", "p_holm"}, …}, "orders": {(model, measure, better, worse): share of resamples, …}}``; a
     WorkbenchError where it cannot be computed: numpy is not installed, say.

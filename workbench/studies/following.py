@@ -63,7 +63,7 @@ class StudyReader:
         return {row.id for row in rows if state_of(self._reader, row) != known[row.id]}
 
     def _changed_runs(self, newest: int) -> set[str] | None:
-        """Return the runs in which something changed since the last look, None for all of them."""
+        """Return the runs that changed since the last read, None for all."""
         if self._cells is None:
             return None
         found: set[str] = set()

@@ -1,4 +1,4 @@
-"""The leaderboard of agents: where each stands by its score, with what it did for it and how much repeats differ; do judges agree?"""
+"""The leaderboard of agents: places by score, effort, spread over repeats, and the agreement of judges."""
 
 from __future__ import annotations
 

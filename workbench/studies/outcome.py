@@ -119,7 +119,7 @@ class StudyOutcome:
         problems: Sequence[str] = (),
         before: StudyOutcome | None = None,
     ) -> StudyOutcome:
-        """Compute the figures of what was read; those of cells that are as they were before are taken over."""
+        """Compute the figures of a study; those of unchanged cells are reused."""
         scale = scale_of(study, works.values())
         same = before.cells if before is not None and (before.study, before.scale) == (study, scale) else {}
         cells: dict[tuple[str, str], StudyCell] = {}
@@ -200,7 +200,7 @@ class StudyOutcome:
 
     @property
     def progress(self) -> str:
-        """How many of its items are done: ``11 of 12 trials``."""
+        """Finished and planned items: ``11 of 12 trials``."""
         planned = "?" if self.planned is None else f"{self.planned:,}"
         return f"{self.done:,} of {planned} {'trials' if self.study.kind == AGENTS else 'candidates'}"
 
@@ -344,7 +344,7 @@ class FunctionFacts:
     passed: dict[str, dict[str, float | None]] = field(default_factory=dict)
 
     def first(self, of: str) -> float | None:
-        """Return a fact that is the same under every doc system, of the first column that has it."""
+        """Return a fact that does not depend on the doc system, from the first column that has it."""
         return next((value for one in self.facts.values() if (value := getattr(one, of)) is not None), None)
 
 

@@ -30,7 +30,7 @@ RUBRIC = "aeo-bench"
 Group = tuple[str, str, str]
 """Evaluator, prompt and context of a cell's candidates."""
 ARCHIVED = "its run is archived"
-"""Why a cell has nothing although the session has a run of it."""
+"""Why a cell is empty although the session has its run."""
 
 
 class TaskTally(NamedTuple):
@@ -248,7 +248,7 @@ def _chosen_tasks(reader: SessionReader, run: str, study: Study) -> tuple[frozen
 
 
 def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict[str, str]:
-    """Return the row of each snapshot that the study's own runs are of."""
+    """Return the row of each snapshot of the study's own runs."""
     found = {}
     rows = {one.run_id: one.row_name for one in pointed if one.run_id}
     for run in reader.all_runs():

@@ -161,7 +161,7 @@ def _check_distinct(table: TomlTable, key: str, found: Sequence[str]) -> tuple[s
 
 
 class Typed(str):
-    """A number as a person typed it, where a file has no text."""
+    """A number as typed into a form field."""
 
     __slots__ = ()
 

@@ -37,7 +37,7 @@ def mean_words(mean: Mean, measure: str) -> str:
 
 
 def cell_words(cell: StudyCell, measure: str) -> str:
-    """Return a cell's mean with what it is of, what is missing in it and, unless it is done, how it stands."""
+    """Return a cell's mean with its n, what is missing and, unless it is done, its state."""
     mean = cell.means[measure]
     if cell.work.trials:
         return trial_mean_words(mean, measure) + (doubt_words(cell.doubts) if measure == "score" else "")
@@ -65,7 +65,7 @@ def trial_mean_words(mean: Mean, measure: str) -> str:
 
 
 def column_words(outcome: StudyOutcome, column: ColumnSummary, measure: str) -> str:
-    """Return the mean of a column with what it is of where that is not all that columns have: cases, trials or tasks."""
+    """Return the mean of a column, with the number of cases, trials or tasks if it lacks some."""
     mean, common = column.means[measure], outcome.common.get(measure)
     apart = "; not comparable" if column.apart else ""
     if in_points(measure):
