@@ -159,9 +159,9 @@ def _lacks(cls: type[Any], protocol: type[Any]) -> Iterator[str]:
         elif inspect.iscoroutinefunction(member) and not inspect.iscoroutinefunction(wanted):
             yield f"has a {name}() that must not be async"
         arguments = list(inspect.signature(wanted).parameters)
-        given = arguments[1:] if isinstance(raw, staticmethod | classmethod) else arguments
+        passed = arguments[1:] if isinstance(raw, staticmethod | classmethod) else arguments
         try:
-            inspect.signature(member).bind(*given)
+            inspect.signature(member).bind(*passed)
         except TypeError:
             yield f"has a {name}() that cannot be called as {name}({', '.join(arguments[1:])})"
         except ValueError:
@@ -179,8 +179,8 @@ def _members(protocol: type[Any]) -> dict[str, Any]:
 
 
 def _said(error: BaseException) -> str:
-    said = one_line(str(error), 200).rstrip(".")
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    message = one_line(str(error), 200).rstrip(".")
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 GROUPS = {

@@ -98,13 +98,13 @@ def _convert(name: str, kind: object, value: object, origin: str) -> object:
 
 
 def _keymap(name: str, value: object, origin: str) -> Mapping[str, str]:
-    given: dict[str, object] = {}
+    entries: dict[str, object] = {}
     for key, item in value.items() if isinstance(value, Mapping) else [(name, value)]:
         # TOML parses the unquoted key app.quit = "…" as a nested table.
         inner = {f"{key}.{last}": to for last, to in item.items()} if isinstance(item, Mapping) else {key: item}
-        given |= inner
-    moved = {key: to for key, to in given.items() if isinstance(to, str)}
-    if not isinstance(value, Mapping) or len(moved) < len(given):
+        entries |= inner
+    moved = {key: to for key, to in entries.items() if isinstance(to, str)}
+    if not isinstance(value, Mapping) or len(moved) < len(entries):
         raise UsageError(f"{origin}: {name} must be a table of texts, for example [keymap] app.quit = 'ctrl+q'.")
     for key, to in moved.items():
         if key not in KEYS:

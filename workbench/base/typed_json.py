@@ -37,9 +37,9 @@ def convert(kind: type[Value], values: Any) -> Value:
     except msgspec.ValidationError as error:
         what, _, path = str(error).replace("`", "").partition(" - at $.")
         missing = re.search(r"missing required field (\w+)", what)
-        said = f"{what[0].lower()}{what[1:]}{path and f' at {path}'}"
+        message = f"{what[0].lower()}{what[1:]}{path and f' at {path}'}"
         raise WrongForm(
-            f"its JSON has another form: {said}", ".".join(filter(None, (path, missing and missing[1])))
+            f"its JSON has another form: {message}", ".".join(filter(None, (path, missing and missing[1])))
         ) from None
 
 

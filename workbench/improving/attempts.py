@@ -125,12 +125,12 @@ class Gain:
         """Why this does not count as a gain, without a full stop; "" where it does."""
         if self.value is None:
             return "no held-out sample has a verdict"
-        said = f"of held-out samples {self.before.words} passed before, {self.after.words} now"
+        text = f"of held-out samples {self.before.words} passed before, {self.after.words} now"
         if self.value <= 0:
-            return said
+            return text
         if self.interval is not None and self.interval[0] <= 0:
             return (
-                f"{said}, which may be chance: the gain is between {self.interval[0]:+.2f} and {self.interval[1]:+.2f}"
+                f"{text}, which may be chance: the gain is between {self.interval[0]:+.2f} and {self.interval[1]:+.2f}"
             )
         return ""
 

@@ -39,12 +39,12 @@ def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], eval
     The accepted docstrings were selected by these samples among all ``attempts``, so their gains are biased upwards: the mean over all
     that came to such samples stands beside them.
     """
-    kept = [attempt for attempt in attempts if attempt.is_kept]
-    one = len(kept) == 1
-    subject = f"Docstring{'' if one else 's'} of {row_id(kept[0].task).partition('::')[2] if one else f'{len(kept)} functions'}"
+    accepted = [attempt for attempt in attempts if attempt.is_kept]
+    one = len(accepted) == 1
+    subject = f"Docstring{'' if one else 's'} of {row_id(accepted[0].task).partition('::')[2] if one else f'{len(accepted)} functions'}"
     lines = [f"{subject} from which {'it' if one else 'they'} can be written again", ""]
     lines += [f"pass@k of {evaluator} before → after, on held-out samples:", ""]
-    for attempt in kept:
+    for attempt in accepted:
         gain = attempt.gain
         assert gain is not None
         values = [
@@ -63,7 +63,7 @@ def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], eval
     functions = len({attempt.task.id for attempt in attempts})
     lines += [
         "",
-        f"Kept {len(kept):,} of {len(attempts):,} docstrings tried, of {plural(functions, 'function')}; "
+        f"Kept {len(accepted):,} of {len(attempts):,} docstrings tried, of {plural(functions, 'function')}; "
         f"{tested:,} came to held-out samples.",
         "These samples chose what was kept, so its gains are too high. The mean gain of all that came to them is",
         f"{every.value or 0.0:+.2f}{bounds}.",

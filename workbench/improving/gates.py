@@ -110,12 +110,12 @@ def read_docstring(answer: str) -> str:
     value = statements[0].value
     if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
         raise Refused("answer", _NONE)
-    said = inspect.cleandoc(value.value.expandtabs(4)).strip()
-    if not said:
+    docstring = inspect.cleandoc(value.value.expandtabs(4)).strip()
+    if not docstring:
         raise Refused("answer", "the docstring is empty")
-    if _CONTROLS.search(said):
+    if _CONTROLS.search(docstring):
         raise Refused("answer", "the docstring holds control or invisible characters")
-    return said
+    return docstring
 
 
 def _no_literal(text: str) -> str:
@@ -151,7 +151,7 @@ def untrue_claims(docstring: str, function: Function, project: ProjectIndex) -> 
         if (
             not project.occurs(name.rpartition(".")[2])
             and not known.is_python(name)
-            and not any(name in told for told in found)
+            and not any(name in text for text in found)
         ):
             near, _ = nearest(name.rpartition(".")[2], project.defined | own)
             found[f"nothing here is called {name}" + (f"; there is {near}" if near else "")] = None

@@ -257,7 +257,7 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
         TaskGroupLine(known[key[0]], key[2], key[1], tuple(mine), task_result(known[key[0]], singles[key]))
         for key, mine in found.items()
     ]
-    asked = {one.group: one.results for one in groups if not one.control}
+    by_group = {one.group: one.results for one in groups if not one.control}
     places = {task.id: place for place, task in enumerate(tasks)}
     lines.sort(key=lambda line: (places[line.task.id], order[line.control, line.group]))
     return Regenerated(
@@ -268,8 +268,8 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
         check=run_check(reader, run.id, counts, len(every)),
         stages=tuple(reader.stages(run.id)),
         dropped=tuple(reader.dropped(run.id)) if only_task is None else (),
-        diagnosis=diagnose(reader, run.id, asked),
-        files={group: pass_by([(one.file, one) for one in results], ks) for group, results in asked.items()},
+        diagnosis=diagnose(reader, run.id, by_group),
+        files={group: pass_by([(one.file, one) for one in results], ks) for group, results in by_group.items()},
     )
 
 

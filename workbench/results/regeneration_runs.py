@@ -202,10 +202,10 @@ def _fits(group: Group, ask: _Ask) -> bool:
 
 def _shown_first(counts: Sequence[SampleCount], evaluator: str, *, live: bool) -> Group | None:
     """Return the group with the most samples (while live: the newest ones), ``evaluator``'s first."""
-    asked = [row for row in counts if not row.control]
+    requested = [row for row in counts if not row.control]
     samples: Counter[Group] = Counter()
     newest: dict[Group, int] = {}
-    for row in [row for row in asked if row.group.evaluator == evaluator] or asked:
+    for row in [row for row in requested if row.group.evaluator == evaluator] or requested:
         samples[row.group] += row.count
         newest[row.group] = max(newest.get(row.group, 0), row.newest)
     return max(samples, key=lambda one: (0 if live else samples[one], newest[one], one), default=None)

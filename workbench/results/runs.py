@@ -88,11 +88,11 @@ def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
     lines = [_line(reader, run, trials.get(run.id), now) for run in reader.all_runs()]
     labels = labels_by_item(reader.labels())
     queue = {run.id: (place, bool(run.paused)) for place, run in enumerate(waiting_runs(reader), 1)}
-    told = []
+    numbered = []
     for line in reversed(lines):
         place, paused = queue.get(line.id, (0, False))
-        told.append(replace(line, labels=labels.get(line.id, ()), place=place, paused=paused))
-    return tuple(told)
+        numbered.append(replace(line, labels=labels.get(line.id, ()), place=place, paused=paused))
+    return tuple(numbered)
 
 
 def _line(reader: SessionReader, run: RunRow, trials: RunTrials | None, now: float) -> RunLine:
@@ -141,13 +141,13 @@ def scores_asked(run: RunRow) -> int:
 
 
 def sentence(lines: Sequence[RunLine]) -> str:
-    kept = [line for line in lines if not line.archived]
-    counts = Counter(line.state for line in kept)
+    current = [line for line in lines if not line.archived]
+    counts = Counter(line.state for line in current)
     parts = [counted(state, counts[state]) for state in STATES if counts[state]]
-    total = plural(len(kept), "run")
-    failed = sum(line.failed for line in kept)
+    total = plural(len(current), "run")
+    failed = sum(line.failed for line in current)
     parts += [plural(failed, "failed trial")] if failed else []
-    priced = [line.spend_usd for line in kept if line.spend_usd is not None]
+    priced = [line.spend_usd for line in current if line.spend_usd is not None]
     return " · ".join([total, *parts, *([f"${sum(priced):.3f}"] if priced else [])])
 
 
@@ -162,25 +162,25 @@ def plan_title(run: RunRow) -> str:
     """
     plan = run.plan
     if run.kind == "regenerate":
-        said = _regenerate(plan)
+        parts = _regenerate(plan)
     elif plan.get("check_only"):
-        said = _check(plan)
+        parts = _check(plan)
     elif plan.get("rescore") and not plan.get("cases"):
-        said = _score(plan)
+        parts = _score(plan)
     else:
-        said = _document(plan)
-    return " · ".join(part for part in said if part) or run.kind
+        parts = _document(plan)
+    return " · ".join(part for part in parts if part) or run.kind
 
 
 def _document(plan: Mapping[str, Any]) -> list[str]:
     cases = [source_name(case) for case in _texts(plan.get("cases"))]
     named, more = cases[:_NAMED], len(cases) - _NAMED
-    said = ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
+    title = ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
     repeats = plan.get("repeats")
     times = f" × {repeats}" if isinstance(repeats, int) and repeats > 1 else ""
     of, step = _text(plan.get("fork_of")), plan.get("fork_step")
     fork = f"fork of {of[:8]} at step {step}" if of else ""
-    return [f"{said}{times}" if said else "", fork, _text(plan.get("agent")), _text(plan.get("model"))]
+    return [f"{title}{times}" if title else "", fork, _text(plan.get("agent")), _text(plan.get("model"))]
 
 
 def _check(plan: Mapping[str, Any]) -> list[str]:
@@ -205,8 +205,8 @@ def _regenerate(plan: Mapping[str, Any]) -> list[str]:
         evaluator, samples = _text(ask.get("evaluator")), ask.get("samples")
         if evaluator:
             most[evaluator] = max(most.get(evaluator, 0), samples if isinstance(samples, int) else 0)
-    asked = [f"{evaluator} × {samples}" if samples > 1 else evaluator for evaluator, samples in most.items()]
-    return [source_name(_text(plan.get("source"))), f"docs {docs}" if docs else "", ", ".join(asked)]
+    evaluators = [f"{evaluator} × {samples}" if samples > 1 else evaluator for evaluator, samples in most.items()]
+    return [source_name(_text(plan.get("source"))), f"docs {docs}" if docs else "", ", ".join(evaluators)]
 
 
 def source_name(source: str) -> str:

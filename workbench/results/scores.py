@@ -64,17 +64,17 @@ def totals_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> dict[tuple[s
     held = {trial for (trial,) in reader.query(_HELD)}
     found = {}
     for score in scores:
-        given, credited = 0.0, False
+        from_format, credited = 0.0, False
         if score.trial_id in held or score.tier3 == NO_FACTS_POINTS:
             if score.card_blob not in _read_cards:
                 if len(_read_cards) > _MOST_CARDS:
                     _read_cards.clear()
                 card = card_of(reader, score)
                 _read_cards[score.card_blob] = (card.given or 0.0, card.credited) if card is not None else (0.0, False)
-            given, credited = _read_cards[score.card_blob]
+            from_format, credited = _read_cards[score.card_blob]
         tiers = tuple(number for number in (1, 2, 3, 4) if number not in score.unscored)
         key = score.trial_id, score.rubric, score.judge
-        found[key] = Total(score.total, score.out_of, tiers, given, credited)
+        found[key] = Total(score.total, score.out_of, tiers, from_format, credited)
     return found
 
 

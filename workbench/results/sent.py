@@ -66,11 +66,11 @@ def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
         return None
-    asked = [
+    requested = [
         (one.number, one.call_id) for one in reader.steps(step.trial_id) if one.number < step.number and one.call_id
     ]
     earlier = []
-    for number, key in asked[-MOST_REQUESTS:]:
+    for number, key in requested[-MOST_REQUESTS:]:
         before = reader.call(key)
         if before is not None and before.id != call.id:
             earlier.append(_Request(number, before.prompt_tokens, tuple(reader.message_digests(before))))
@@ -80,11 +80,11 @@ def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
     parts = _parts(request, earlier, sizes)
     dropped: tuple[SentPart, ...] = ()
     if last is not None:
-        kept = {at for at, _ in _common(last.messages, request.messages)}
+        common = {at for at, _ in _common(last.messages, request.messages)}
         dropped = tuple(
             SentPart(_kind(last.messages, at), None, role, digest, reader.size(digest), None, exact=False, new=False)
             for at, (role, digest) in enumerate(last.messages)
-            if at not in kept
+            if at not in common
         )
     return Sent(
         call,

@@ -185,16 +185,16 @@ class PointSpread:
 
 def point_spreads(cards: Iterable[Scorecard]) -> tuple[PointSpread, ...]:
     """Return the spread of each tier (if all its criteria were scored) and criterion over repeats."""
-    given: dict[tuple[int, str], list[float]] = {}
+    points: dict[tuple[int, str], list[float]] = {}
     for card in cards:
         for one in card.criteria:
             if one.maximum and one.points is not None:
-                given.setdefault((one.tier, one.key or one.title), []).append(one.points)
+                points.setdefault((one.tier, one.key or one.title), []).append(one.points)
         for number, tier in card.tiers.items():
             if tier.maximum and tier.points is not None:
-                given.setdefault((number, ""), []).append(tier.points)
+                points.setdefault((number, ""), []).append(tier.points)
     found = []
-    for place, values in sorted(given.items()):
+    for place, values in sorted(points.items()):
         sd = statistics.stdev(values) if len(values) > 1 else None
         found.append(PointSpread(*place, len(values), statistics.fmean(values), sd, min(values), max(values)))
     return tuple(found)

@@ -146,9 +146,9 @@ def _of_trial(reader: SessionReader, trial: TrialRow) -> Iterator[IndexEntry]:
         card = card_of(reader, score)
         for criterion in card.criteria if card is not None else ():
             if criterion.reason:
-                said = f"{criterion.title} ({score.rubric}): {criterion.reason}"
+                reason = f"{criterion.title} ({score.rubric}): {criterion.reason}"
                 part = criterion_part(score.rubric, criterion.tier, criterion.key)
-                yield IndexEntry(trial.id, "reason", 0, text=said, criterion=part)
+                yield IndexEntry(trial.id, "reason", 0, text=reason, criterion=part)
 
 
 def _of_step(reader: SessionReader, trial: str, number: int) -> Iterator[IndexEntry]:

@@ -259,7 +259,7 @@ class SearchIndex:
             ).fetchall()
         hits: list[SearchHit] = []
         counts, total = {name: Counter[str]() for name in ("kind", "agent", "model", "case", "verdict")}, 0
-        for session, key, kind, number, blob, said, criterion, *facts in rows:
+        for session, key, kind, number, blob, text, criterion, *facts in rows:
             item = IndexedItem(*facts)
             if not all(one.holds(item.at if one.field == "date" else getattr(item, one.field)) for one in numbers):
                 continue
@@ -269,7 +269,7 @@ class SearchIndex:
                 if value:
                     counter[value] += 1
             if len(hits) < limit:
-                hits.append(SearchHit(Path(paths[session]), IndexEntry(key, kind, number, blob, said, criterion), item))
+                hits.append(SearchHit(Path(paths[session]), IndexEntry(key, kind, number, blob, text, criterion), item))
         return SearchResult(tuple(hits), total, {name: counter.most_common() for name, counter in counts.items()})
 
     @contextlib.contextmanager

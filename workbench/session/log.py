@@ -71,20 +71,20 @@ def belongs(path: Path) -> bool:
     pause = threading.Event()
     before, same = None, 0
     for _ in range(_MOST_LOOKS):
-        said = _names(path, "mode=ro")
+        logged = _names(path, "mode=ro")
         own = _names(path, "mode=ro&immutable=1")
-        if said is None:
+        if logged is None:
             # Unreadable with the log but readable without it: the log is at fault.
             return own is None
         if own is None:
             return _is_sound(path)
-        if own[1] in said:
+        if own[1] in logged:
             return True
         # Names that keep changing belong to a session that is being written; constant different names to two files.
-        same = same + 1 if (said, own) == before else 1
+        same = same + 1 if (logged, own) == before else 1
         if same == _LOOKS:
             return False
-        before = (said, own)
+        before = (logged, own)
         pause.wait(_PAUSE_SECONDS)
     return False
 
@@ -134,15 +134,15 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
 
 def set_aside(path: Path) -> Path | None:
     found, number = log_path(path), 1
-    while (kept := found.with_name(f"{path.resolve().name}.foreign-log-{number}")).exists():
+    while (target := found.with_name(f"{path.resolve().name}.foreign-log-{number}")).exists():
         number += 1
     try:
-        found.rename(kept)
+        found.rename(target)
     except OSError:
         return None
     with contextlib.suppress(OSError):
         found.with_name(found.name.removesuffix("-wal") + "-shm").unlink(missing_ok=True)
-    return kept
+    return target
 
 
 def logs_set_aside(path: Path) -> list[Path]:

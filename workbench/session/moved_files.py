@@ -188,11 +188,11 @@ def leave_open(connection: sqlite3.Connection, path: Path | None) -> Path | None
 
     The log beside the session file ``path`` is moved aside, None to leave it. Returns the log's place.
     """
-    kept = log.set_aside(path) if path is not None and _inode(log.log_path(path)) in _open_here() else None
+    aside = log.set_aside(path) if path is not None and _inode(log.log_path(path)) in _open_here() else None
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-    if kept is None and path is not None:
-        kept = next((one for one in log.logs_set_aside(path) if _inode(one) in _open_here()), None)
-    return kept
+    if aside is None and path is not None:
+        aside = next((one for one in log.logs_set_aside(path) if _inode(one) in _open_here()), None)
+    return aside
 
 
 def forget_log(path: Path) -> None:

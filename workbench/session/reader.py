@@ -25,9 +25,9 @@ class SessionReader(RowReader):
 
     def _all(self, row_type: type[Row], table: str, order: str, **keys: object) -> list[Row]:
         """Return the rows whose columns equal ``keys``; a key of None matches every row."""
-        given = {name: value for name, value in keys.items() if value is not None}
-        where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)} " if given else ""
-        return self.rows(row_type, table, f"{where}ORDER BY {order}", tuple(given.values()))
+        criteria = {name: value for name, value in keys.items() if value is not None}
+        where = f"WHERE {' AND '.join(f'{name} = ?' for name in criteria)} " if criteria else ""
+        return self.rows(row_type, table, f"{where}ORDER BY {order}", tuple(criteria.values()))
 
     # -- the file
 
@@ -46,17 +46,17 @@ class SessionReader(RowReader):
 
     def warnings(self) -> list[str]:
         """Return a sentence for each side file that matters to the user."""
-        told = []
+        sentences = []
         if log.log_size(self.path):
-            told.append(
+            sentences.append(
                 f"The newest entries are still in {log.log_path(self.path).name} beside it: to copy the session, use "
                 f"`workbench pack {self.path}`, or copy both files."
             )
-        told += [
-            f"{kept.name} is a log that belonged to another file of this name; it was moved aside and not applied."
-            for kept in log.logs_set_aside(self.path)
+        sentences += [
+            f"{foreign.name} is a log that belonged to another file of this name; it was moved aside and not applied."
+            for foreign in log.logs_set_aside(self.path)
         ]
-        return told
+        return sentences
 
     # -- what changed
 

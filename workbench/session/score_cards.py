@@ -57,10 +57,10 @@ def card(text: str) -> tuple[dict[str, Any], int]:
 
 
 def _keep(part: dict[str, Any], key: str, kind: Any) -> int:
-    given = part.get(key) or []
-    listed = given if isinstance(given, list) else []
+    parts = part.get(key) or []
+    listed = parts if isinstance(parts, list) else []
     part[key] = [one for one in listed if _fits(one, kind)]
-    return len(listed) - len(part[key]) + (listed is not given)
+    return len(listed) - len(part[key]) + (listed is not parts)
 
 
 def _replace(part: dict[str, Any], key: str, kind: Any, instead: object) -> int:

@@ -138,11 +138,11 @@ def _called(table: str, values: Mapping[str, object]) -> str:
     """Return what a row is called by its key: ``trial 4f21…``, ``step 3 of trial 4f21…``."""
     own, of = [], ""
     for column in (one for one in schema.tables()[table] if one.key):
-        said, parent = shown(values.get(column.name)), column.refers_to
+        text, parent = shown(values.get(column.name)), column.refers_to
         if parent in (None, table):
-            own.append(said)
+            own.append(text)
         else:
-            of += f" of {_noun(parent)} {said}"
+            of += f" of {_noun(parent)} {text}"
     return f"{_noun(table)} {', '.join(own)}{of}"
 
 
@@ -196,10 +196,10 @@ class Survey:
             self._rescue(table, columns, have)
         if table == "changes":
             return  # long, and only new entries are read: see SessionReader.changes
-        kept = [column for column in columns if column.name in have]
-        all_sound = " AND ".join(column.sound for column in kept)
-        names = ", ".join(column.name for column in kept)
-        flags = ", ".join(column.sound for column in kept)
+        present = [column for column in columns if column.name in have]
+        all_sound = " AND ".join(column.sound for column in present)
+        names = ", ".join(column.name for column in present)
+        flags = ", ".join(column.sound for column in present)
         # IS NOT TRUE and no NOT: a NULL in a column that must have a value makes the whole condition NULL.
         query = f"SELECT {names}, {flags} FROM {table} WHERE ({all_sound}) IS NOT TRUE"
         try:
@@ -212,7 +212,7 @@ class Survey:
             self._rescue(table, columns, have)
             bad = self._all(f"{query} LIMIT {_LISTED + 1}")
         for row in bad[:_LISTED]:
-            self._name(table, kept, row)
+            self._name(table, present, row)
         if len(bad) > _LISTED:
             self._note(f"table {table}", f"more than {_LISTED} rows are damaged")
         if bad or missing:
@@ -306,10 +306,10 @@ class Survey:
 
     def _rescue(self, table: str, columns: Sequence[_Rule], have: set[str]) -> None:
         """Copy the readable rows of a table into memory, from its beginning and from its end."""
-        kept = [column for column in columns if column.name in have]
-        names = ", ".join(column.name for column in kept)
-        keys = [place for place, column in enumerate(kept) if column.column.key]
-        order = ", ".join(f"{kept[place].name} DESC" for place in keys)
+        present = [column for column in columns if column.name in have]
+        names = ", ".join(column.name for column in present)
+        keys = [place for place, column in enumerate(present) if column.column.key]
+        order = ", ".join(f"{present[place].name} DESC" for place in keys)
         if self._has_rowid(table):
             order = "rowid DESC"
         rows: dict[tuple[object, ...], Sequence[object]] = {}
@@ -319,11 +319,11 @@ class Survey:
                     rows.setdefault(tuple(row[place] for place in keys), row)
             except sqlite3.DatabaseError as error:
                 _require_damage(error)
-        declared = ", ".join(f"{column.name} {column.column.kind}" for column in kept)
-        keyed = ", ".join(kept[place].name for place in keys)
+        declared = ", ".join(f"{column.name} {column.column.kind}" for column in present)
+        keyed = ", ".join(present[place].name for place in keys)
         self._connection.execute(f"CREATE TEMP TABLE {table} ({declared})")
         self._connection.execute(f"CREATE INDEX temp.keys_of_{table} ON {table} ({keyed})")
-        marks = ", ".join("?" * len(kept))
+        marks = ", ".join("?" * len(present))
         self._connection.executemany(f"INSERT INTO temp.{table} ({names}) VALUES ({marks})", rows.values())
 
     # -- small things

@@ -93,10 +93,10 @@ class SessionWriter:
                 leave_open(self._connection, None)
                 return None
             replaced = fate is Fate.REMOVED or (fate is Fate.WITHOUT_LOG and log.log_path(self.path).exists())
-            kept = None
+            saved = None
             try:
                 if replaced:
-                    kept = rescue(self._connection, self.path)
+                    saved = rescue(self._connection, self.path)
             except OSError as error:
                 raise SessionError(f"What {self.path.name} held cannot be saved: {error.strerror}.") from None
             if fate is Fate.WITHOUT_LOG and replaced:
@@ -108,14 +108,14 @@ class SessionWriter:
                 forget_log(self.path)
                 self._connection.close()
             self._original.close()
-        return kept
+        return saved
 
     def give_up(self) -> tuple[Path | None, Path | None]:
         """Leave an overwritten file as it is; return the session with its former content, and the log's place."""
         with self._lock, translated(self.path):
             self._closed = True
-            kept = leave_open(self._connection, self.path)
-            return self._original.restored(kept), kept
+            saved = leave_open(self._connection, self.path)
+            return self._original.restored(saved), saved
 
     def remember(self) -> None:
         with self._lock:

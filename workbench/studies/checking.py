@@ -83,8 +83,8 @@ def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
         expected = problem.expected.replace("not ''", "not nothing")
         raise BadField(field, f"{field} must be {expected}.") from None
     if study.name in packaged_studies() and study != study_named(study.name):
-        said = f"{study.name} is the study that comes with the program, as it is there; give yours another name."
-        raise BadField("name", said)
+        message = f"{study.name} is the study that comes with the program, as it is there; give yours another name."
+        raise BadField("name", message)
     return study
 
 

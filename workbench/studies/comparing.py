@@ -142,8 +142,10 @@ def compare(outcome: StudyOutcome, left: StudyColumn, right: StudyColumn, measur
         if any(one.repository == row for one in differences)
     }
     pairs.sort(key=_place)
-    said = difference_words(differing)
-    return ColumnComparison(measure, left, right, _difference(differences, outcome), by_row, tuple(pairs), apart, said)
+    differing_words = difference_words(differing)
+    return ColumnComparison(
+        measure, left, right, _difference(differences, outcome), by_row, tuple(pairs), apart, differing_words
+    )
 
 
 def items_of(outcome: StudyOutcome, work: CellWork, measure: str, without: str = "") -> dict[tuple[str, str], SideItem]:
@@ -232,8 +234,8 @@ class Ranking(InJson):
     @property
     def words(self) -> str:
         """Return ``RepoAgent > OSA = original``, of shares with the numbers they are of: ``white (8 of 10) > planner (1 of 1)``."""
-        told = {name: f"{name} ({good:,} of {of:,})" for name, (good, of) in self.judged.items()}
-        return ranking_words([[told.get(name, name) for name in place] for place in self.places])
+        labelled = {name: f"{name} ({good:,} of {of:,})" for name, (good, of) in self.judged.items()}
+        return ranking_words([[labelled.get(name, name) for name in place] for place in self.places])
 
     def to_json(self) -> dict[str, Any]:
         names = ("better", "worse", "difference", "repositories:rows", "ties", "of", "resampled")
@@ -318,7 +320,7 @@ def _apart(
 ) -> tuple[StudyColumn, tuple[str, ...]]:
     """Return which of the main columns a column is not comparable with, and each difference."""
     every = ((one, apart(outcome.works, outcome.rows, one, column)) for one in main)
-    return next((one, said) for one, said in every if said)
+    return next((one, differing_words) for one, differing_words in every if differing_words)
 
 
 def _by_model(outcome: StudyOutcome) -> dict[str, list[list[StudyColumn]]]:
@@ -387,10 +389,10 @@ def resampled_in_process(
     It is ``{"tests": {pair: {"p", "test", "p_holm"}, …}, "orders": {(model, measure, better, worse): share of resamples, …}}``; a
     WorkbenchError where it cannot be computed: numpy is not installed, say.
     """
-    asked = {"pairs": pairs, "measure": measure, "orders": orders}
+    request = {"pairs": pairs, "measure": measure, "orders": orders}
     done = subprocess.run(
         [sys.executable, "-m", "workbench.studies", str(session), study],
-        input=json.dumps(asked),
+        input=json.dumps(request),
         capture_output=True,
         text=True,
         timeout=_MOST_SECONDS,

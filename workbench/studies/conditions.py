@@ -73,12 +73,12 @@ def difference_words(found: Mapping[str, Differing]) -> tuple[str, ...]:
     for row, mine in found.items():
         for name, values in mine.items():
             by_name.setdefault(name, {})[row] = values
-    said = []
+    parts = []
     for name, by_row in by_name.items():
         shown = dict.fromkeys(" and ".join(map(_shown, two)) for two in by_row.values())
         where = "" if len(by_row) == len(found) else f" ({', '.join(by_row)})"
-        said.append(f"{name} {'; '.join(list(shown)[:_FEW])}{where}")
-    return tuple(said)
+        parts.append(f"{name} {'; '.join(list(shown)[:_FEW])}{where}")
+    return tuple(parts)
 
 
 def _shown(value: str) -> str:

@@ -340,10 +340,10 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
     for card in cards:
         scores.setdefault(card.trial_id, {})[card.rubric, card.judge] = card
     works = works_by_trial(reader)
-    asked: dict[str, set[str]] = {}
+    settings_by_trial: dict[str, set[str]] = {}
     cut = set()
     for trial, settings, was_cut in step_settings(reader, names):
-        asked.setdefault(trial, set()).add(settings)
+        settings_by_trial.setdefault(trial, set()).add(settings)
         cut |= {trial} if was_cut else set()
     plans = {run.id: run.plan for run in reader.all_runs()}
     found = {}
@@ -372,7 +372,7 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
         plan = plans.get(row.run_id, {})
         mine = {name: plan.get(key) or None for key, name in AGENT_LIMITS.items()}
         mine |= {"content of the case": row.content, "snapshot": row.snapshot}
-        for settings in asked.get(row.id, ()):
+        for settings in settings_by_trial.get(row.id, ()):
             mine |= {name.replace("_", " "): value for name, value in settings_of(settings).items()}
         conditions = {name: str(value) for name, value in mine.items() if value not in (None, "")}
         found[row.id] = _Made(row, tally, conditions)
