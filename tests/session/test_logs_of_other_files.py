@@ -222,16 +222,6 @@ def test_a_file_that_was_moved_has_everything(session: Path) -> None:
     assert [item.name for item in session.parent.iterdir()] == [moved.name]
 
 
-def test_a_file_that_is_overwritten_while_its_log_is_empty_is_noticed(session: Path) -> None:
-    backup = session.read_bytes()
-    writer = filled(session)
-    assert writer.checkpoint()
-    assert log.log_size(session) == 0
-    assert writer.fate() is Fate.IN_PLACE
-    subprocess.run(["cp", "/dev/stdin", str(session)], input=backup, check=True)
-    left_as_it_was_put(writer, backup)
-
-
 def test_a_copy_as_old_as_the_file_is_noticed_with_the_first_write_after_it(session: Path, tmp_path: Path) -> None:
     """While the log is empty nothing tells such a copy from the file; one look then is not the last."""
     writer = SessionWriter(session)

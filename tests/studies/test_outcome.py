@@ -143,14 +143,6 @@ def test_rankings_stand_under_each_evaluator_k_and_weighting(matrix: Path) -> No
     assert all(0 <= (one.resampled or 0.0) <= 1 for one in orders)
 
 
-def test_of_agents_cases_or_trials_count_alike(agents: Path) -> None:
-    with SessionReader(agents) as reader:
-        found = rankings(read_study(reader, "agents"))
-    assert [one.setting.words.rpartition("by ")[2] for one in found] == ["cases", "trials"]
-    assert found[0].orders
-    assert not found[1].orders
-
-
 def test_agents_are_measured_in_points_over_cases_and_trials(agents: Path) -> None:
     with SessionReader(agents) as reader:
         outcome = read_study(reader, "agents")
