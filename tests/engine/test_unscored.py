@@ -12,8 +12,8 @@ from engine.author import README
 from engine.judging import NO_POINTS, REFUSED, Court, is_quality, points
 
 from workbench.cli import main
-from workbench.session import SessionReader
 from workbench.rubric.judging import FAILED
+from workbench.session import SessionReader
 from workbench.session.pending_work import unfinished
 from workbench.session.rows import ScoreRow, TrialRow
 
@@ -140,6 +140,5 @@ def test_the_engine_killed_while_the_judge_is_asked_again(
 
 
 def test_the_reason_of_the_judge_is_what_marks_a_failure() -> None:
-    from workbench.rubric.judging import FAILED
 
     assert FAILED == FAILED
