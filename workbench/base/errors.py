@@ -4,18 +4,10 @@ from __future__ import annotations
 
 
 class WorkbenchError(Exception):
-    """An error that the user can understand and act upon.
+    """An error whose message is one sentence on what happened and what to do; app and CLI show it unchanged."""
 
-    ``str(error)`` is one clear sentence that says what happened and what to do. The app and the CLI show it unchanged;
-    a traceback is shown only with ``--debug``.
-
-    Attributes:
-        exit_code: What the CLI exits with.
-        lasting: Whether a retry would fail in the same way.
-    """
-
-    exit_code = 1
-    lasting = False
+    exit_code = 1  # of the CLI
+    lasting = False  # whether a retry would fail in the same way
 
 
 class UsageError(WorkbenchError):

@@ -7,7 +7,7 @@ import os
 from workbench.base.errors import UsageError
 
 VARIABLE = "WORKBENCH_READ_ONLY"
-"""Set to anything but "" or 0, it holds for a process and everything that this starts."""
+"""Any value but "" and 0 makes a process and its children read-only."""
 
 
 class ReadOnly(UsageError):
@@ -18,18 +18,10 @@ class ReadOnly(UsageError):
 
 
 def is_read_only() -> bool:
-    """Return whether this process may only look."""
     return os.environ.get(VARIABLE, "0") not in ("", "0")
 
 
 def must_write(what: str) -> None:
-    """Say that something is about to be changed.
-
-    Args:
-        what: What is about to be done, as it follows "it cannot": ``start a run``.
-
-    Raises:
-        ReadOnly: This process may only look.
-    """
+    """Raise ReadOnly in read-only mode; ``what`` follows "it cannot": ``start a run``."""
     if is_read_only():
         raise ReadOnly(what)

@@ -36,13 +36,7 @@ class Deleted:
 
 
 def move(path: Path, target: Path) -> None:
-    """Move a session file with everything that is in its log.
-
-    Raises:
-        SessionExists: There is a file already.
-        SessionLocked: A run, or another program, writes it.
-        SessionError: It cannot be moved.
-    """
+    """Move a session file with its log. SessionExists: the target exists; SessionLocked: a program writes the session."""
     must_write("move a session")
     if target.exists():
         raise SessionExists(f"{target} exists already; choose another name.")
