@@ -77,7 +77,7 @@ async def test_it_says_what_was_asked_for_and_how_it_stands(several: Path) -> No
         await until(pilot, lambda: "✗ The key of the judge is wrong." in screen_text(pilot.app), "why it failed")
 
 
-async def test_a_failed_run_is_put_away_and_brought_back(several: Path) -> None:
+async def test_a_failed_run_is_archived_and_brought_back(several: Path) -> None:
     async with trajectory(several) as (pilot, _):
         screen = await list_of_runs(pilot)
         await pilot.press("down", "d")
@@ -90,7 +90,7 @@ async def test_a_failed_run_is_put_away_and_brought_back(several: Path) -> None:
         assert stored(several, "run-1") == (None, False)
 
 
-async def test_what_was_put_away_is_shown_on_request_and_d_brings_it_back(several: Path) -> None:
+async def test_archived_runs_are_shown_on_request_and_d_brings_it_back(several: Path) -> None:
     async with trajectory(several) as (pilot, _):
         screen = await list_of_runs(pilot)
         for left in (2, 1, 0):

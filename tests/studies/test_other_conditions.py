@@ -141,7 +141,7 @@ def test_the_method_names_what_each_column_was_made_under(tmp_path: Path) -> Non
     assert "docs scope" not in method["facts"]
 
 
-def test_what_was_put_away_counts_in_no_cell_of_docs(tmp_path: Path) -> None:
+def test_archived_runs_count_in_no_cell_of_docs(tmp_path: Path) -> None:
     path = tmp_path / "away.session"
     put_docs(path, {"original": [PASSED, FAILED], "none": [FAILED, FAILED]})
     with SessionReader(path) as reader:

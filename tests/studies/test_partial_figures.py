@@ -154,7 +154,7 @@ def test_shares_say_of_how_many_blocks_they_are(tmp_path: Path) -> None:
     assert "(3 of 3 blocks, 120 not run)" in text
 
 
-def test_forks_and_trials_of_runs_that_were_put_away_are_nowhere(tmp_path: Path) -> None:
+def test_forks_and_trials_of_archived_runs_are_nowhere(tmp_path: Path) -> None:
     agents = Agents(tmp_path / "away.session")
     for case in CASES:
         agents.put("a", case, {"offline-4": FULL})
