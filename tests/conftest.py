@@ -23,7 +23,7 @@ from needing_sandboxes import needs_bubblewrap
 from small_disks import SmallDisk, small_disk
 from warm_engines import WarmProcess
 
-from workbench.base.collecting import THRESHOLDS, collect_rarely
+from workbench.base.garbage_collection import THRESHOLDS, collect_rarely
 from workbench.orders import launching
 
 # How long an example takes says how busy the machine is, nothing of the code; the tests' own time limits stay.

@@ -151,7 +151,7 @@ def _prepare() -> dict[str, str]:
     Returns:
         What the imports put into the environment.
     """
-    from workbench.base.collecting import collect_rarely
+    from workbench.base.garbage_collection import collect_rarely
 
     collect_rarely()
     import workbench.engine.improvement

@@ -28,7 +28,7 @@ from workbench.catalog import (
     snapshot_of,
     view_of,
 )
-from workbench.catalog.resolving import _quoted
+from workbench.catalog.case_sources import _quoted
 from workbench.repository import BadSource, ChecksumMismatch, NotVisible, SourceUnavailable
 from workbench.repository.archives import file_sha256
 

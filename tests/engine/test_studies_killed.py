@@ -21,8 +21,8 @@ from loopback.server import LoopbackServer
 from workbench.orders.study import execute_study, order_study
 from workbench.session import SessionReader
 from workbench.studies.declaration import Study, StudyColumn
-from workbench.studies.following import read_study
 from workbench.studies.study_files import study_named
+from workbench.studies.study_reader import read_study
 
 pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(900)]
 

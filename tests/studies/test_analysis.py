@@ -20,8 +20,8 @@ from workbench.session import SessionReader, SessionWriter
 from workbench.studies import text_metrics as module
 from workbench.studies.analysis import Analysis, analyse
 from workbench.studies.declaration import StudyColumn
-from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.study_reader import read_study
 
 stats = pytest.importorskip("scipy.stats")
 pytest.importorskip("sacrebleu")

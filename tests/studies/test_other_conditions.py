@@ -26,8 +26,8 @@ from studies.partial_studies import (
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.comparing import compare, not_ranked, rankings
 from workbench.studies.declaration import StudyColumn, StudySettings
-from workbench.studies.following import StudyReader
 from workbench.studies.leaderboard import leaderboard
+from workbench.studies.study_reader import StudyReader
 
 
 def test_columns_of_others_are_not_compared_where_cases_or_limits_differ(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from workbench.statistics.intervals import Value, share_interval
 from workbench.statistics.paired import permutation_test
 from workbench.studies.comparing import compare, rankings, resampled_in_process, taus
 from workbench.studies.declaration import BadStudy, Study, StudyColumn
-from workbench.studies.following import StudyReader, read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
 from workbench.studies.significance import adjusted_comparisons, all_pairs, resampled_orders
+from workbench.studies.study_reader import StudyReader, read_study
 
 SCORES = {
     ("a", "white"): [80.0, 90.0, 70.0], ("b", "white"): [60.0, 50.0, 70.0], ("c", "white"): [75.0, 75.0, 75.0],

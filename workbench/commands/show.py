@@ -38,7 +38,7 @@ from workbench.session import SessionReader, json_forms
 from workbench.session.labels import SESSION
 from workbench.session.rows import CallRow, CandidateRow, StepRow
 from workbench.session.session_names import resolve_session
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 _FAILURES = 10  # failure groups; reports have more
 

@@ -9,8 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
-from workbench.base.collecting import collect_rarely
 from workbench.base.errors import WorkbenchError
+from workbench.base.garbage_collection import collect_rarely
 
 
 def _warm() -> int:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from workbench.base import glyphs
 from workbench.base.text import decoded, percent
 from workbench.grounding.exploration import WHOLE
+from workbench.results.check_summary import check_summaries
 from workbench.results.forks import below_parents
 from workbench.results.items import WorkItem, all_items, short_ids
 from workbench.results.samples import candidates_of, run_check
 from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
 from workbench.results.spread import Agreement, ScoreSpread, Total, spreads
-from workbench.results.works import works_by_trial
 from workbench.session.groups import Group
 from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem
@@ -40,8 +40,8 @@ from workbench.session.rows import (
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import GroupOutcome, TaskGroup, TaskResult
     from workbench.regeneration.self_check import SelfCheck
+    from workbench.results.check_summary import CheckSummary
     from workbench.results.failures import Diagnosis
-    from workbench.results.works import Works
     from workbench.rubric.scorecard import TierScore
     from workbench.session.sample_counts import SampleCount
 
@@ -125,7 +125,7 @@ class Trial:
     content_suffix: str = ""
     given: float | None = None
     tiers: Mapping[int, TierScore] = field(default_factory=dict)
-    works: Works | None = None
+    works: CheckSummary | None = None
     imported_scores: tuple[ImportedScore, ...] = ()
 
     @property
@@ -188,7 +188,7 @@ def read_contents(reader: SessionReader, item: WorkItem | None = None) -> Conten
     wanted_trial, wanted_task = _wanted(reader, item)
     rows = [row for row in reader.trials() if item is None or row.id == wanted_trial]
     order = below_parents([row.id for row in rows], [row.parent for row in rows])
-    works = works_by_trial(reader, wanted_trial)
+    works = check_summaries(reader, wanted_trial)
     trials = tuple(
         _trial(reader, rows[place], tuple(every.get(rows[place].id, ())), works.get(rows[place].id)) for place in order
     )
@@ -280,7 +280,7 @@ def _trials_of(run: RunRow, trials: Sequence[Trial]) -> int:
     return sum(trial.row.run_id == run.id for trial in trials)
 
 
-def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], works: Works | None) -> Trial:
+def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], works: CheckSummary | None) -> Trial:
     problem = trial_problem(reader, row)
     card = card_of(reader, scores[0]) if scores else None
     return Trial(

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.base.errors import WorkbenchError
 from workbench.metrics.texts import needed
 from workbench.session.reader import SessionReader
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 
 def _main(session: str, study: str) -> int:

@@ -20,12 +20,12 @@ from workbench.regeneration.outcome import is_leaking
 from workbench.session.reader import SessionReader
 from workbench.statistics.intervals import Value, clusters_of, share_interval_of
 from workbench.statistics.rankings import RankedTask, kendall_tau, ranking, ranking_words, scores
-from workbench.studies.beside_paper import BesidePaper, beside_paper
 from workbench.studies.cells import Mean, counted_missing
 from workbench.studies.comparing import ranked_columns, system_name
 from workbench.studies.conditions import comparable_rows
 from workbench.studies.declaration import DOCS, InJson, StudyColumn
 from workbench.studies.outcome import FunctionFacts, StudyOutcome, function_facts
+from workbench.studies.published_comparison import PublishedComparison, published_comparison
 from workbench.studies.text_metrics import TextMetrics, text_metrics
 
 NO_TEXTS = "Metrics of texts are of studies of docs; this one has none."
@@ -87,7 +87,7 @@ class Analysis(InJson):
     stability: tuple[RankedPart, ...]
     metrics: TextMetrics | None
     problem: str = ""
-    beside: BesidePaper | None = None
+    beside: PublishedComparison | None = None
 
 
 def analyse(
@@ -120,7 +120,7 @@ def analyse(
         stability(outcome, functions),
         found,
         problem,
-        beside_paper(outcome),
+        published_comparison(outcome),
     )
 
 

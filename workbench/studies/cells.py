@@ -13,8 +13,8 @@ from workbench.base.text import many, plural
 from workbench.regeneration.passk import pass_at_k
 from workbench.results.studies import Counts
 from workbench.statistics.intervals import OF_TRIALS, ClusteredValues, Interval, Value, clusters_of, share_interval_of
+from workbench.studies.cell_work import ARCHIVED, CellWork, TaskTally, TrialTally
 from workbench.studies.declaration import AGENTS, InJson, Study, StudyColumn, in_points
-from workbench.studies.reading import ARCHIVED, CellWork, TaskTally, TrialTally
 
 POINTS = 100.0
 """Points of a trial are of so many, whatever its rubric's sum is."""

@@ -30,11 +30,11 @@ from workbench.statistics.rankings import (
     ranking_words,
     scores,
 )
+from workbench.studies.cell_work import CellWork
 from workbench.studies.cells import CUT, DOUBTFUL, REPAIRED, SHARES, as_trials, pass_of, value_of
 from workbench.studies.conditions import apart, classes, comparable_rows, difference_words, rows_apart
 from workbench.studies.declaration import AGENTS, InJson, StudyColumn
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.reading import CellWork
 
 
 @dataclass(frozen=True, slots=True)

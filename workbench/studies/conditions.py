@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from workbench.studies.cell_work import CellWork
 from workbench.studies.declaration import StudyColumn
-from workbench.studies.reading import CellWork
 
 Cells = Mapping[tuple[str, str], CellWork]
 Differing = dict[str, tuple[str, str]]

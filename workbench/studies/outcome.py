@@ -21,6 +21,7 @@ from typing import Any
 from workbench.base.text import shortened
 from workbench.results.studies import TaskFacts, task_facts
 from workbench.session.reader import SessionReader
+from workbench.studies.cell_work import CellWork, scale_of
 from workbench.studies.cells import (
     CREDITED,
     CUT,
@@ -39,7 +40,6 @@ from workbench.studies.cells import (
 )
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
 from workbench.studies.declaration import AGENTS, InJson, Study, StudyColumn, column_titles, in_points, row_titles
-from workbench.studies.reading import CellWork, scale_of
 
 _DOUBTS = (DOUBTFUL, REPAIRED, CUT, CREDITED, FORMATTED)
 _TITLE = 60

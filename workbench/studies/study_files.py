@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from workbench.agents.names import current_name, is_remote
 from workbench.base import numbers
 from workbench.base.files import expanded, shown
-from workbench.catalog.reading import BadCase, TomlTable, load_toml
+from workbench.catalog.case_files import BadCase, TomlTable, load_toml
 from workbench.plans.arguments import arguments_of, study_keys
 from workbench.studies.declaration import (
     AGENTS,

@@ -70,7 +70,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class BesidePaper(InJson):
+class PublishedComparison(InJson):
     """Published figures over all 28 repositories, and over those that are ``shared`` alone; and one's own over all rows."""
 
     JSON = "families shared published published_here:published_on_shared own"
@@ -82,7 +82,7 @@ class BesidePaper(InJson):
     own: tuple[Series, ...]
 
 
-def beside_paper(outcome: StudyOutcome) -> BesidePaper | None:
+def published_comparison(outcome: StudyOutcome) -> PublishedComparison | None:
     """Return both; None where fewer than two families of the paper have a result in a study."""
     columns = {column.name: name for column in outcome.columns if (name := family_of(column))}
     families = tuple(one for one in FAMILIES.values() if one in columns.values())
@@ -91,7 +91,7 @@ def beside_paper(outcome: StudyOutcome) -> BesidePaper | None:
         return None
     names = {row: name for row in outcome.rows if (name := published_name(row))}
     ks = {one.k for one in own}
-    return BesidePaper(
+    return PublishedComparison(
         families,
         tuple(names),
         tuple(_published(published_counts(), families, ks)),

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench.plans.task_names import picked, readable_id
+from workbench.results.check_summary import check_summaries
 from workbench.results.scores import scores_of, totals_of
 from workbench.results.spread import Total
 from workbench.results.studies import Counts, GroupCounts, group_counts, made_under, step_settings
 from workbench.results.tasks import task_names, task_states
 from workbench.results.trials import trials_named, trials_on
-from workbench.results.works import works_by_trial
 from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
@@ -339,7 +339,7 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
         totals.setdefault(trial, {})[by[0], by[1]] = total
     for card in cards:
         scores.setdefault(card.trial_id, {})[card.rubric, card.judge] = card
-    works = works_by_trial(reader)
+    works = check_summaries(reader)
     settings_by_trial: dict[str, set[str]] = {}
     cut = set()
     for trial, settings, was_cut in step_settings(reader, names):

@@ -20,7 +20,7 @@ MOST_REQUESTS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class SentPart:
+class ContextPart:
     """One message of a request."""
 
     kind: str  # ``system``, ``task``, ``answer`` (of an earlier step) or ``observation``
@@ -34,14 +34,14 @@ class SentPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class ContextUsage:
     """A request."""
 
     call: CallRow
-    parts: tuple[SentPart, ...]
+    parts: tuple[ContextPart, ...]
     previous: int | None  # the step of the request before, None for the first
     previous_tokens: int | None  # of that request, None if unknown
-    dropped: tuple[SentPart, ...]  # messages that only the request before has
+    dropped: tuple[ContextPart, ...]  # messages that only the request before has
     shape: int  # bytes of the response schema, 0 for none
 
     @property
@@ -61,7 +61,7 @@ class _Request:
     messages: tuple[_Message, ...]
 
 
-def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
+def read_context_usage(reader: SessionReader, step: StepRow) -> ContextUsage | None:
     """Read the request of a step; None if none is recorded."""
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
@@ -78,15 +78,15 @@ def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
     last = earlier[-1] if earlier else None
     sizes = [reader.size(digest) for _, digest in request.messages]
     parts = _parts(request, earlier, sizes)
-    dropped: tuple[SentPart, ...] = ()
+    dropped: tuple[ContextPart, ...] = ()
     if last is not None:
         common = {at for at, _ in _common(last.messages, request.messages)}
         dropped = tuple(
-            SentPart(_kind(last.messages, at), None, role, digest, reader.size(digest), None, exact=False, new=False)
+            ContextPart(_kind(last.messages, at), None, role, digest, reader.size(digest), None, exact=False, new=False)
             for at, (role, digest) in enumerate(last.messages)
             if at not in common
         )
-    return Sent(
+    return ContextUsage(
         call,
         parts,
         last.step if last is not None else None,
@@ -96,13 +96,13 @@ def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
     )
 
 
-def _parts(request: _Request, earlier: Sequence[_Request], sizes: Sequence[int]) -> tuple[SentPart, ...]:
+def _parts(request: _Request, earlier: Sequence[_Request], sizes: Sequence[int]) -> tuple[ContextPart, ...]:
     messages = request.messages
     known = {at for _, at in _common(earlier[-1].messages, messages)} if earlier else set()
     tokens = share_out(sizes, _sums(request, earlier))
     origins = _origins(request, earlier)
     return tuple(
-        SentPart(
+        ContextPart(
             _kind(messages, at), origins[at], role, digest, sizes[at], tokens[at][0], tokens[at][1], at not in known
         )
         for at, (role, digest) in enumerate(messages)
