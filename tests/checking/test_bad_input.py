@@ -172,7 +172,7 @@ def test_the_runner_refuses_where_nothing_isolates_it(tmp_path: Path) -> None:
     """Outside of a namespace of its own it says so and runs nothing, whoever starts it."""
     step = {"id": 0, "kind": "shell", "code": f"touch {tmp_path}/touched", "line": 1}
     (tmp_path / "steps.json").write_text(json.dumps({"steps": [step]}))
-    runner = Path(checking.__file__).parent / "inside" / "page_runner.py"
+    runner = Path(checking.__file__).parent / "runner" / "page_runner.py"
     given = [str(tmp_path / "steps.json"), str(tmp_path / "results.jsonl"), "5"]
     subprocess.run([sys.executable, "-I", str(runner), *given], check=True, timeout=60)
     said = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]

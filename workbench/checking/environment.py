@@ -88,7 +88,7 @@ def _interpreters(python: Path) -> list[Path]:
 _FORMAT = 8
 _SECONDS = 600.0
 _PAGES = (".md", ".markdown", ".rst")
-#: How the installer says that a distribution is not in the registry, and for how long that is believed.
+#: The installer's message for a distribution that is not in the registry, and how long that answer is cached.
 _ABSENT = re.compile(r"(\S+) was not found in the package registry")
 _ABSENT_SECONDS = 24 * 3600.0
 
@@ -178,7 +178,7 @@ async def _made(
     build: Sequence[str],
     on_progress: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Make an environment; a group of ``wanted`` requirements that cannot be had is left out."""
+    """Make an environment; groups of ``wanted`` requirements that cannot be installed are left out."""
     await asyncio.to_thread(shutil.rmtree, folder, True)
     await asyncio.to_thread(folder.mkdir)
     venv, python = folder / "venv", folder / "venv" / "bin" / "python"
@@ -223,7 +223,7 @@ async def _made(
         seconds=_SECONDS,
         variables={
             "PYTHONPATH": str(folder / "build"),
-            # The tree has no version control any more, which tools that derive a version ask.
+            # .git is gone; setuptools-scm and friends need a version.
             "SETUPTOOLS_SCM_PRETEND_VERSION": declared.version if declared.version != "0" else "0.0",
         },
     )
@@ -316,7 +316,7 @@ async def _locked(path: Path) -> AsyncIterator[None]:
 def _complete(folder: Path) -> dict[str, Any] | None:
     try:
         record = dict(json.loads((folder / "complete.json").read_text()))
-        # What was not in the registry may be there now.
+        # A missing distribution may have been published since.
         old = bool(record.get("absent")) and time.time() - (folder / "complete.json").stat().st_mtime > _ABSENT_SECONDS
         return None if old else record
     except (OSError, ValueError):
@@ -328,7 +328,7 @@ def _uv() -> str:
     return str(beside) if beside.exists() else shutil.which("uv") or "uv"
 
 
-_INSIDE = Path(__file__).resolve().parent / "inside"
+RUNNER = Path(__file__).resolve().parent / "runner"
 _MOST_COMMANDS, _HELP_SECONDS = 8, 10.0
 
 
@@ -342,28 +342,28 @@ async def help_texts(environment: CheckEnvironment) -> dict[str, str]:
         try:
             return {str(name): str(text) for name, text in json.loads(cache_file.read_text()).items()}
         except (OSError, ValueError, AttributeError):
-            pass  # made again
+            pass  # created again
     place = paths.cache_dir().absolute() / "checked"
     with tempfile.TemporaryDirectory(prefix=".help-", dir=place) as name:
         folder = Path(name)
         await run_in_sandbox(
             [
-                *(str(environment.python), "-I", "-B", f"{_INSIDE}/help_runner.py", "/checked/help.json"),
+                *(str(environment.python), "-I", "-B", f"{RUNNER}/help_runner.py", "/checked/help.json"),
                 *(str(_HELP_SECONDS), *commands),
             ],
             folder=folder,
             inside="/checked",
             python=environment.python,
-            mounts=(environment.folder, _INSIDE),
+            mounts=(environment.folder, RUNNER),
             seconds=_HELP_SECONDS * 12,
-            # A help in a table cuts long options off where it is narrow.
+            # Help in a narrow table truncates long options.
             variables={"COLUMNS": "300", "TERMINAL_WIDTH": "300"},
         )
         try:
             found = {str(key): str(text) for key, text in json.loads((folder / "help.json").read_text()).items()}
         except (OSError, ValueError, AttributeError):
             return {}  # not cached: it may have been an accident
-    # A command that says nothing of options is a command all the same.
+    # A command whose help lists no options is still a command.
     helping = {name: text if re.search(r"\s--?\w", text) else "" for name, text in found.items()}
     found = {name: text for name, text in helping.items() if text or " " not in name}
     cache_file.write_text(json.dumps(found))

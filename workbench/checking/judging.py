@@ -1,4 +1,4 @@
-"""From how a step ended to its verdict.
+"""Judge the result of a step.
 
 A step fails only where the page or project is surely at fault: a name or parameter that the project lacks, an unknown
 option or command, a step that it says is missing. Any other error may come from the sandbox (no network, key or screen), a
@@ -43,9 +43,9 @@ from workbench.claims.similarity import slip_of
 
 _LOGS = re.compile(r"\blog(?:ger|ging)?\.\w+\(|get_?logger", re.I)
 _DISPLAYED = re.compile(r"\b(?:object|returned|results?|output|prints?|shows?|looks? like)\b[^\n]*:\s*$", re.I)
-#: What a session names that is on the machine of its author: what it shows of that is so there.
+#: Paths of the author's machine: output about them is true only there.
 _HOME = re.compile(r"(?<![\w./])(?:/(?:home|root|Users)/|~[/\\])|\b[A-Z]:\\{1,2}\w")
-#: Where a module of the check's environment lies, which is nobody's business but the check's.
+#: The location of a module in the check's environment, which is removed from messages.
 _INSTALLED = re.compile(r" ?\(?/\S*/site-packages/[^\s)]*\)?")
 
 
@@ -57,7 +57,7 @@ def judge_parts(step: PlannedStep, ended: Mapping[str, Any], context: StepContex
         return (not_run(step, f"the process of the page's snippets ended with status {ended.get('status')}"),)
     if step.kind != "shell" and ended.get("asked"):
         found = judge_parts(step, {**ended, "asked": ()}, context)
-        # A program that goes on without one says nothing of it.
+        # A program may go on without a network and never mention it.
         reason = f"it asked for {ended['asked'][0]}, or what went before it did: "
         return tuple(
             replace(one, verdict=BlockVerdict.NOT_RUN, reason=reason + one.reason, output="", diff=())
@@ -74,7 +74,7 @@ def judge_parts(step: PlannedStep, ended: Mapping[str, Any], context: StepContex
 
 
 def set_apart(found: BlockPart, heading: str) -> BlockPart:
-    """Take back an alarm in a section about the past or the future."""
+    """Downgrade an alarm in a section about the past or the future to *not run*."""
     if found.verdict not in ALARMS:
         return found
     reason = f"it stands below “{one_line(heading, 40)}”: {found.reason}"
@@ -130,7 +130,7 @@ def _exception(
         return unrun("it shows what something is, and is not for running")
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.project.modules:
         owner = str(error["owner"]).split(".")
-        # Of the page's own config, say, only a module of that name was found.
+        # The page's own object is missing, and the runner imported a module of the same name instead.
         if message.startswith("module ") and {owner[0], owner[-1]} & set(imported):
             return unrun(f"it leaves its imports out: {said}")
         missing = re.findall(r"has no attribute '(\w+)'", message)
@@ -256,7 +256,7 @@ def _doctest(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) 
         one = replace(_example(step, example, ended, context), code=str(example["source"]).strip())
         after = next((other for other in found if not went_well(other)), None)
         if after is not None and one.verdict in ALARMS:
-            # What went before may be why.
+            # The earlier example may be the cause.
             reason = f"it comes after line {after.line}, which did not work: {one.reason}"
             one = part(BlockVerdict.NOT_RUN, one.line, reason, code=one.code)
         found.append(one)
@@ -285,14 +285,14 @@ def _example(
         return said if said.verdict is BlockVerdict.NOT_RUN else _unless_stood_in(step, said)
     want, got, err = str(example["want"]), str(example["got"]), str(example.get("stderr", ""))
     if not got.strip() and not err.strip() and _binds(str(example["source"])):
-        return good  # a page shows what a name is now, where a session would print nothing
+        return good  # a page may show the new value, where a session prints nothing
     diff = doctest_difference(want, got)
     if not diff or (err and not all(doctest_difference(want, each) for each in (err, f"{err}\n{got}"))):
-        return good  # a terminal shows both
+        return good  # a terminal shows both streams
     shown = got if got.strip() else err
     if why := _why_not_compared(step, example, ended, context, (want, shown)):
         return not_run(step, why, line)
-    # Two values are of two types where they are not of one kind; other text may be what a page invents.
+    # Values of different types differ; other text may be an invented example.
     if not (is_value(want) and is_value(shown)) and not of_one_kind(want, shown):
         return not_run(step, "it prints something else altogether, which need not be what the page means", line)
     reason = "what it prints differs from what the page says"
@@ -330,7 +330,7 @@ def _expected_error(
     head, _, want = claimed.partition(":")
     if error is None:
         if not head.replace(".", "").isidentifier():
-            return good  # the page leaves out which
+            return good  # the page does not name an exception
         diff = difference(str(example["want"]), str(example["got"]))
         return _unless_stood_in(step, part(BlockVerdict.DIFFERS, line, "no exception is raised", "", diff))
     same = _same_exception(claimed, str(error["type"]))

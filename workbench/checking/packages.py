@@ -23,7 +23,7 @@ from workbench.claims.shell import Installed, installs, is_install, simple_comma
 from workbench.claims.similarity import nearest, slip_of
 from workbench.regeneration.declarations import requirements_file
 
-#: Where else than in the registry a command looks.
+#: Options that make a command use another source than the registry.
 _ELSEWHERE = re.compile(r"(?<!\S)(?:-i|-f|--index-url|--extra-index-url|--find-links|--no-index)\b|_INDEX_URL=")
 _HERE = re.compile(r"(?:\.|\./)(?:\[([\w,. -]+)\])?")
 
@@ -149,7 +149,7 @@ class PackageClaims(Lookup):
         declared = {canonicalize_name(name): name for name in self.project.extras}
         for name in filter(None, map(str.strip, names)):
             if name.isupper() and len(name) > 2:
-                continue  # it stands for one
+                continue  # a placeholder
             if canonicalize_name(name) in declared:
                 yield self.true(line, "extra", name)
             elif name == "all" or not self._extras_known(name):
@@ -177,10 +177,10 @@ class PackageClaims(Lookup):
     # -- distributions
 
     def _dependency(self, name: str, line: int) -> CheckedClaim:
-        """Claim that a distribution is the project or one it needs.
+        """The claim that a distribution is the project or one of its dependencies.
 
-        Pages install others too. One is untrue only where the repository names it nowhere, and it is a slip of a name there
-        or all that a README installs.
+        Pages may install others. One is untrue only if the repository names it nowhere, and it is either a misspelling of a
+        name there or the only package that a README installs.
         """
         said, own = canonicalize_name(name), self.project.declared.name
         names = {canonicalize_name(own), *self.project.dependencies}

@@ -36,7 +36,7 @@ from workbench.claims.project import ProjectIndex
 from workbench.claims.python import python_of
 
 _FOR_DEVELOPERS = r"news|old|planning|designs?|rfcs?|peps?|adrs?|decisions?|research|internals?|notes|meetings?|analysis|audits?|reviews?|specs?|postmortems?"
-#: The name of a page or folder that has such a word as its first or last one.
+#: A page or folder whose name begins or ends with such a word.
 _NAME = re.compile(
     rf"(?:{PAST_OR_FUTURE}|{_FOR_DEVELOPERS})\b.*|.*\b(?:{PAST_OR_FUTURE}|{_FOR_DEVELOPERS})\W*\d*", re.I
 )
@@ -54,7 +54,7 @@ def is_page_for_readers(path: str) -> bool:
     )
 
 
-#: Pages beyond that are machine output, not documentation.
+#: A larger page is machine output, not documentation.
 LARGEST = 2_000_000
 
 _OTHER_MARKUP = {".rst": "reStructuredText", ".adoc": "AsciiDoc", ".org": "Org", ".textile": "Textile", ".txt": "text"}
@@ -218,7 +218,7 @@ async def _blocks(
             return settled(page, plan, project)
         async with room:
             try:
-                told = tell if len(pages) == 1 else None  # of several pages nobody follows each block
+                told = tell if len(pages) == 1 else None  # only a single page is followed block by block
                 return await run_page(page, plan, project, environment, asked.seconds, told, room)
             except NotSandboxed as error:
                 problems.append(str(error))
@@ -251,7 +251,7 @@ def untrue_claims(readme: str, project: ProjectIndex) -> list[CheckedClaim]:
     return [one for one in claims if one.lookup.truth is Truth.UNTRUE]
 
 
-#: How a sentence says of what it names that it is not there, is called otherwise, or belongs to another time or language.
+#: A sentence which says that something does not exist, was renamed, or belongs to another time or language.
 _NOT_SO = re.compile(
     r"\b(?:do(?:es)?\s+not|doesn't|don't|did\s+not|no\s+longer|is\s+not|isn't|are\s+not|aren't|cannot|never)\b[^.]{0,60}"
     r"\b(?:exist|available|supported|provided?|work|present|there|published|included|implemented|have|part)\b|"
@@ -321,7 +321,7 @@ def _executed(part: BlockPart) -> Iterator[tuple[int, str]]:
 
 
 def fixed(text: str, claims: Iterable[CheckedClaim]) -> tuple[str, tuple[CheckedClaim, ...]]:
-    """Mend a page's text and list the mended claims: those with one nearest true name that stand once on their line."""
+    """Correct a page's text; return it with the corrected claims, those with one nearest true name that occur once on their line."""
     lines = text.splitlines(keepends=True)
     mended = []
     for claim in claims:

@@ -1,4 +1,4 @@
-"""ClaimCollector of a README: identifiers, paths, commands, options, dependencies and numbers, each with its place.
+"""Claims of a README: identifiers, paths, commands, options, dependencies and numbers, each with its place.
 
 Code names things; prose does so only where a word is spelled like code. Common knowledge (:mod:`workbench.claims.known`),
 names that an example of the README defines, placeholders, options of other programs and imports of other projects are no claims.
@@ -30,7 +30,7 @@ from workbench.claims.shell import (
 from workbench.grounding.items import OPTION, ClaimCollector, plain
 
 _SPAN = re.compile(r"(`{1,2})(?!`)([^`\n]{1,200}?)\1(?!`)")
-# Everything is bounded: a README of a hundred thousand opening brackets must not cost the square of that.
+# All repetitions are bounded: a hundred thousand opening brackets must not take quadratic time.
 _BLANKED = re.compile(
     r"!\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|!\[[^\]\n]{0,300}\]\[[^\]\n]{0,100}\]|<!--[\s\S]{0,300}?-->|<[^>\n]{0,300}>|"
     r"\[[^\]\n]{0,300}\]\(https?:[^)\n]{0,500}\)|\]\([^)\n]{0,500}\)|\[[^\]\n]{0,300}\]\[[^\]\n]{0,100}\]|\]\[[^\]\n]{0,100}\]|"
@@ -67,7 +67,7 @@ _ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_]\w*)[ \t]*=
 def claims_of(
     readme: str, *, modules: Set[str] = frozenset(), names: Set[str] = frozenset()
 ) -> tuple[Claim[Needles], ...]:
-    """ClaimCollector of a README in Markdown or reStructuredText by place; only its first 100,000 characters are read.
+    """Claims of a README in Markdown or reStructuredText by place; only its first 100,000 characters are read.
 
     ``modules`` are the project's top-level modules, to tell its imports from others. ``names`` are the project's own names,
     which are no claims.
@@ -162,7 +162,7 @@ class _Readme(ClaimCollector):
                 (self.command if _COMMAND_NEAR.search(around) else self.dependency)(content, at)
         elif call := _WHOLE_CALL.fullmatch(content):
             name = call.group(1)
-            # DURATION, N: what stands for a value; with an underscore it is the name of a variable.
+            # DURATION or N stands for a value; with an underscore it names a variable.
             self.identifier(name, at + content.index(name), certain=not (name.isupper() and "_" not in name))
             for match in _KEYWORD.finditer(content):
                 self.identifier(match.group(1), at + match.start(1))
@@ -258,7 +258,7 @@ _AMOUNT_BEFORE = re.compile(
 _CODES = re.compile(r"\b(?:exit|return|status)\s+codes?\b", re.I)
 _CODE_STEMS = frozenset(similarity.stem(word) for word in ("exit", "code", "return", "status"))
 _SENTENCE = 200
-"""Characters on each side of a number that say what it counts."""
+"""Characters on each side of a number whose words say what it counts."""
 _MORE = re.compile(r"\s*(?:,|-|–|—|to|and|or|/)\s*$")
 
 
@@ -292,7 +292,7 @@ def _add_numbers(claims: ClaimCollector, text: str, start: int, end: int) -> Non
 
 def _context(sentence: str, number: str) -> set[str]:
     stems = {token.stem for token in similarity.tokens(sentence) if len(token.stem) > 2 and token.stem != number}
-    # Words are looked for by how they begin: "retry" as "retr", so that "retries" is found.
+    # Only the beginning of a word is searched: "retr" finds both "retry" and "retries".
     return {stem[:-1] if stem.endswith("y") and len(stem) > 4 else stem for stem in stems}
 
 
@@ -393,7 +393,7 @@ def _add_installed(claims: ClaimCollector, words: Sequence[Word], installed: Seq
         elif "/" in one.text or one.text.startswith("."):
             claims.path(one.text, start, certain=False)
         elif package_name(one.text):
-            # Tools of the trade are installed by whoever likes; that a project needs one of them is no claim.
+            # Anyone may install development tools; a project need not depend on them.
             claims.dependency(one.text, start, certain=one.package not in known.TOOLING)
 
 
@@ -429,8 +429,8 @@ def add_example(
 ) -> None:
     """The claims of an example: imports, and uses of what they import from the project.
 
-    ``own`` tells whether a top-level module is the project's; ``add`` adds a claim about a word in a line (from 1) of the
-    example. ``bound`` are names of the project's things that earlier examples bound, to which this one adds.
+    ``own`` says whether a top-level module is the project's; ``add`` adds a claim about a word in a line (from 1) of the
+    example. ``bound`` holds the names that examples bound to something of the project; this one adds its own.
     """
     nodes = list(ast.walk(tree))
     named: set[tuple[str, int]] = set()
@@ -444,7 +444,7 @@ def add_example(
         elif not known.is_python(one.top) and (one.module, one.statement) not in named:
             add(claims.dependency, one.top, one.statement)
         named.add((one.module, one.statement))
-    # What is made of the project's things is the project's, to the second remove.
+    # Values that come from the project belong to it too, over up to three assignments.
     for _ in range(3):
         for node in nodes:
             _bind(node, bound)
@@ -456,7 +456,7 @@ def add_example(
                 add(claims.attribute, node.attr, node.end_lineno or node.lineno)
         elif isinstance(node, ast.Call) and _root(node.func) in bound:
             for keyword in node.keywords:
-                # What a function is given to hand on is the reader's own.
+                # An argument that a function only passes on is the reader's own.
                 if keyword.arg and keyword.arg not in parameters:
                     add(claims.identifier, keyword.arg, keyword.lineno)
 

@@ -147,7 +147,7 @@ async def score(
     accuracy, quality = chosen.questions(3), chosen.questions(4)
     without_facts = without_facts if chosen.credits_missing_facts else None
     absent = "the answer does not parse" if not parsed else "" if readme.strip() else "the README is empty"
-    # With nothing to compare with, even silence is no mistake.
+    # Without facts even an empty README contradicts nothing.
     if absent and not (parsed and facts is None and without_facts is None):
         criteria += _zero(3, accuracy, absent)
     elif facts is None:

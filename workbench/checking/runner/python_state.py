@@ -1,4 +1,4 @@
-"""What a snippet leaves behind in its process besides its own names: module state, compared before and after.
+"""Side effects of a snippet on its process besides its own names: module state, compared before and after.
 
 Standard library only. It compares every value in the environment's modules and what programs usually set in the standard
 library. What cannot be compared (extension modules, unknown types, too many objects) counts as left behind.
@@ -17,8 +17,8 @@ import sys
 import types
 from typing import Any
 
-MOST = 400_000  # bytes of what is written
-#: Types of C whose instances never change, or whose changes nobody can see.
+MOST = 400_000  # bytes of the pickle
+#: Types of C whose instances never change, or whose changes cannot be observed.
 FIXED = (
     types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType, types.MethodWrapperType, types.CodeType, types.GenericAlias,
@@ -48,7 +48,7 @@ class Bounded(io.BytesIO):
 
 
 class StatePickler(pickle.Pickler):
-    """Writes all that is reachable from modules, for nobody to read: the same bytes as long as nothing has changed."""
+    """Pickles everything reachable from modules; the bytes are equal as long as nothing has changed."""
 
     def reducer_override(self, value: Any) -> Any:
         kind = type(value)
@@ -61,12 +61,12 @@ class StatePickler(pickle.Pickler):
         held: Any = contents(value, kind)
         attributes = [] if isinstance(value, (type, types.FunctionType)) else attributes_of(value, kind)
         if held is None and not attributes and not kind.__flags__ & HEAP_TYPE:
-            raise Unsure  # no class of Python's, and nothing is known of it
+            raise Unsure  # an unknown type of C
         return object, (), (id(value), held, attributes)
 
 
 def contents(value: Any, kind: type) -> Any:
-    """What is in a value besides its attributes; None where nothing is known of that."""
+    """The contents of a value besides its attributes; None for an unknown type."""
     if isinstance(value, type):
         names = ("__dict__", "__weakref__", "__doc__", "__abstractmethods__")
         return len(type.__subclasses__(value)), [one for one in vars(value).items() if one[0] not in names]
@@ -212,7 +212,7 @@ class State:
 
 
 def look() -> tuple[Any, ...]:
-    """Own modules, what programs usually set, and what is in the modules."""
+    """Non-standard modules, process state that programs usually set, and a pickle of the modules."""
     modules = own_modules()
     if any(str(getattr(one, "__file__", None) or "").endswith((".so", ".pyd")) for one in modules.values()):
         raise Unsure

@@ -1,4 +1,4 @@
-"""The process in which Python snippets run one after another; orders and answers are lines of JSON.
+"""The process in which Python snippets run one after another; requests and answers are lines of JSON.
 
 Standard library only. Output goes to files that process 1 made.
 """
@@ -43,8 +43,8 @@ def printed(path: str, since: int) -> tuple[str, int]:
     return data.decode("utf-8", "replace")[-20000:], since + len(data)
 
 
-ASKED: list[str] = []  # what the snippets of this process asked for and a sandbox does not have
-RAN: list[str] = []  # other programs that the snippets of this process started
+ASKED: list[str] = []  # resources that snippets requested and a sandbox lacks
+RAN: list[str] = []  # other programs that snippets started
 
 
 def watch(event: str, given: tuple[Any, ...]) -> None:
@@ -103,8 +103,8 @@ def execute(code: str, page: str, line: int, mode: str = "exec", watch: Watch | 
     if watch is None:
         execute_tree(tree, page, mode)
         return
-    # Imports apart from the rest, so that what the rest changes in them is seen.
-    compile(tree, page, mode, dont_inherit=True)  # so that nothing is run of what is no complete Python
+    # Imports run separately, so that changes to the imported modules are noticed.
+    compile(tree, page, mode, dont_inherit=True)  # incomplete Python must not run partly
     groups: list[tuple[bool, list[Any]]] = []
     for node in tree.body:
         imports = isinstance(node, (ast.Import, ast.ImportFrom))
@@ -126,7 +126,7 @@ class Watch:
         self.state: Any = last.state if last is not None else State()
         if last is None:
             self.state.take()
-        self.seconds = time.process_time() - began  # of the processor, that looking has taken
+        self.seconds = time.process_time() - began  # processor time of tracing
         self.trace = False
 
     def see(self, imports: bool) -> None:
@@ -141,7 +141,7 @@ class Watch:
 def execute_tree(tree: Any, page: str, mode: str) -> None:
     compiled = compile(tree, page, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     if compiled.co_flags & COROUTINE:
-        import asyncio  # takes long to import, and few snippets wait
+        import asyncio  # slow to import, and few snippets need it
 
         asyncio.run(eval(compiled, NAMES))
     else:
@@ -172,13 +172,13 @@ def import_left_out(code: str, modules: list[str]) -> list[str]:
             if name in modules or name in getattr(sys, "stdlib_module_names", ()):
                 made = __import__(name)
                 if name in called and not callable(made):
-                    made = getattr(made, name)  # a function of the module that is called like it
+                    made = getattr(made, name)  # a function with the name of its module
                 NAMES[name] = made
                 found.append(name)
                 continue
             for module in modules:
                 value = getattr(__import__(module), name, None)
-                # A module is rather called like something of the page's own: session, config.
+                # A module name is more likely a variable of the page: session, config.
                 if value is not None and not name.startswith("_") and not isinstance(value, types.ModuleType):
                     NAMES[name] = value
                     found.append(name)
@@ -195,7 +195,7 @@ def snippet(step: dict[str, Any], watch: Watch | None) -> dict[str, Any]:
 
 
 def examples(step: dict[str, Any], watch: Watch | None) -> dict[str, Any]:
-    import doctest  # takes long to import as well
+    import doctest  # slow to import
 
     found = []
     out = err = 0
@@ -244,7 +244,7 @@ def main() -> None:
     watch: Watch | None = None
     for line in orders:
         step = json.loads(line)
-        # So that inspect.getsource and tracebacks find the snippet.
+        # inspect.getsource and tracebacks need the snippet here.
         shown = step["code"].splitlines()
         if step["kind"] == "doctest":
             shown = [line.lstrip()[4:] if line.lstrip().startswith((">>> ", "... ")) else "" for line in shown]
@@ -257,12 +257,12 @@ def main() -> None:
             os.dup2(file, number)
             os.close(file)
         imported = import_left_out(code, step["modules"])
-        # What was the same at the end of the last snippet is so now, unless there were imports in between.
+        # The state after the last snippet is still valid unless imports ran in between.
         known = watch if watch is not None and not watch.trace and not step.get("before") and not imported else None
         watch = Watch(known) if watched(step) else None
         result = examples(step, watch) if step["kind"] == "doctest" else snippet(step, watch)
         if os.getpid() != own:
-            os._exit(0)  # a process that the snippet forked; it goes on for nobody
+            os._exit(0)  # a forked child must not answer
         result |= {"imported": imported, "asked": ASKED[:1], "ran": RAN[:1]}
         result["looking"] = watch.seconds if watch is not None else 0.0
         result["trace"] = watch is None or watch.trace or bool(imported)
