@@ -21,9 +21,9 @@ from workbench.base.files import expanded
 from workbench.base.text import one_line
 from workbench.catalog.repositories import (
     TASKS_IN_THE_TEXT,
+    BuildRecord,
+    PaperRepository,
     Quarantined,
-    Record,
-    Repository,
     bundled_record,
     find_repository,
     load_repositories,
@@ -108,7 +108,7 @@ def _row(name: str, status: str, published: object, here: object, absent: str = 
     return (name, status, *cells, *(f"{getattr(here, name):,}/{tasks}" for name in CONTROLS))
 
 
-def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[Part, ...]:
+def counts(record: Callable[[PaperRepository], BuildRecord | None] = record_of) -> tuple[Part, ...]:
     """Return the counts of all repositories, with the published sums of all, then of those built here beside the sums found here."""
     found = [(entry, record(entry)) for entry in load_repositories()]
     built = [(entry, here) for entry, here in found if here is not None]
@@ -128,13 +128,13 @@ def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[P
     return table, Note(Marked(f"{NOTE} {total}"))
 
 
-def page(record: Callable[[Repository], Record | None] = bundled_record) -> Page:
+def page(record: Callable[[PaperRepository], BuildRecord | None] = bundled_record) -> Page:
     """Return the page of the documentation; only records that come with the program are on it."""
     sections = (Section(entry.repository, (FactList(_facts(entry, record(entry))),)) for entry in load_repositories())
     return Page("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
 
 
-def _scores(entry: Repository) -> PageTable:
+def _scores(entry: PaperRepository) -> PageTable:
     """Return the published pass@k: a column for each evaluator and k, a line for each doc system."""
     scores = published_scores(entry.repository)
     columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
@@ -148,7 +148,7 @@ def _scores(entry: Repository) -> PageTable:
     return PageTable(heads, rows, frozenset(range(1, len(heads))))
 
 
-def _facts(entry: Repository, record: Record | None) -> tuple[tuple[str, str], ...]:
+def _facts(entry: PaperRepository, record: BuildRecord | None) -> tuple[tuple[str, str], ...]:
     counted = entry.published
     facts = [
         ("page", Marked(f"[{entry.url}]({entry.url})")),
@@ -177,14 +177,14 @@ def _codes(texts: Sequence[str]) -> Marked:
     return Marked(", ".join(f"`{one}`" for one in texts))
 
 
-def _number(quarantined: Quarantined, record: Record | None) -> str:
+def _number(quarantined: Quarantined, record: BuildRecord | None) -> str:
     if record is None or not any("*" in name for name in quarantined.tests):
         return ""
     number = sum(quarantined.means(test) for test in (*record.failing, *record.unstable))
     return f"{number} in "
 
 
-def _recorded(record: Record) -> list[tuple[str, str]]:
+def _recorded(record: BuildRecord) -> list[tuple[str, str]]:
     dropped = ", ".join(f"{number} {stage}" for stage, number in record.dropped.items())
     return [
         (
@@ -206,7 +206,7 @@ def _recorded(record: Record) -> list[tuple[str, str]]:
     ]
 
 
-def as_json(entries: Sequence[Repository]) -> Iterator[dict[str, Any]]:
+def as_json(entries: Sequence[PaperRepository]) -> Iterator[dict[str, Any]]:
     wanted = entries or load_repositories()
     records = [record_of(entry) for entry in wanted]
     for entry, record in zip(wanted, records, strict=True):
@@ -265,11 +265,11 @@ VERBS: dict[str, Verb] = {
 class Checked:
     """What a check found: the counts, and a sentence for each control whose verdict is not what it should be."""
 
-    record: Record
+    record: BuildRecord
     wrong: tuple[str, ...]
 
 
-def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
+def check(entries: Sequence[PaperRepository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
     """Check one repository after another; what cannot be built is told, and the others go on.
 
     Counts are written into ``folder`` if they are ``recorded``, by default among the user's own records. Returns 0 if
@@ -296,7 +296,7 @@ def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: P
     return 1 if failures else 0
 
 
-def check_one(entry: Repository, sandbox: str = "") -> Checked:
+def check_one(entry: PaperRepository, sandbox: str = "") -> Checked:
     backend = choose_backend(sandbox or settings.load().sandbox or None)
     began = time.monotonic()
     prepared = asyncio.run(prepare(entry.repository, backend, _Lines(entry.name), rebuild=True))
@@ -315,7 +315,7 @@ def check_one(entry: Repository, sandbox: str = "") -> Checked:
     return Checked(_record(entry, prepared, backend.name, passed, seconds), tuple(wrong))
 
 
-def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
+def _controls(entry: PaperRepository, sandbox: str) -> dict[tuple[str, str], str]:
     plan = RegenerationPlan(source=entry.repository, evaluator="reference", samples=1, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:
         session = Path(folder) / "check.session"
@@ -342,8 +342,8 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
 
 
 def _record(
-    entry: Repository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
-) -> Record:
+    entry: PaperRepository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
+) -> BuildRecord:
     built, root = prepared.built, prepared.snapshot.root
     every = sum(
         len(find_functions((root / file.path).read_bytes(), file.path))
@@ -352,7 +352,7 @@ def _record(
     )
     functions = len(built.tasks) + len(built.dropped)
     unusable = {**built.failing, **built.taken_out, **built.not_collected}
-    return Record(
+    return BuildRecord(
         repository=entry.repository,
         source=prepared.snapshot.source,
         snapshot=prepared.snapshot.digest,

@@ -15,7 +15,7 @@ from workbench.checking.pages import LARGEST, CheckOptions, check_pages
 from workbench.checking.verdicts import RULES, CheckDamaged, CheckResult, from_json, to_json, works
 from workbench.claims.page import parse_page
 from workbench.orders.check import key_of
-from workbench.orders.trial_contents import ContentChanged
+from workbench.orders.run import ContentChanged
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.rows import CheckRow, RunRow
