@@ -262,7 +262,7 @@ def _equal(one: object, other: object) -> bool:
         return _close(one, other) or (math.isnan(one) and math.isnan(other))
     if isinstance(one, str) and isinstance(other, str):
         return one == other or _same_but_fractions(one, other)
-    return type(one) is type(other) and one == other
+    return one == other
 
 
 def _close(one: float, other: float) -> bool:
