@@ -16,7 +16,6 @@ from workbench.base.files import read_bytes
 from workbench.base.text import one_line
 from workbench.checking.environment import (
     CheckEnvironment,
-    NotInstalled,
     environment_for,
     help_texts,
     require_isolation,
@@ -34,6 +33,7 @@ from workbench.claims.declared import tree_files
 from workbench.claims.page import A_VERSION, PAST_OR_FUTURE, Page, parse_page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.python import python_of
+from workbench.regeneration.environment import EnvironmentFailed
 
 _FOR_DEVELOPERS = r"news|old|planning|designs?|rfcs?|peps?|adrs?|decisions?|research|internals?|notes|meetings?|analysis|audits?|reviews?|specs?|postmortems?"
 #: A page or folder whose name begins or ends with such a word.
@@ -155,7 +155,7 @@ async def check_pages(
         extras, others = wanted(pages, project)
         try:
             environment = await environment_for(project.root, project.declared, extras, others, asked.on_progress)
-        except NotInstalled as error:
+        except EnvironmentFailed as error:
             problem = str(error)
             said.append(problem)
     asked.on_progress("running blocks and looking up claims" if runs else "looking up claims")

@@ -12,21 +12,10 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
 
-from workbench.claims import known, similarity
+from workbench.claims import known, shell, similarity
 from workbench.claims.claim import Claim, Needles
 from workbench.claims.page import SHELL, Code, Page, outline
 from workbench.claims.python import example_of, imports_of, is_python, names_bound
-from workbench.claims.shell import (
-    INTERPRETER,
-    PROMPT,
-    Installed,
-    Word,
-    command_line,
-    command_lines,
-    installs,
-    package_name,
-    started,
-)
 from workbench.grounding.items import OPTION, ClaimCollector, plain
 
 _SPAN = re.compile(r"(`{1,2})(?!`)([^`\n]{1,200}?)\1(?!`)")
@@ -124,7 +113,7 @@ class _Readme(ClaimCollector):
             if _TREE.search(code.code):
                 self._tree(code)
             elif is_shell(code):
-                for line in command_lines(page, code):
+                for line in shell.command_lines(page, code):
                     for words in line.commands:
                         add_command(self, words)
 
@@ -149,7 +138,7 @@ class _Readme(ClaimCollector):
 
     def _code(self, content: str, at: int, around: str) -> None:
         if is_command(command := content.removeprefix("$ ")):
-            for words in command_line(self._text, command, at, at + len(content)).commands:
+            for words in shell.command_line(self._text, command, at, at + len(content)).commands:
                 add_command(self, words)
         elif content.startswith("-"):
             for match in OPTION.finditer(content):
@@ -303,7 +292,7 @@ def is_shell(code: Code) -> bool:
     if code.language:
         return code.language in SHELL
     lines = [line for line in code.code.splitlines() if line.strip()]
-    return any(PROMPT.match(line) or line.split()[0] in known.PROGRAMS for line in lines)
+    return any(shell.PROMPT.match(line) or line.split()[0] in known.PROGRAMS for line in lines)
 
 
 def is_command(content: str) -> bool:
@@ -316,20 +305,20 @@ def is_command(content: str) -> bool:
     return first in known.PROGRAMS or (bool(spelled) and any(OPTION.match(word) for word in words[1:]))
 
 
-def add_command(claims: ClaimCollector, words: Sequence[Word]) -> None:
+def add_command(claims: ClaimCollector, words: Sequence[shell.Word]) -> None:
     """The claims of a simple command: programs, scripts, options, files, packages."""
-    begin = started([word.text for word in words])
+    begin = shell.started([word.text for word in words])
     while 0 < begin < len(words) and words[begin].text.startswith("-"):
         begin += 1
     words = words[begin:]
     if not words:
         return
-    if (installed := installs([word.text for word in words])) is not None:
+    if (installed := shell.installs([word.text for word in words])) is not None:
         _add_installed(claims, words, installed)
         return
     program, rest = words[0], words[1:]
     base = re.sub(r"\.exe$", "", program.text.rsplit("/", 1)[-1])
-    if INTERPRETER.fullmatch(base):
+    if shell.INTERPRETER.fullmatch(base):
         _add_python(claims, rest)
     elif base in known.BUILD_TOOLS:
         targets = [word for word in rest if re.fullmatch(r"[A-Za-z][\w:.-]*", word.text)]
@@ -358,7 +347,7 @@ def add_command(claims: ClaimCollector, words: Sequence[Word]) -> None:
         _add_arguments(claims, rest, own=True)
 
 
-def _add_python(claims: ClaimCollector, rest: Sequence[Word]) -> None:
+def _add_python(claims: ClaimCollector, rest: Sequence[shell.Word]) -> None:
     while rest and re.fullmatch(r"-[uBOsIXW]\w*", rest[0].text):
         rest = rest[1:]
     if len(rest) > 1 and rest[0].text == "-m":
@@ -378,7 +367,7 @@ def _add_python(claims: ClaimCollector, rest: Sequence[Word]) -> None:
         _add_arguments(claims, rest[1:], own=True)
 
 
-def _add_installed(claims: ClaimCollector, words: Sequence[Word], installed: Sequence[Installed]) -> None:
+def _add_installed(claims: ClaimCollector, words: Sequence[shell.Word], installed: Sequence[shell.Installed]) -> None:
     for one in installed:
         start, (name, bracket, extras) = words[one.number].start, one.text.partition("[")
         if one.file:
@@ -388,16 +377,16 @@ def _add_installed(claims: ClaimCollector, words: Sequence[Word], installed: Seq
         elif bracket and re.fullmatch(r"[\w,. -]+\].*", extras):
             for extra in extras.partition("]")[0].split(","):
                 claims.identifier(extra.strip(), start + one.text.index(extra))
-            if package_name(name):
+            if shell.package_name(name):
                 claims.dependency(name, start)
         elif "/" in one.text or one.text.startswith("."):
             claims.path(one.text, start, certain=False)
-        elif package_name(one.text):
+        elif shell.package_name(one.text):
             # Anyone may install development tools; a project need not depend on them.
             claims.dependency(one.text, start, certain=one.package not in known.TOOLING)
 
 
-def _add_arguments(claims: ClaimCollector, rest: Sequence[Word], *, own: bool) -> None:
+def _add_arguments(claims: ClaimCollector, rest: Sequence[shell.Word], *, own: bool) -> None:
     """Options of the project's own programs, and arguments that are files of it."""
     for word in rest:
         if own and (found := OPTION.match(word.text)):
