@@ -12,7 +12,7 @@ from functools import cached_property
 from packaging.utils import canonicalize_name
 
 from workbench.claims import known
-from workbench.claims.claim import Claim, Needles, TextRange
+from workbench.claims.claim import Claim, Needles, PageRange
 
 KINDS = ("identifier", "path", "command", "option", "dependency", "number")
 SEEN, UNSEEN, NOWHERE = "seen", "not looked at", "nowhere"
@@ -51,7 +51,7 @@ class ClaimCollector:
         end: int | None = None,
     ) -> None:
         if len(text) <= _MOST:
-            place = TextRange(bisect_right(self._lines, start), start, start + len(text) if end is None else end)
+            place = PageRange(bisect_right(self._lines, start), start, start + len(text) if end is None else end)
             self.found.append(Claim(kind, text, place, Needles(needles, certain, frozenset(context), within)))
 
     def identifier(self, text: str, start: int, *, certain: bool = True) -> None:
@@ -150,7 +150,7 @@ class Item:
 
     kind: str
     text: str
-    places: tuple[TextRange, ...]
+    places: tuple[PageRange, ...]
     status: str
     steps: tuple[int, ...] = ()
     path: str = ""
