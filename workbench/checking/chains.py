@@ -160,9 +160,9 @@ def _used(node: ast.AST, local: frozenset[str]) -> set[str]:
         first = _used(node.generators[0].iter, local)
         return first | {name for child in ast.iter_child_nodes(node) for name in _used(child, own)}
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        given = node.args
-        outside: list[ast.AST] = [one for one in (*given.defaults, *given.kw_defaults) if one is not None]
-        parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+        arguments = node.args
+        outside: list[ast.AST] = [one for one in (*arguments.defaults, *arguments.kw_defaults) if one is not None]
+        parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         outside += [one.annotation for one in parameters if one is not None and one.annotation is not None]
         body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
         if not isinstance(node, ast.Lambda):

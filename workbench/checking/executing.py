@@ -141,9 +141,9 @@ class Execution:
 
     async def start(self, folder: Path, *words: str) -> Ended:
         python = self.environment.python
-        given = ["/checked/steps.json", "/checked/results.jsonl", str(self.seconds), *words]
+        arguments = ["/checked/steps.json", "/checked/results.jsonl", str(self.seconds), *words]
         return await run_in_sandbox(
-            [str(python), "-I", "-B", f"{RUNNER}/page_runner.py", *given],
+            [str(python), "-I", "-B", f"{RUNNER}/page_runner.py", *arguments],
             folder=folder,
             inside="/checked",
             cwd="/checked/repo",
@@ -239,14 +239,14 @@ def _folder() -> Any:
         yield Path(name)
 
 
-async def _prepare(folder: Path, project: ProjectIndex, asked: Any) -> None:
+async def _prepare(folder: Path, project: ProjectIndex, request: Any) -> None:
     copying = asyncio.ensure_future(asyncio.to_thread(copy_tree, project.root, folder / "repo"))
     try:
         await asyncio.shield(copying)
     finally:
         await copying  # the thread survives a cancellation and would write into a deleted folder
     (folder / "repo").mkdir(exist_ok=True)
-    (folder / "steps.json").write_text(json.dumps(asked))
+    (folder / "steps.json").write_text(json.dumps(request))
 
 
 def _write(path: Path, value: Any) -> None:

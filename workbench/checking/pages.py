@@ -49,8 +49,8 @@ def is_page_for_readers(path: str) -> bool:
     if any(part.startswith(("_", ".")) for part in folders) or name.lower().startswith(_OF_PROJECTS):
         return False
     return not any(
-        _NAME.fullmatch(said) or A_VERSION.fullmatch(said)
-        for said in (re.sub(r"[_-]+", " ", part) for part in (*folders, PurePosixPath(name).stem))
+        _NAME.fullmatch(title) or A_VERSION.fullmatch(title)
+        for title in (re.sub(r"[_-]+", " ", part) for part in (*folders, PurePosixPath(name).stem))
     )
 
 
@@ -120,8 +120,8 @@ async def check(
     if run:
         require_isolation()
     pages, problems = await asyncio.to_thread(_pages, root, files)
-    asked = CheckOptions(run=run, seconds=seconds, on_progress=on_progress)
-    return await check_pages(root, pages, asked, problems)
+    options = CheckOptions(run=run, seconds=seconds, on_progress=on_progress)
+    return await check_pages(root, pages, options, problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,41 +140,41 @@ class CheckOptions:
 
 
 async def check_pages(
-    root: Path, pages: Sequence[Page], asked: CheckOptions, problems: Sequence[str] = ()
+    root: Path, pages: Sequence[Page], options: CheckOptions, problems: Sequence[str] = ()
 ) -> CheckResult:
     began = time.monotonic()
     project = ProjectIndex(root)
     pages = [with_commands(page, project) for page in pages]
-    said = list(problems)
+    notes = list(problems)
     names = tuple(page.path for page in pages)
     environment: CheckEnvironment | None = None
     problem = ""
-    runs = asked.run and any(page.codes for page in pages)
+    runs = options.run and any(page.codes for page in pages)
     if runs:
         require_isolation()
         extras, others = wanted(pages, project)
         try:
-            environment = await environment_for(project.root, project.declared, extras, others, asked.on_progress)
+            environment = await environment_for(project.root, project.declared, extras, others, options.on_progress)
         except EnvironmentFailed as error:
             problem = str(error)
-            said.append(problem)
-    asked.on_progress("running blocks and looking up claims" if runs else "looking up claims")
+            notes.append(problem)
+    options.on_progress("running blocks and looking up claims" if runs else "looking up claims")
     # Claims are looked up while blocks run: neither needs the other.
     looked_up = asyncio.create_task(_claims(pages, project, environment))
     try:
         if runs:
-            blocks = await _blocks(pages, project, environment, problem, asked, said)
+            blocks = await _blocks(pages, project, environment, problem, options, notes)
         else:
             blocks = []
             for page in pages:
                 blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
-        asked.on_known(CheckResult(names, tuple(blocks), problems=tuple(said)))
+        options.on_known(CheckResult(names, tuple(blocks), problems=tuple(notes)))
         claims = agreed(await looked_up, blocks)
     finally:
         looked_up.cancel()
-    said += [f"{page.path} has no blocks of code." for page in pages if not page.codes]
+    notes += [f"{page.path} has no blocks of code." for page in pages if not page.codes]
     cached = environment is not None and environment.cached
-    return CheckResult(names, tuple(blocks), tuple(claims), tuple(said), time.monotonic() - began, cached)
+    return CheckResult(names, tuple(blocks), tuple(claims), tuple(notes), time.monotonic() - began, cached)
 
 
 async def _claims(
@@ -201,25 +201,25 @@ async def _blocks(
     project: ProjectIndex,
     environment: CheckEnvironment | None,
     problem: str,
-    asked: CheckOptions,
+    options: CheckOptions,
     problems: list[str],
 ) -> list[BlockResult]:
     room = asyncio.Semaphore(max(1, os.cpu_count() or 1))
 
-    def tell(blocks: Sequence[BlockResult], waiting: Sequence[int]) -> None:
+    def report(blocks: Sequence[BlockResult], waiting: Sequence[int]) -> None:
         names = (pages[0].path,)
-        asked.on_known(CheckResult(names, tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
+        options.on_known(CheckResult(names, tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
 
     async def one(page: Page) -> tuple[BlockResult, ...]:
         plan = await asyncio.to_thread(plan_of, page, project, environment, problem.rstrip("."))
-        if asked.last is not None:
-            plan = plan.up_to(asked.last)
+        if options.last is not None:
+            plan = plan.up_to(options.last)
         if environment is None:
             return settled(page, plan, project)
         async with room:
             try:
-                told = tell if len(pages) == 1 else None  # only a single page is followed block by block
-                return await run_page(page, plan, project, environment, asked.seconds, told, room)
+                on_known = report if len(pages) == 1 else None  # only a single page is followed block by block
+                return await run_page(page, plan, project, environment, options.seconds, on_known, room)
             except NotSandboxed as error:
                 problems.append(str(error))
                 return settled(page, plan, project, "its sandbox does not isolate")

@@ -382,9 +382,9 @@ _PAGE_OF_PYTHON_2 = re.compile(r"\bpython[ -]?2", re.I)
 
 
 def syntax_fault(
-    code: str, modules: Set[str], oldest: tuple[int, ...] | None, said: str = ""
+    code: str, modules: Set[str], oldest: tuple[int, ...] | None, prose: str = ""
 ) -> tuple[int, str] | None:
-    """Line (from 1) and description of a slip in a snippet; None where it parses or may be meant as it stands."""
+    """Line (from 1) and description of a slip in a snippet; None where it parses or may be intended."""
     code = textwrap.dedent(code)
     error = _error_of(code)
     if error is None:
@@ -393,7 +393,7 @@ def syntax_fault(
     number = min(max(error.lineno or 1, 1), len(lines))
     line = lines[number - 1]
     if _OF_PYTHON_2.search(message):
-        known = oldest is not None and oldest >= (3,) and not _PAGE_OF_PYTHON_2.search(said)
+        known = oldest is not None and oldest >= (3,) and not _PAGE_OF_PYTHON_2.search(prose)
         wanted = ".".join(map(str, oldest or ()))
         return (
             (number, f"it is Python 2, and the project needs Python {wanted}: {message.partition('.')[0]}")

@@ -88,9 +88,9 @@ class CachedJudge:
 
     async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
         had = {criterion.key: criterion for criterion in self._card.criteria if criterion.tier == tier}
-        kept = [had.get(question.key) for question in brief.questions]
-        whole = [one for one in kept if one is not None and not one.reason.startswith(FAILED)]
-        return whole if len(whole) == len(kept) else await self._judge.judge_tier(tier, brief)
+        found = [had.get(question.key) for question in brief.questions]
+        whole = [one for one in found if one is not None and not one.reason.startswith(FAILED)]
+        return whole if len(whole) == len(found) else await self._judge.judge_tier(tier, brief)
 
 
 PURPOSE = "Does the README describe the main purpose correctly?"
@@ -184,9 +184,9 @@ class ValidatedJudge:
 def _problem(tier: int, questions: Sequence[Question], criteria: object) -> str:
     if not isinstance(criteria, list | tuple) or not all(isinstance(one, Criterion) for one in criteria):
         return "it did not return a list of Criterion."
-    asked, given = [(tier, question.key) for question in questions], [(one.tier, one.key) for one in criteria]
-    if asked != given:
-        return f"it was asked for {', '.join(key for _, key in asked)} of tier {tier} and gave something else."
+    requested, returned = [(tier, question.key) for question in questions], [(one.tier, one.key) for one in criteria]
+    if requested != returned:
+        return f"it was asked for {', '.join(key for _, key in requested)} of tier {tier} and returned something else."
     for one, question in zip(criteria, questions, strict=True):
         points = one.points
         if one.maximum != question.maximum or (

@@ -133,8 +133,8 @@ async def score(
         judge: Scores tiers 3 and 4.
         without_facts: Points for tier 3 of ``aeo-bench`` without ``facts``: the original gives 15
             (``NO_FACTS_POINTS``). None leaves the tier unscored.
-        shape: The grammar of the answer, to count the points that it earned by itself. Of a model judge these are only
-            the rules' tiers: it is not asked about a document that nobody wrote.
+        shape: The grammar of the answer, to count the points that it earned by itself. With a model judge only the
+            rules' tiers count: the model is not asked about a document that nobody wrote.
         untrue: Claims of the README that were looked up and are wrong; each costs its criterion by the offline judge.
     """
     readme = readme if isinstance(readme, str) else ""
