@@ -203,7 +203,7 @@ def text(checked: CheckResult, *, verbose: bool = False) -> list[str]:
             if one.verdict is BlockVerdict.NOT_RUN and one.reason
         ]
         lines += [
-            f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} undecided: {one.reason}"
+            f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} undecided: {one.lookup.reason}"
             for one in checked.claims
             if one.lookup.truth is Truth.UNKNOWN
         ]

@@ -22,6 +22,7 @@ from workbench.base.settings import Settings
 from workbench.base.task_groups import task_group
 from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.checking.pages import untrue_claims
+from workbench.claims.project import project_of
 from workbench.engine.records import (
     JUDGE,
     SessionCallLog,
