@@ -27,8 +27,8 @@ from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base.settings import Settings
 from workbench.session import SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.studies import drawing
-from workbench.studies.declaration import DOCS, Column, Study
+from workbench.studies import comparing
+from workbench.studies.declaration import DOCS, Study, StudyColumn
 
 Asked = list[tuple[str, list[tuple[str, str]], str, bool]]
 
@@ -43,7 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
         tests = {pair: {"p": 0.018, "test": f"p = 0.018 (test {at})", "p_holm": 0.036} for at, pair in enumerate(pairs)}
         return {"tests": tests, "orders": {("model/0", "pass@1", "docs1", "docs0"): 0.91} if orders else {}}
 
-    monkeypatch.setattr(drawing, "drawn", drawn)
+    monkeypatch.setattr(comparing, "resampled_in_process", drawn)
     monkeypatch.setattr("workbench.app.study.screen.REST_SECONDS", 0.01)
     return found
 
@@ -136,7 +136,9 @@ async def test_marked_columns_are_compared_and_a_pair_opens_the_samples_that_dif
 async def test_a_study_that_is_executed_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "live.session"
     create(path)
-    study = Study("live", DOCS, ("tiny",), (Column("none", "local"), Column("llm", "local")), samples=2, k=(1,))
+    study = Study(
+        "live", DOCS, ("tiny",), (StudyColumn("none", "local"), StudyColumn("llm", "local")), samples=2, k=(1,)
+    )
     with SessionWriter(path) as writer:
         writer.put_study(study.name, study.to_json())
         run = put_run(writer, "tiny", "none", state="running")

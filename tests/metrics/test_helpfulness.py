@@ -11,14 +11,7 @@ from app.regenerated import RUN, Recorder
 from loopback.server import LoopbackServer, failure
 
 from workbench.cli import main
-from workbench.metrics.helpfulness import (
-    ASPECTS,
-    VERSION,
-    JudgedDocstring,
-    judge_helpfulness,
-    points_shape,
-    question,
-)
+from workbench.metrics.helpfulness import ASPECTS, VERSION, JudgedDocstring, judge_helpfulness, points_shape, question
 from workbench.models.questions import read_answer
 from workbench.models.types import Answer, ModelRefused, Request, Usage
 from workbench.session import SessionReader
@@ -92,13 +85,6 @@ def test_an_answer_that_cannot_be_used_says_why(text: str, problem: str) -> None
     found, said = read_answer(text, points_shape(ALL))
     assert found is None
     assert problem.replace("no valid", "not valid") in said
-
-
-def test_braces_in_the_words_around_an_answer_do_no_harm() -> None:
-    said = f"It formats {{name}}. {points(summary=1, description=1, parameters=1)} No: {points(summary=5, description=4, parameters=3)} {{}}"
-    found, _ = read_answer(said, points_shape(ALL))
-    assert found is not None
-    assert [found[one] for one in ALL] == [5, 4, 3]
 
 
 def test_it_is_asked_again_with_what_was_wrong_and_then_left_unjudged() -> None:

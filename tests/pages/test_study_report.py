@@ -40,7 +40,7 @@ from workbench.pages.writing import rendered, write_study_in_subprocess
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import candidate_id
 from workbench.session.rows import StudyCellRow
-from workbench.studies.declaration import DOCS, Column, Study
+from workbench.studies.declaration import DOCS, Study, StudyColumn
 from workbench.studies.following import read_study
 
 pytest.importorskip("numpy")
@@ -83,7 +83,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One of the paper's repositories, with a task that its stub passes, an excluded task and a dropped function."""
     path = tmp_path_factory.mktemp("beside") / "beside.session"
     study = Study(
-        "beside", DOCS, ("schema",), (Column("original", "m"), Column("none", "m")), samples=1, k=(1,), seed=7
+        "beside", DOCS, ("schema",), (StudyColumn("original", "m"), StudyColumn("none", "m")), samples=1, k=(1,), seed=7
     )
     create(path)
     with SessionWriter(path) as writer, writer.transaction():
@@ -112,7 +112,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     "reason": "no test executes it",
                 },
             )  # fmt: skip
-            cells.append(StudyCellRow(**{**cell_of(study, "schema", Column(docs, "m"), run), "position": place}))
+            cells.append(StudyCellRow(**{**cell_of(study, "schema", StudyColumn(docs, "m"), run), "position": place}))
         writer.put_study_cells(cells, instead_of=study.name)
     return path
 

@@ -25,7 +25,7 @@ from studies.partial_studies import (
 
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.comparing import compare, not_ranked, rankings
-from workbench.studies.declaration import Column, Settings
+from workbench.studies.declaration import StudyColumn, StudySettings
 from workbench.studies.following import StudyReader
 from workbench.studies.leaderboard import leaderboard
 
@@ -51,7 +51,7 @@ def test_columns_of_others_are_not_compared_where_cases_or_limits_differ(tmp_pat
 
 def test_a_judge_of_others_is_named(tmp_path: Path) -> None:
     other = Agents(tmp_path / "other.session")
-    mine = Agents(tmp_path / "mine.session", Settings(judges=("openai/gpt",)), results=(f"session:{other.path}",))
+    mine = Agents(tmp_path / "mine.session", StudySettings(judges=("openai/gpt",)), results=(f"session:{other.path}",))
     for case in CASES:
         mine.put("white", case, {"openai/gpt": FULL})
         other.put("planner", case, {"offline-4": FULL})
@@ -243,7 +243,7 @@ def test_own_columns_of_other_models_may_have_prompts_that_fit_these(tmp_path: P
     put_docs(path, {"none": [PASSED]}, rows=("one",))
     work = docs_of(path).cell("one", "none · m").work
     other = replace(
-        work, column=Column("none", "n"), conditions={**work.conditions, "prompt": "short-1", "temperature": "0.0"}
+        work, column=StudyColumn("none", "n"), conditions={**work.conditions, "prompt": "short-1", "temperature": "0.0"}
     )
     assert differing(work, other) == {}
     assert set(differing(work, replace(other, session="other.session"))) == {"prompt", "temperature"}

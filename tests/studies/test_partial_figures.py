@@ -22,7 +22,7 @@ from studies.partial_studies import (
 from workbench.session import SessionWriter
 from workbench.session.judges import RULE
 from workbench.studies.comparing import compare, rankings
-from workbench.studies.declaration import Settings
+from workbench.studies.declaration import StudySettings
 from workbench.studies.leaderboard import leaderboard
 
 
@@ -85,7 +85,7 @@ def test_a_trial_without_facts_has_no_total_and_is_compared_with_nothing(tmp_pat
 
 
 def test_means_of_judges_are_over_what_each_scored_and_over_what_all_did(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "judges.session", Settings(judges=("openai/gpt",)))
+    agents = Agents(tmp_path / "judges.session", StudySettings(judges=("openai/gpt",)))
     for number, case in enumerate(CASES):
         first = {"openai/gpt": tiers_of(60.0)}
         agents.put("a", case, {"offline-4": tiers_of(80.0 if not number else 40.0), **(first if not number else {})})
@@ -105,7 +105,7 @@ def test_means_of_judges_are_over_what_each_scored_and_over_what_all_did(tmp_pat
 
 
 def test_a_rubric_that_a_study_declares_is_not_replaced_by_another(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "rubric.session", Settings(rubrics=("strict",)))
+    agents = Agents(tmp_path / "rubric.session", StudySettings(rubrics=("strict",)))
     for case in CASES:
         agents.put("a", case, {"offline-4": FULL})
     outcome = agents.read()
@@ -141,7 +141,7 @@ def test_places_are_over_the_cases_that_all_have(tmp_path: Path) -> None:
 
 
 def test_shares_say_of_how_many_blocks_they_are(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "works.session", Settings(checks=True))
+    agents = Agents(tmp_path / "works.session", StudySettings(checks=True))
     for case in CASES:
         agents.put("thorough", case, {"offline-4": FULL}, checked=(8, 2, 0, 0, 5, 1, 0))
         agents.put("one", case, {"offline-4": FULL}, checked=(1, 0, 0, 40, 1, 0, 60))
@@ -179,7 +179,7 @@ def test_a_trial_that_a_cell_names_twice_counts_once(tmp_path: Path) -> None:
 
 
 def test_numbers_behind_ranked_shares_are_those_of_the_common_trials(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "common.session", Settings(checks=True))
+    agents = Agents(tmp_path / "common.session", StudySettings(checks=True))
     for case in CASES:
         agents.put("all", case, {"offline-4": FULL}, checked=(4, 1, 0, 0, 1, 0, 0))
         ran = (1, 0, 0, 0, 1, 0, 0) if case == CASES[0] else (0, 0, 0, 9, 1, 0, 0)

@@ -21,9 +21,9 @@ from workbench.base.files import expanded
 from workbench.base.text import one_line
 from workbench.catalog.repositories import (
     TASKS_IN_THE_TEXT,
+    BuildRecord,
+    PaperRepository,
     Quarantined,
-    Record,
-    Repository,
     bundled_record,
     find_repository,
     load_repositories,
@@ -108,7 +108,7 @@ def _row(name: str, status: str, published: object, here: object, absent: str = 
     return (name, status, *cells, *(f"{getattr(here, name):,}/{tasks}" for name in CONTROLS))
 
 
-def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[Part, ...]:
+def counts(record: Callable[[PaperRepository], BuildRecord | None] = record_of) -> tuple[Part, ...]:
     """Return the counts of all repositories, with sums over all of them and over those built here."""
     found = [(entry, record(entry)) for entry in load_repositories()]
     built = [(entry, here) for entry, here in found if here is not None]
@@ -129,13 +129,13 @@ def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[P
     return table, Note(MarkedText(f"{NOTE} {total}"))
 
 
-def page(record: Callable[[Repository], Record | None] = bundled_record) -> ReportPage:
+def page(record: Callable[[PaperRepository], BuildRecord | None] = bundled_record) -> ReportPage:
     """Return the page of the documentation, from packaged records only."""
     sections = (Section(entry.repository, (FactList(_facts(entry, record(entry))),)) for entry in load_repositories())
     return ReportPage("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
 
 
-def _scores(entry: Repository) -> PageTable:
+def _scores(entry: PaperRepository) -> PageTable:
     """Return the published pass@k, with a row for each doc system and a column for each evaluator and k."""
     scores = published_scores(entry.repository)
     columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
@@ -149,7 +149,7 @@ def _scores(entry: Repository) -> PageTable:
     return PageTable(heads, rows, frozenset(range(1, len(heads))))
 
 
-def _facts(entry: Repository, record: Record | None) -> tuple[tuple[str, str], ...]:
+def _facts(entry: PaperRepository, record: BuildRecord | None) -> tuple[tuple[str, str], ...]:
     counted = entry.published
     facts = [
         ("page", MarkedText(f"[{entry.url}]({entry.url})")),
@@ -181,14 +181,14 @@ def _codes(texts: Sequence[str]) -> MarkedText:
     return MarkedText(", ".join(f"`{one}`" for one in texts))
 
 
-def _number(quarantined: Quarantined, record: Record | None) -> str:
+def _number(quarantined: Quarantined, record: BuildRecord | None) -> str:
     if record is None or not any("*" in name for name in quarantined.tests):
         return ""
     number = sum(quarantined.means(test) for test in (*record.failing, *record.unstable))
     return f"{number} in "
 
 
-def _recorded(record: Record) -> list[tuple[str, str]]:
+def _recorded(record: BuildRecord) -> list[tuple[str, str]]:
     dropped = ", ".join(f"{number} {stage}" for stage, number in record.dropped.items())
     return [
         (
@@ -210,7 +210,7 @@ def _recorded(record: Record) -> list[tuple[str, str]]:
     ]
 
 
-def as_json(entries: Sequence[Repository]) -> Iterator[dict[str, Any]]:
+def as_json(entries: Sequence[PaperRepository]) -> Iterator[dict[str, Any]]:
     wanted = entries or load_repositories()
     records = [record_of(entry) for entry in wanted]
     for entry, record in zip(wanted, records, strict=True):
@@ -269,11 +269,11 @@ VERBS: dict[str, Verb] = {
 class CheckedRepository:
     """The counts of a repository, and a sentence for each control with a wrong verdict."""
 
-    record: Record
+    record: BuildRecord
     wrong: tuple[str, ...]
 
 
-def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
+def check(entries: Sequence[PaperRepository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
     """Check repositories in turn, even after one that cannot be built; ``recorded`` counts go to ``folder`` or the user's records.
 
     Returns 0 if ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
@@ -299,7 +299,7 @@ def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: P
     return 1 if failures else 0
 
 
-def check_one(entry: Repository, sandbox: str = "") -> CheckedRepository:
+def check_one(entry: PaperRepository, sandbox: str = "") -> CheckedRepository:
     backend = choose_backend(sandbox or settings.load().sandbox or None)
     began = time.monotonic()
     prepared = asyncio.run(prepare(entry.repository, backend, _StageLog(entry.name), rebuild=True))
@@ -318,7 +318,7 @@ def check_one(entry: Repository, sandbox: str = "") -> CheckedRepository:
     return CheckedRepository(_record(entry, prepared, backend.name, passed, seconds), tuple(wrong))
 
 
-def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
+def _controls(entry: PaperRepository, sandbox: str) -> dict[tuple[str, str], str]:
     plan = RegenerationPlan(source=entry.repository, evaluator="reference", samples=1, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:
         session = Path(folder) / "check.session"
@@ -345,8 +345,8 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
 
 
 def _record(
-    entry: Repository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
-) -> Record:
+    entry: PaperRepository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
+) -> BuildRecord:
     built, root = prepared.built, prepared.snapshot.root
     every = sum(
         len(find_functions((root / file.path).read_bytes(), file.path))
@@ -355,7 +355,7 @@ def _record(
     )
     functions = len(built.tasks) + len(built.dropped)
     unusable = {**built.failing, **built.taken_out, **built.not_collected}
-    return Record(
+    return BuildRecord(
         repository=entry.repository,
         source=prepared.snapshot.source,
         snapshot=prepared.snapshot.digest,

@@ -42,8 +42,7 @@ from workbench.regeneration.outcome import (
 from workbench.regeneration.self_check import self_check
 from workbench.results.contents import cell
 from workbench.results.failures import diagnose
-from workbench.results.reasons import Reason, counted
-from workbench.results.samples import run_check
+from workbench.results.samples import ErrorReason, counted, run_check
 from workbench.session import SessionReader
 from workbench.session.groups import docs_words
 from workbench.session.json_forms import picked
@@ -56,7 +55,7 @@ _MOST_ROWS = 200
 
 
 def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
-    return [one_line(str(Reason(reason["sentence"], reason["count"])), 600) for reason in reasons]
+    return [one_line(str(ErrorReason(reason["sentence"], reason["count"])), 600) for reason in reasons]
 
 
 def trials_summary(session: Path, trials: Iterable[Scored | str]) -> dict[str, Any]:

@@ -224,7 +224,7 @@ def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _plugins(env: Mapping[str, str]) -> Iterator[Finding]:
-    from workbench.base.plugins import installed
+    from workbench.base.extensions import installed
     from workbench.commands.installation import plugin_problems
 
     found = installed()

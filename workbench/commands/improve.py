@@ -19,14 +19,21 @@ from workbench.commands.ordering import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import RegenerationWatch, follow, position, showing
-from workbench.improving.attempts import Attempt, Standing, overall_gain
-from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
-from workbench.improving.reading import Improved, attempts_of
+from workbench.improving.attempts import DocstringAttempt, Standing, overall_gain
+from workbench.improving.changes import (
+    Checkout,
+    Improved,
+    attempts_of,
+    check_patch,
+    patch_of,
+    source_checkout,
+    suggested_name,
+)
 from workbench.orders.improve import ImproveOrder, improved, state_of
 from workbench.orders.improve import plan_of as recorded_plan
 from workbench.pages.page import Note, Part, table_of
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
-from workbench.results.kinds import Kind
+from workbench.results.tasks import DocstringQuality
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.task_names import row_id
@@ -158,7 +165,7 @@ _MOST_ROWS = 200
 _MOST_REASONS = 5
 
 
-def attempt_json(attempt: Attempt) -> dict[str, Any]:
+def attempt_json(attempt: DocstringAttempt) -> dict[str, Any]:
     gain = attempt.gain
     shares = {"seen": attempt.seen, "before": gain and gain.before, "after": gain and gain.after}
     return {
@@ -183,7 +190,7 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
         "second_evaluator": plan.second_evaluator or None,
         **picked(plan.base, "evaluator", "samples"),
         **picked(plan, "writer", "held_out", "below"),
-        "functions": {str(kind): counts[str(kind)] for kind in Kind},
+        "functions": {str(kind): counts[str(kind)] for kind in DocstringQuality},
         "tried": len(improved.tried),
         "kept": len(improved.kept),
         "attempts": len(improved.attempts),
@@ -204,7 +211,7 @@ def closing_parts(improved: Improved, result: dict[str, Any]) -> Iterator[Part]:
     last = {attempt.task.id: attempt for attempt in improved.attempts}
     second = result["second_evaluator"]
 
-    def attempt_of(one: Standing) -> Attempt | None:
+    def attempt_of(one: Standing) -> DocstringAttempt | None:
         return last.get(one.task.id) if one.task is not None else None
 
     def held_out(one: Standing) -> str:
@@ -228,7 +235,10 @@ def closing_parts(improved: Improved, result: dict[str, Any]) -> Iterator[Part]:
     if (more := len(reasons) - _MOST_REASONS) > 0:
         yield Note(f"untestable for {plural(more, 'other reason')}; --json lists them")
     counts = result["functions"]
-    kinds = ", ".join(f"{counts[str(kind)]} {kind}{'' if kind is Kind.UNTESTABLE else ' documented'}" for kind in Kind)
+    kinds = ", ".join(
+        f"{counts[str(kind)]} {kind}{'' if kind is DocstringQuality.UNTESTABLE else ' documented'}"
+        for kind in DocstringQuality
+    )
     yield Note(kinds, "plain")
     yield Note(
         f"{result['kept']} of {result['tried']} docstrings improved in {result['attempts']} attempts by {result['writer']}, "
@@ -247,7 +257,7 @@ def closing_parts(improved: Improved, result: dict[str, Any]) -> Iterator[Part]:
     yield Note(f"session: {result['session']}")
 
 
-def _became(attempt: Attempt) -> str:
+def _became(attempt: DocstringAttempt) -> str:
     if attempt.gain is not None and attempt.is_kept:
         return f"kept, {attempt.gain.value:+.2f} {attempt.gain.interval_words}"
     assert attempt.refusal is not None

@@ -11,7 +11,7 @@ from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import look_for_damage, tell, tell_damage
 from workbench.pages import FORMATS, STUDY_FORMATS, format_by_name, in_words, write_report
 from workbench.pages.writing import encoded
-from workbench.session.damage import Damage
+from workbench.session.row_reader import Damage
 from workbench.session.session_names import resolve_session
 
 ARGUMENTS: dict[str, Argument] = {

@@ -22,7 +22,7 @@ from workbench.orders.orders import belongs
 from workbench.pages import wording
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, DocumentPlan
-from workbench.results.reasons import Reason, kind_of
+from workbench.results.samples import ErrorReason, kind_of
 from workbench.results.scores import card_of
 from workbench.results.spread import Total
 from workbench.session import SessionError, SessionReader
@@ -406,7 +406,7 @@ class TerminalShow:
             case "stage":
                 self._stage(event["name"], event["state"], event["done"], event["total"], event["note"] or "")
             case "reason":
-                line = one_line(str(Reason(event["sentence"], event["count"])), 600)
+                line = one_line(str(ErrorReason(event["sentence"], event["count"])), 600)
                 if self._live:
                     # Above the bars; standard error would break them.
                     self.console.print(line, style="red")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.session.damage import Damage
+    from workbench.session.row_reader import Damage
 
 PAGE_FORMATS: Mapping[str, str] = {
     "md": "Markdown",

@@ -24,7 +24,7 @@ from workbench.pages.page import (
     TextChanges,
     table_of,
 )
-from workbench.results.contents import Contents, Line, Regenerated, former_failing
+from workbench.results.contents import Contents, Regenerated, TaskGroupLine, former_failing
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, TaskRow
 
@@ -168,7 +168,7 @@ def _tasks(contents: Contents, outcome: Regenerated) -> PageTable:
     """Return a row for each task and group with a sign for each sample; excluded tasks have the reason."""
     rows: list[tuple[str, ...]] = []
     links = []
-    of_task: dict[str, list[Line]] = {}
+    of_task: dict[str, list[TaskGroupLine]] = {}
     for line in outcome.lines:
         if not line.control:
             of_task.setdefault(line.task.id, []).append(line)
@@ -177,7 +177,7 @@ def _tasks(contents: Contents, outcome: Regenerated) -> PageTable:
         cover = percent(task.coverage)
         start = (contents.short.get(task.id, task.id), task.path, task.qualified_name, str(task.test_count), cover)
         status = "ready" if task.state == "ready" else f"{task.state}: {task.reason or 'no reason given'}"
-        lines: list[Line | None] = [*of_task.get(task.id, ())]
+        lines: list[TaskGroupLine | None] = [*of_task.get(task.id, ())]
         for one in lines or [None]:
             values = [one.result.at(k) if one else None for k in outcome.ks]
             middle = (outcome.name(one.group), one.cells) if one else (NOTHING, "")

@@ -15,7 +15,7 @@ from workbench.base.text import clean, iso, json_text
 from workbench.pages import records
 from workbench.pages.page import BulletList, FactList, Folded, Note, PageTable, Part, ReportPage
 from workbench.results.contents import Contents, Regenerated, Trial
-from workbench.results.grounding import Counts, KeptGroundings
+from workbench.results.grounding import GroundingCounts, KeptGroundings
 from workbench.session import json_forms
 from workbench.session.reader import SessionReader
 
@@ -95,7 +95,7 @@ _WORKS = (
     ("blocks_work", "works"), ("blocks_run", "run"), ("blocks", "blocks"), ("claims_true", "claims_true"), ("claims_said", "said"),
     ("claims", "claims"),
 )  # fmt: skip
-_NOT_COUNTED = Counts(None, None, None, None)
+_NOT_COUNTED = GroundingCounts(None, None, None, None)
 
 
 def session_csv(reader: SessionReader, contents: Contents) -> Iterator[str]:
@@ -119,7 +119,7 @@ def session_csv(reader: SessionReader, contents: Contents) -> Iterator[str]:
         yield line(row)
 
 
-def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: Counts) -> list[Cell]:
+def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: GroundingCounts) -> list[Cell]:
     values = records.trial_values(trial)
     values |= {"items_seen": counts.seen, "items_not_looked_at": counts.unseen, "items_nowhere": counts.nowhere}
     values |= {"bytes_seen_share": counts.share, "cost_usd": values["cost"]}

@@ -47,7 +47,7 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import StepRow
 
 if TYPE_CHECKING:
-    from workbench.results.spread import Agreement, Spread
+    from workbench.results.spread import Agreement, ScoreSpread
 
 IMPORTED = "imported scores"
 _PROBLEM, _REMARK = "problem", "remark"
@@ -109,7 +109,7 @@ def _points(contents: Contents, _: int) -> Iterator[Section]:
 def _means(contents: Contents, _: int) -> Iterator[Section]:
     if not contents.spread:
         return
-    columns: dict[str, Callable[[Spread], str]] = {
+    columns: dict[str, Callable[[ScoreSpread], str]] = {
         "agent": lambda one: one.agent,
         "model": lambda one: one.model,
         "case": lambda one: one.case or "all",

@@ -12,7 +12,7 @@ from workbench.pages.study_pairs import difference_sections, published_section, 
 from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import Analysis
-from workbench.studies.cells import POINTS, Cell, brief
+from workbench.studies.cells import POINTS, StudyCell, brief
 from workbench.studies.declaration import AGENTS, in_points
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import StudyOutcome
@@ -120,7 +120,7 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
 def _narrow(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]) -> NarrowForm:
     """Return the matrix of means; its legend has the interval and the other figures of each column."""
 
-    def short(cell: Cell) -> str:
+    def short(cell: StudyCell) -> str:
         value = figure(cell.means[measure].value, measure) + (DOUBTFUL if cell.doubts else "")
         return value if cell.state == "done" else f"{value}{STATES.get(cell.state, '')}"
 
@@ -142,7 +142,7 @@ def _about(name: str, value: str) -> str:
 def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
     full = POINTS if in_points(measure) else 1.0
 
-    def shown(cell: Cell) -> HeatCell:
+    def shown(cell: StudyCell) -> HeatCell:
         value = cell.means[measure].value
         words = cell_words(cell, measure)
         if value is None:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from workbench.base.text import NOTHING, plural
 from workbench.catalog.repositories import QUARTILES_APART, published_counts, published_name, published_scores
 from workbench.pages.page import Bar, BulletList, Forest, MarkedText, Note, PageTable, Part, Section, grid, grid_of
-from workbench.statistics.paired import Difference, Tally
+from workbench.statistics.paired import Difference, WinTally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.beside_paper import BesidePaper, Series
-from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.significance import AdjustedComparison, adjusted_comparisons, all_pairs, resampled_orders
 from workbench.studies.wording import cell_words, chance_words, difference_words, figure, left_out_words
 
 MOST_PAIRS = 15
@@ -26,14 +26,16 @@ MOST_SETTINGS = 12
 
 
 def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: int) -> Iterator[Section]:
-    pairs = every_pair(outcome)
+    pairs = all_pairs(outcome)
     if refused := not_ranked(outcome):
         differences = tuple(
             f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused
         )
         yield Section("Not comparable, because of different conditions", (BulletList(differences),))
     for measure in outcome.study.measures if pairs else ():
-        found = [one for one in chances(outcome, pairs, measure, resamples=resamples) if one.comparison.values]
+        found = [
+            one for one in adjusted_comparisons(outcome, pairs, measure, resamples=resamples) if one.comparison.values
+        ]
         if found:
             # By p-value, then by the size of the difference; those without a p-value last.
             found.sort(
@@ -42,7 +44,7 @@ def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: in
             yield Section(f"Differences in {measure}, paired", tuple(_differences(outcome, found, measure)))
 
 
-def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> Iterator[Part]:
+def _differences(outcome: StudyOutcome, found: list[AdjustedComparison], measure: str) -> Iterator[Part]:
     shown = [_Sided(outcome, one, measure) for one in found[:MOST_PAIRS]]
     axis = "difference in points of 100" if in_points(measure) else f"difference in {measure}"
     yield Forest(
@@ -82,7 +84,7 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
 class _Sided:
     """A comparison with the better side first."""
 
-    def __init__(self, outcome: StudyOutcome, chance: Chance, measure: str) -> None:
+    def __init__(self, outcome: StudyOutcome, chance: AdjustedComparison, measure: str) -> None:
         self.chance, self._measure = chance, measure
         found = chance.comparison
         self._turn = -1.0 if (found.difference.value or 0.0) < 0 else 1.0
@@ -119,7 +121,7 @@ class _Sided:
         counts = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
         return f"{self.name}: {counts} {'blocks' if self._measure == 'works' else 'claims'}." if counts else ""
 
-    def tally(self, counts: Tally) -> str:
+    def tally(self, counts: WinTally) -> str:
         sides = (counts.wins, counts.ties, counts.losses)
         return " / ".join(f"{count:,}" for count in (reversed(sides) if self._turn < 0 else sides))
 

@@ -33,14 +33,13 @@ from workbench.session.sample_counts import sample_counts
 from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import NO_TEXTS, Analysis, analyse
 from workbench.studies.cells import counted_missing
-from workbench.studies.chances import chances, every_pair, resampled_orders
 from workbench.studies.comparing import rankings, taus
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, DOCS, Study
 from workbench.studies.following import read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
-from workbench.studies.outcome import StudyOutcome
-from workbench.studies.task_facts import function_facts
+from workbench.studies.outcome import StudyOutcome, function_facts
+from workbench.studies.significance import adjusted_comparisons, all_pairs, resampled_orders
 from workbench.studies.wording import dollars
 
 
@@ -120,7 +119,7 @@ def study_json(
         "comparisons": [
             one.to_json()
             for measure in outcome.study.measures
-            for one in chances(outcome, every_pair(outcome), measure, resamples=resamples)
+            for one in adjusted_comparisons(outcome, all_pairs(outcome), measure, resamples=resamples)
         ],
         "rankings": [one.to_json() for one in found],
         "taus": [{"left": left.words, "right": right.words, "tau": tau} for (left, right), tau in taus(found).items()],
