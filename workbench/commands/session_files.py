@@ -142,7 +142,7 @@ def _criterion(reader: SessionReader, trial: str, name: str) -> str:
     known = list(dict.fromkeys(parts))
     matching = [part for part in known if name == part.partition(":")[2] or name == part.rpartition(".")[2]]
     if len(matching) != 1:
-        choices = ", ".join(part.partition(":")[2] for part in matching or known) or "none, as it has no scores"
+        choices = ", ".join(part.partition(":")[2] for part in matching or known) or "none: it has no scores"
         why = "several criteria are called" if matching else "no criterion is called"
         raise UsageError(f"In trial {trial}, {why} {one_line(name, 60)!r}; choose from {one_line(choices, 600)}.")
     return matching[0]
