@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 from regenerated import RUN, Recorder
 
 from workbench.base import glyphs
-from workbench.commands.closing import order_summary as summary
-from workbench.commands.closing import print_order
+from workbench.commands.summaries import order_summary as summary
+from workbench.commands.summaries import print_order
 from workbench.engine.rechecking import write_verdict
 from workbench.orders.orders import last_order
 from workbench.pages import write_report

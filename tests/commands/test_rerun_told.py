@@ -12,8 +12,8 @@ import pytest
 from app.regenerated import RUN, Recorder, word_counter
 
 from workbench.cli import main
-from workbench.commands.closing import order_summary as summary
-from workbench.commands.closing import print_order
+from workbench.commands.summaries import order_summary as summary
+from workbench.commands.summaries import print_order
 from workbench.commands.watching import RegenerationWatch
 from workbench.engine.stages import StageTable
 from workbench.orders import running

@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 from regenerated import RUN, Recorder
 
-from workbench.commands.closing import exit_code, print_order, self_check_line
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import exit_code, print_order, self_check_line
+from workbench.commands.summaries import order_summary as summary
 
 
 def test_checks_that_hold_are_one_quiet_line(recorder: Recorder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,8 +25,8 @@ import workbench
 from workbench.base import glyphs, paths
 from workbench.base.text import json_text
 from workbench.cli import main
-from workbench.commands.closing import order_summary as summary
-from workbench.commands.closing import print_order, trials_parts, trials_summary
+from workbench.commands.summaries import order_summary as summary
+from workbench.commands.summaries import print_order, trials_parts, trials_summary
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import TerminalShow
 from workbench.orders.orders import last_ask

@@ -15,7 +15,7 @@ from loopback.server import EMPTY, LoopbackServer, failure
 from needing_sandboxes import no_bubblewrap
 
 from workbench.cli import main
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import order_summary as summary
 from workbench.engine.rechecking import write_verdict
 from workbench.orders import launching, running
 from workbench.orders.regenerate import order_regeneration

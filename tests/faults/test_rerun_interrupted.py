@@ -18,7 +18,7 @@ import pytest
 from engine import killing
 from needing_sandboxes import no_bubblewrap
 
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import order_summary as summary
 from workbench.orders import launching, running
 from workbench.orders.regenerate import order_regeneration
 from workbench.plans.plan import RegenerationPlan

@@ -12,7 +12,7 @@ from samples.sessions import add_scores, card, document_session
 
 from workbench import cli
 from workbench.app.trajectory.scores import given_of, shown_card, title
-from workbench.commands.closing import trials_summary as summary
+from workbench.commands.summaries import trials_summary as summary
 from workbench.engine.records import SessionCallLog, SessionReplay
 from workbench.models.types import Answer, Attempt, CallRecord, Message, Request, Sampling, Usage
 from workbench.pages import write_report

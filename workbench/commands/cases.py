@@ -16,9 +16,9 @@ from workbench.catalog import TestCase, add_case, check_there, load_cases, resol
 from workbench.checking.pages import untrue_claims
 from workbench.claims.project import project_of
 from workbench.commands.arguments import Argument, Command, asked, path, plan_of, shared
-from workbench.commands.closing import planned_trials, watch
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.order_command import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, say, tell
+from workbench.commands.summaries import planned_trials, watch
 from workbench.commands.terminal import Terminal
 from workbench.models import Gateway, Limits
 from workbench.models.types import MemoryCallLog

@@ -15,7 +15,7 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.read_only import must_write
 from workbench.base.text import NOTHING, plural
 from workbench.commands.arguments import Argument, asked, path, plan_of
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.order_command import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import RegenerationWatch, follow, position, showing

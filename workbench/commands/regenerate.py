@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from workbench.commands.arguments import asked, plan_of
-from workbench.commands.closing import watch_order
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.order_command import ORDERING, carry_out, session_path
+from workbench.commands.summaries import watch_order
 from workbench.commands.watching import RegenerationWatch, position
 from workbench.orders.orders import Order, options_help
 from workbench.orders.regenerate import RegenerateOrder

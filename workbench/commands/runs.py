@@ -10,9 +10,9 @@ from workbench.base.errors import UsageError
 from workbench.base.files import expanded, read_text
 from workbench.base.text import one_line
 from workbench.commands.arguments import Argument, Command, asked, shared
-from workbench.commands.closing import order_summary, planned_trials, watch, watch_order, watch_runs
-from workbench.commands.ordering import ORDERING, carry_out, print_estimate
+from workbench.commands.order_command import ORDERING, carry_out, print_estimate
 from workbench.commands.output import print_json, say, say_path, tell, tell_damage
+from workbench.commands.summaries import order_summary, planned_trials, watch, watch_order, watch_runs
 from workbench.commands.watching import RegenerationWatch, Scored, asked_for, follow, position, showing, stop
 from workbench.orders import running
 from workbench.orders.fork import Edit, ForkOrder

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line
 from workbench.commands.arguments import Argument, Command, asked, path, plan_of, shared
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.order_command import ORDERING, carry_out, session_path
 from workbench.commands.output import look_for_damage, print_json, say, say_path, tell, tell_over
 from workbench.engine.merging import merge as merge_sessions
 from workbench.interop.formats.exporting import export as export_items

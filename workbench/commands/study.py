@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.base.numbers import MOST_REPEATS
 from workbench.commands.arguments import Argument, asked, whole
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.order_command import ORDERING, carry_out, session_path
 from workbench.commands.output import interrupted, print_json, print_page, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import TerminalShow, follow, stop
