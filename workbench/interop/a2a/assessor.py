@@ -182,9 +182,10 @@ class Assessed:
             return {
                 "type": "assessment",
                 "session": self.session.stem,
-                "means": records.spread_values(contents),
+                "means": session_json.spread_values(contents),
                 "trials": [
-                    {**records.trial_values(one), **records.trial_details(reader, one)} for one in contents.trials
+                    {**session_json.trial_values(one), **session_json.trial_details(reader, one)}
+                    for one in contents.trials
                 ],
                 "refused": [{"agent": agent, "problem": problem} for agent, problem in self.refused.items()],
             }
