@@ -34,7 +34,7 @@ from workbench.interop.a2a.replies import text_of
 from workbench.orders import launching, running
 from workbench.orders.launching import enqueue
 from workbench.orders.run import plan_document
-from workbench.pages import write_report
+from workbench.pages import session_json, write_report
 from workbench.plans.plan import DocumentPlan
 from workbench.results.contents import read_contents
 from workbench.session import SessionReader
