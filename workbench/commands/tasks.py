@@ -166,7 +166,6 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task | DatasetRow, int]]) -> PageTable:
-    """Return a table of tasks, each given with its names and its number of tests."""
     rows = tuple(
         (
             *called,

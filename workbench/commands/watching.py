@@ -333,7 +333,6 @@ def _waiting(reader: SessionReader, row: RunRow, process: subprocess.Popen[bytes
 
 
 def _say_end(row: RunRow, state: str, reader: SessionReader, show: Show) -> None:
-    """Report why a run is incomplete, and once how to continue."""
     if state == "interrupted" and row.state == "queued":
         ended = launching.engine_of(row.id) is not None
         sentence = f"The engine ended before it started the run: {launching.end_of(row.id)}" if ended else ""

@@ -98,7 +98,6 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
 
 
 def _divided(table: PageTable) -> list[PageTable]:
-    """Divide a table that is wider or longer than a page."""
     widths = [max(map(len, column)) + 2 for column in zip(table.headings, *table.rows, strict=True)]
     texts = [place for place in range(len(widths)) if place not in table.right]
     # Cells that wrap have two lines.

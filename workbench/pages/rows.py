@@ -134,7 +134,6 @@ def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: GroundingCou
 
 
 def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) -> Iterator[list[Cell]]:
-    """Yield a row for each candidate, with the group of failures that it is in and pass@k of its file and evaluator."""
     failures = {one.id: group.key for group in outcome.diagnosis.groups for one in group.candidates}
     files = {
         (of, file.name): {one.k: one.value for one in file.pass_at}
