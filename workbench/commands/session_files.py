@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line
-from workbench.commands.arguments import Argument, Command, asked, path, plan_of, shared
+from workbench.commands.arguments import Argument, Command, path, plan_arguments, plan_of, shared
 from workbench.commands.order_command import ORDERING, carry_out, session_path
 from workbench.commands.output import look_for_damage, print_json, say, say_path, tell, tell_over
 from workbench.engine.merging import merge as merge_sessions
@@ -105,14 +105,14 @@ def tag(arguments: argparse.Namespace) -> int:
             if note:
                 writer.annotate(item, note, step, criterion="" if step is not None else part)
     with SessionReader(session, surveyed=False) as reader:
-        given = labels.star_first(row.label for row in reader.labels(item) if row.part == part)
+        existing = labels.star_first(row.label for row in reader.labels(item) if row.part == part)
         remarks = [row.text for row in reader.annotations(item) if row.of == part]
     if arguments.json:
         names = {"type": "marks", "item": item, "step": step, "criterion": part.partition(":")[2] or None}
-        print_json({**names, "labels": given, "remarks": remarks})
+        print_json({**names, "labels": existing, "remarks": remarks})
         return 0
     name = session.stem if item == labels.SESSION else f"{item}, {labels.part_in_words(part)}" if part else item
-    say(f"{name}: {labels.in_words(given) or 'no tags'}")
+    say(f"{name}: {labels.in_words(existing) or 'no tags'}")
     for remark in remarks:
         say(f"  ✎ {remark}")
     return 0
@@ -150,7 +150,7 @@ def _criterion(reader: SessionReader, trial: str, name: str) -> str:
 
 # -- import
 
-_IMPORT: dict[str, Argument] = {**asked(ImportPlan), **shared("--session"), **ORDERING}
+_IMPORT: dict[str, Argument] = {**plan_arguments(ImportPlan), **shared("--session"), **ORDERING}
 
 
 def import_files(arguments: argparse.Namespace) -> int:

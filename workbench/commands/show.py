@@ -259,8 +259,8 @@ def json_lines(reader: SessionReader, contents: Contents) -> Iterator[dict[str, 
         for step in reader.steps(item.id):
             if item.step in (None, step.number):
                 call = reader.call(step.call_id) if step.call_id is not None and item.step is not None else None
-                asked = {} if item.step is None else {"call": call and _call(reader, call)}
-                yield {"type": "step", "trial": item.id, **session_json.step_values(reader, step), **asked}
+                with_call = {} if item.step is None else {"call": call and _call(reader, call)}
+                yield {"type": "step", "trial": item.id, **session_json.step_values(reader, step), **with_call}
     for _, outcome in contents.regenerations:
         for task in outcome.tasks:
             if item is None or item.kind == "task":

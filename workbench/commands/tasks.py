@@ -16,7 +16,7 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import NOTHING, fixed, percent, plural
 from workbench.catalog import check_python, resolve_case
-from workbench.commands.arguments import Argument, Verb, asked, shared, whole
+from workbench.commands.arguments import Argument, Verb, plan_arguments, shared, whole
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
@@ -316,7 +316,7 @@ _LISTED: dict[str, Argument] = {
         "original",
     ),
     "--docs-scope SCOPE": "repository (default), target or docstrings-only, as for regenerate",
-    **asked(Asked, "limit", "tasks"),
+    **plan_arguments(Asked, "limit", "tasks"),
     **_BUILT,
     **shared("--json"),
 }
@@ -330,7 +330,7 @@ _WRITTEN: dict[str, Argument] = {
 }
 _SHOWN: dict[str, Argument] = {
     "dataset DATASET": "a folder written by tasks build, or its name",
-    **asked(Asked, "limit", "tasks"),
+    **plan_arguments(Asked, "limit", "tasks"),
     **shared("--json"),
 }
 VERBS: dict[str, Verb] = {
