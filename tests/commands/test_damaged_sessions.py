@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from faults.damaging import faces, problem_of, put, said, without_constraints
+from faults.damaging import faces, invoke, problem_of, put, without_constraints
 from samples.sessions import document_session
 
 from workbench.session import SessionReader
@@ -38,13 +38,13 @@ def test_a_missing_readme_is_named_and_the_rest_given(documented: tuple[Path, di
         ("report", str(path)),
         ("report", str(path), "--format", "html"),
     ):
-        answer = said(*words)
+        answer = invoke(*words)
         assert answer.code == 1
         sentence = f"README of trial {names['first']} cannot be read: it is missing from the session file."
         assert sentence in answer.out.replace("\\", "")
         assert f"damaged: the README of trial {names['first']}: cannot be read" in answer.err
         assert "aeo-bench" in answer.out.replace("\\", ""), "its score is still there"
-    report = said("report", str(path), "--format", "json")
+    report = invoke("report", str(path), "--format", "json")
     values = json.loads(report.out)
     trials = {trial["trial"]: trial for trial in values["trials"]}
     assert trials[names["first"]]["readme"] is None, "no sentence of ours where a text of theirs should be"
@@ -68,6 +68,6 @@ def test_a_damaged_row_is_named_by_every_face(documented: tuple[Path, dict[str, 
 def test_commands_that_write_say_it_too(documented: tuple[Path, dict[str, str]]) -> None:
     path, names = documented
     put(path, "trials", "seconds", "garbage")
-    answer = said("cancel", str(path))
+    answer = invoke("cancel", str(path))
     assert (answer.code, answer.out) == (1, "Nothing was running.\n")
     assert f"damaged: trial {names['first']}" in answer.err

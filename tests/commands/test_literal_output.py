@@ -29,7 +29,7 @@ from workbench.commands.summaries import order_summary as summary
 from workbench.commands.summaries import print_order, trials_parts, trials_summary
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import TerminalShow
-from workbench.orders.orders import last_ask
+from workbench.orders.ordered_asks import last_ask
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import candidate_id, trial_id

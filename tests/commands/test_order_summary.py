@@ -19,7 +19,7 @@ from workbench.commands.watching import RegenerationWatch
 from workbench.engine.rechecking import write_verdict
 from workbench.engine.stages import StageTable
 from workbench.orders import running
-from workbench.orders.orders import last_ask, last_order
+from workbench.orders.ordered_asks import last_ask, last_order
 from workbench.orders.rerun import RerunOrder
 from workbench.pages import write_report
 from workbench.plans.plan import RegenerationPlan

@@ -131,7 +131,7 @@ def run_on_session(arguments: argparse.Namespace) -> int:
                 )
                 return 130
         with SessionReader(order.session) as reader:
-            return shown.rest(reader, order.meant)
+            return shown.rest(reader, order.selected)
 
     return carry_out(arguments, order, look)
 

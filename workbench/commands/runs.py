@@ -26,7 +26,7 @@ from workbench.orders import running
 from workbench.orders.fork import Edit, ForkOrder
 from workbench.orders.launching import end_of
 from workbench.orders.measured import measure
-from workbench.orders.orders import all_orders
+from workbench.orders.ordered_asks import all_orders
 from workbench.orders.regenerate import move
 from workbench.orders.rerun import RerunOrder, RerunTrialOrder
 from workbench.orders.rescore import RescoreOrder

@@ -63,7 +63,7 @@ _MERGE: dict[str, Argument] = {
 
 def merge(arguments: argparse.Namespace) -> int:
     sources = [resolve_session(text) for text in arguments.sessions]
-    merged = merge_sessions(sources, new_place(arguments.output), told=lambda name: tell(f"Reading {name}…"))
+    merged = merge_sessions(sources, new_place(arguments.output), on_source=lambda name: tell(f"Reading {name}…"))
     if arguments.json:
         print_json({"type": "merged", "session": str(merged.path), "rows": merged.rows, "equal": merged.equal})
     else:

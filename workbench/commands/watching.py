@@ -18,7 +18,7 @@ from workbench.base.text import clean, one_line
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.orders import launching, running
-from workbench.orders.orders import belongs
+from workbench.orders.ordered_asks import belongs
 from workbench.pages import wording
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, DocumentPlan
