@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench import __version__
-from workbench.base.collecting import collect_rarely
 from workbench.base.errors import WorkbenchError
+from workbench.base.garbage_collection import collect_rarely
 from workbench.base.glyphs import ON_ERROR
 from workbench.commands.arguments import Command, add_verbs, check_texts, declare, with_verb
 from workbench.commands.output import tell, write

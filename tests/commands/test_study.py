@@ -14,7 +14,7 @@ from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
 from workbench.pages.writing import rendered
 from workbench.session import SessionReader
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 pytest.importorskip("numpy")
 

@@ -17,7 +17,7 @@ from workbench.pages.study_page import study_page
 from workbench.pages.table_layout import fitted
 from workbench.pages.writing import rendered
 from workbench.session import SessionReader
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 
 def test_a_study_of_twelve_columns_is_read_at_80(

@@ -41,7 +41,7 @@ from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import candidate_id
 from workbench.session.rows import StudyCellRow
 from workbench.studies.declaration import DOCS, Study, StudyColumn
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 pytest.importorskip("numpy")
 

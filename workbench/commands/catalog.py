@@ -39,6 +39,7 @@ from workbench.orders.regenerate import RegenerateOrder
 from workbench.pages.page import FactList, MarkedText, Note, PageTable, Part, ReportPage, Section
 from workbench.pages.writing import rendered
 from workbench.plans.plan import RegenerationPlan
+from workbench.plans.task_names import row_id
 from workbench.regeneration.tasks import is_skipped
 from workbench.repository.functions import find_functions
 from workbench.sandbox import choose_backend
@@ -46,7 +47,6 @@ from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 from workbench.session.sample_counts import is_counted
-from workbench.session.task_names import row_id
 
 
 def _check(arguments: argparse.Namespace) -> int:

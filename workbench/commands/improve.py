@@ -33,10 +33,10 @@ from workbench.orders.improve import ImproveOrder, improved, state_of
 from workbench.orders.improve import plan_of as recorded_plan
 from workbench.pages.page import Note, Part, table_of
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
+from workbench.plans.task_names import row_id
 from workbench.results.tasks import DocstringQuality
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
-from workbench.session.task_names import row_id
 
 ARGUMENTS: dict[str, Argument] = {
     **plan_arguments(RegenerationPlan, "source"),

@@ -23,7 +23,7 @@ from workbench.results.items import find_item
 from workbench.results.scores import cards_of
 from workbench.session import SUFFIX, SessionReader, SessionWriter, labels
 from workbench.session.json_forms import picked
-from workbench.session.placing import discard_empty
+from workbench.session.session_folder import discard_empty
 from workbench.session.session_names import is_example, named, new_place, resolve_session
 
 # -- pack

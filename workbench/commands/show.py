@@ -30,6 +30,7 @@ from workbench.pages.page import (
     table_of,
 )
 from workbench.pages.writing import encoded
+from workbench.plans.task_names import row_id
 from workbench.results.contents import Contents, Trial, read_contents
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
 from workbench.results.items import all_items, find_item
@@ -37,8 +38,7 @@ from workbench.session import SessionReader, json_forms
 from workbench.session.labels import SESSION
 from workbench.session.rows import CallRow, CandidateRow, StepRow
 from workbench.session.session_names import resolve_session
-from workbench.session.task_names import row_id
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 _FAILURES = 10  # failure groups; reports have more
 

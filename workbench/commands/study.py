@@ -33,8 +33,8 @@ from workbench.session import SessionReader
 from workbench.session.session_names import resolve_session
 from workbench.studies.analysis import analyse
 from workbench.studies.declaration import PAPER, Study, with_amounts
-from workbench.studies.following import declared, read_study
 from workbench.studies.study_files import packaged_studies, study_named
+from workbench.studies.study_reader import declared, read_study
 
 FORMATS = ("text", "md", "json")
 

@@ -30,6 +30,7 @@ from workbench.pages import wording
 from workbench.pages.page import Note, Part, table_of
 from workbench.pages.wording import estimate_words, verdict_words
 from workbench.plans.plan import RegenerationPlan
+from workbench.plans.task_names import row_id
 from workbench.regeneration.outcome import (
     PassFigures,
     TaskResult,
@@ -48,7 +49,6 @@ from workbench.session.groups import docs_words
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import counts_of, sample_counts
-from workbench.session.task_names import row_id
 
 _FAILURES, _FAILURES_SHOWN = 10, 3
 _MOST_ROWS = 200

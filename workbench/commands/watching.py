@@ -22,6 +22,7 @@ from workbench.orders.ordered_asks import belongs
 from workbench.pages import wording
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, DocumentPlan
+from workbench.plans.task_names import row_id
 from workbench.results.samples import ErrorReason, kind_of
 from workbench.results.scores import card_of
 from workbench.results.spread import Total
@@ -32,7 +33,6 @@ from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, trial_state
 from workbench.session.rows import CandidateRow, RunRow, StepRow, TaskRow, TrialRow
-from workbench.session.task_names import row_id
 
 _NEVER = -1.0
 _LOOK_SECONDS = 0.1
