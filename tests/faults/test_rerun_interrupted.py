@@ -19,7 +19,7 @@ from needing_sandboxes import no_bubblewrap
 from samples.sessions import integrity_problem
 from sweeps import spread
 
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import order_summary as summary
 from workbench.orders import launching, running
 from workbench.orders.regenerate import order_regeneration
 from workbench.plans.plan import RegenerationPlan
