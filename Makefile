@@ -47,7 +47,7 @@ format: install
 	$(BIN)/ruff format .
 
 bench: install
-	for each in tests/benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each || exit 1; done
+	$(BIN)/python tests/benchmarks $(ARGS)
 
 # The pages of docs/ as a site, in build/docs; a broken link is an error.
 docs: install

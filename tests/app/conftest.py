@@ -78,7 +78,7 @@ class SessionMaker:
                             writer.blob("tests/\nwordcount.py"), 20, None, 1104, 31, 0.0, 0.8, "local", "{}", 1.0,
                         )
                     )  # fmt: skip
-                    writer.add_accessed_file([AccessedFileRow(identity, "wordcount.py", "listed", 1, 900, None)])
+                    writer.add_accessed_files([AccessedFileRow(identity, "wordcount.py", "listed", 1, 900, None)])
                     if finished:
                         card = '{"rubric":"aeo-bench","judge":"offline","criteria":[]}'
                         writer.put_score(

@@ -235,7 +235,7 @@ class Recorder:
         self.step(trial_id, number, "tool", action, target, answer=answer, observation=observation, **more)  # type: ignore[arg-type]
 
     def seen(self, trial_id: str, path: str, how: str, step: int, size: int = 0) -> None:
-        self.writer.add_accessed_file([AccessedFileRow(trial_id, path, how, step, size, None)])
+        self.writer.add_accessed_files([AccessedFileRow(trial_id, path, how, step, size, None)])
 
     def score(self, trial_id: str, scorecard: dict[str, object]) -> None:
         blob = self.writer.blob(json.dumps(scorecard))

@@ -66,7 +66,7 @@ class Recorder:
 
     def unused(self, tests: Sequence[tuple[str, str, str]]) -> None:
         for place, (kind, test, why) in enumerate(tests):
-            row = {"run_id": RUN, "position": place, "kind": kind, "test_id": test, "why": why}
+            row = {"run_id": RUN, "position": place, "kind": kind, "test_id": test, "message": why}
             self.writer.insert("unused_tests", row, conflict="REPLACE")
 
     def dropped(self, name: str, stage: str, reason: str, path: str = "wordcount.py") -> None:
@@ -273,7 +273,9 @@ def troubled(recorder: Recorder) -> None:
         recorder.writer.update("tasks", {"id": tasks[place]}, {"state": "excluded", "reason": reason})
         recorder.cells(tasks[place], "⊘⊘⊘")
     recorder.cells(tasks[0], "✓✗✓")
-    recorder.cells(tasks[2], "!∅✓", route="warm", slower="it runs while its module is imported", backend="docker")
+    recorder.cells(
+        tasks[2], "!∅✓", route="warm", route_fallback_reason="it runs while its module is imported", backend="docker"
+    )
     recorder.cells(tasks[3], "✓✓✓")
     recorder.sample(tasks[3], 1, "✗", recheck=json.dumps(cold), suspicious='["pytest was patched"]')
 

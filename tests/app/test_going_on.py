@@ -17,7 +17,9 @@ from trajectory_app import press, screen_text, table_of_trials, trajectory, unti
 from workbench.app.toolkit.edit_screen import EditScreen, TextArea
 from workbench.app.toolkit.form import Confirm
 from workbench.app.trajectory.actions import ModelDialog
+from workbench.app.trajectory.rescore_dialog import RescoreDialog
 from workbench.orders import launching
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, engine_starts
 from workbench.session.rows import TrialRow
 
@@ -53,6 +55,27 @@ def words(app: object) -> str:
     return " ".join(screen_text(app).replace("│", " ").split())
 
 
+async def test_a_trial_is_scored_again_by_the_judges_of_a_dialog(
+    recorder: recorded.Recorder, launched: list[str]
+) -> None:
+    async with trajectory(recorder.path, trial=PARENT) as (pilot, screen):
+        app = pilot.app
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: isinstance(app.screen, RescoreDialog), "the dialog")
+        await until(pilot, lambda: "scores by offline = 1 trial" in words(app), "the estimate")
+        app.screen.query_one("#rubrics").value = "nothing"
+        await pilot.press("enter")
+        await until(pilot, lambda: "There is no rubric 'nothing'" in words(app), "the refusal")
+        app.screen.query_one("#rubrics").value = "strict"
+        await pilot.press("enter")
+        await until(pilot, lambda: launched, "the start")
+    with SessionReader(recorder.path) as reader:
+        run = reader.run(launched[0])
+        assert run is not None
+        plan = DocumentPlan.from_json(run.config)
+    assert (plan.trials, plan.judges, plan.rubrics, plan.rescore) == ((PARENT,), ("offline",), ("strict",), "anew")
+
+
 def trials(session: Path) -> list[TrialRow]:
     with SessionReader(session) as reader:
         return reader.trials()
@@ -67,7 +90,7 @@ async def test_a_step_is_edited_and_gone_on_from(recorder: recorded.Recorder, la
         area = app.screen.query_one(TextArea)
         assert area.text == recorded.CODE
         area.text = "print('one')\n"
-        await pilot.press("ctrl+s")
+        await pilot.press("ctrl+g")
         await until(pilot, lambda: isinstance(app.screen, ModelDialog), "the dialog")
         await until(pilot, lambda: "about 1 request, 9 seconds" in words(app), "the estimate")
         assert "Takes over 3 steps, the observation of step 3 edited" in words(app)
@@ -78,7 +101,7 @@ async def test_a_step_is_edited_and_gone_on_from(recorder: recorded.Recorder, la
         await pilot.press("E")
         await until(pilot, lambda: isinstance(app.screen, EditScreen), "the editor again")
         assert app.screen.query_one(TextArea).text == "print('one')\n", "what was typed is kept"
-        await pilot.press("ctrl+s")
+        await pilot.press("ctrl+g")
         await until(pilot, lambda: isinstance(app.screen, ModelDialog), "the dialog again")
         app.screen.query_one("#model").value = "nobody/model"
         await pilot.press("enter")

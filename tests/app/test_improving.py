@@ -41,7 +41,7 @@ def tried(path: Path, *, state: str = "done") -> None:
             text = recorder.writer.blob(f"Return the sum, text {number}.") if number > 1 else None
             held_out = ("[0, 3]", "[3, 3]", "openai/second") if refusal is None else (None, None, "")
             row = AttemptRow(
-                ORDER, bad, number, "refused" if refusal else "kept", gate, reason, text, None, None, *held_out, 1.0
+                ORDER, bad, number, "refused" if refusal else "accepted", gate, reason, text, None, None, *held_out, 1.0
             )
             recorder.writer.put_attempt(row)
     recorder.close()

@@ -197,7 +197,12 @@ def hostile_regeneration(path: Path) -> None:
     made.unused([("unstable", NAME, NAME), ("failing", NAME, NAME)])
     made.stage(NAME, 2, "failed", 1, 4, NAME)
     made.dropped(NAME, "trace", NAME, path=NAME)
-    more = {"slower": NAME, "suspicious": json.dumps([NAME]), "backend": SHORT, "notes": json.dumps([NAME])}
+    more = {
+        "route_fallback_reason": NAME,
+        "suspicious": json.dumps([NAME]),
+        "backend": SHORT,
+        "notes": json.dumps([NAME]),
+    }
     prompt = last_ask(RegenerationPlan(NAME, evaluator=NAME)).prompt_version
     cold = json.dumps({"why": NAME, "verdict": NAME, "route": "cold", "seconds": 1.2, "agrees": False})
     for place in range(3):
@@ -298,7 +303,7 @@ async def test_the_screens_over_a_trajectory_with_hostile_and_long_names(start, 
     with SessionWriter(path) as writer, writer.transaction():
         writer.name_run(recorded.RUN, LONG)
         writer.add_run("waits", "document", {"cases": [LONG], "agent": LONG, "model": LONG})
-        writer.set_run("waits", turn=1.0)
+        writer.set_run("waits", queue_position=1.0)
         for repeat in (1, 2):
             writer.set_labels(trial_id(LONG, LONG, LONG, repeat), "", add=("*", "[/x]tag", "z" * 60))
     engine_starts.started("waits", os.getpid())

@@ -28,7 +28,7 @@ from workbench.app.cases.screen import CasesScreen
 from workbench.app.compare_screen import SideBySide
 from workbench.app.help import HelpScreen, KeyList
 from workbench.app.labels_screen import LabelsScreen
-from workbench.app.location import Marked, MarkedPair
+from workbench.app.location import MarkedItem, MarkedPair
 from workbench.app.regeneration.findings_screen import FindingList
 from workbench.app.runs_screen import RunsScreen
 from workbench.app.search_screen import FacetList, SearchScreen
@@ -188,7 +188,7 @@ async def test_in_comparisons_and_in_what_went_wrong(tmp_path: Path) -> None:
 async def test_in_the_trials_of_two_runs(tmp_path: Path) -> None:
     session = two_trials(tmp_path / "demo.session")
     async with trajectory(session) as (pilot, _):
-        run = Marked(session, "run", "run-1", of_trials=True)
+        run = MarkedItem(session, "run", "run-1", of_trials=True)
         pilot.app.show_pair(MarkedPair(run, run))
         screen = await shown(pilot, TRIAL_SETS)
         points, trials = screen.lists

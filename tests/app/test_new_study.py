@@ -28,10 +28,10 @@ from workbench.app.toolkit.fields import CycleField, MultiPick, PickList, named
 from workbench.app.toolkit.form import AskText, Confirm
 from workbench.base import settings
 from workbench.orders import study
-from workbench.pages import in_a_process
+from workbench.pages import writing
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.studies.declaration import DOCS, Column, Study
+from workbench.studies.declaration import DOCS, Study, StudyColumn
 from workbench.studies.following import declared
 from workbench.studies.study_files import read_study_file
 
@@ -223,10 +223,10 @@ async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(
     tmp_path: Path, launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reported = []
-    monkeypatch.setattr(in_a_process, "write_study_in_a_process", lambda *order: reported.append(order))
+    monkeypatch.setattr(writing, "write_study_in_subprocess", lambda *order: reported.append(order))
     path = tmp_path / "half.session"
     create(path)
-    study = Study("half", DOCS, ("word_counter",), (Column("none", "stub"),), samples=2, k=(1,))
+    study = Study("half", DOCS, ("word_counter",), (StudyColumn("none", "stub"),), samples=2, k=(1,))
     with SessionWriter(path) as writer:
         writer.put_study(study.name, study.to_json())
         run = put_run(writer, "word_counter", "none", state="running")

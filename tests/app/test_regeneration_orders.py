@@ -93,10 +93,10 @@ async def test_keys_reach_the_engine(recorder: Recorder, monkeypatch: pytest.Mon
     regenerated.word_counter(recorder)
     async with regeneration(recorder.path) as (pilot, screen):
         await press(pilot, screen, "r")
-        await until(pilot, lambda: screen.view.totals.again == 3, "the task waits again")
+        await until(pilot, lambda: screen.view.totals.retesting == 3, "the task waits again")
         assert launched == [RUN]
         await press(pilot, screen, "R")
-        await until(pilot, lambda: screen.view.totals.again == 8, "what passed is left alone")
+        await until(pilot, lambda: screen.view.totals.retesting == 8, "what passed is left alone")
         assert screen.view.totals.decided == 12
         await press(pilot, screen, "plus")
         await until(pilot, lambda: screen.view.samples == 8, "m = 8")
@@ -124,7 +124,7 @@ async def test_former_verdicts_stay_marked_until_there_are_new_ones(
         await until(pilot, lambda: quiet(screen) and "pass@1 0.50" in screen_text(screen.app), "the figures")
         figures = parts_of_figures(screen)
         await press(pilot, screen, "R")
-        await until(pilot, lambda: screen.view.totals.again == 6 and quiet(screen), "what did not pass waits again")
+        await until(pilot, lambda: screen.view.totals.retesting == 6 and quiet(screen), "what did not pass waits again")
         told = screen_text(screen.app)
         # The same figures, the same cells: nothing that was shown is gone, and what is not new is marked.
         assert parts_of_figures(screen) == figures

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbench.app.regeneration import building_panes as building
 from workbench.app.regeneration.task_table import EVERYTHING, QUESTIONS, route_of
-from workbench.regeneration.self_check import Control, Problem, Rechecks, SelfCheck
+from workbench.regeneration.self_check import CheckProblem, Control, Rechecks, SelfCheck
 from workbench.results import regeneration_runs
 from workbench.results.regeneration_runs import Excluded
 from workbench.results.samples import SampleState
@@ -168,6 +168,6 @@ def test_a_self_check_speaks_only_when_something_is_wrong() -> None:
         .banner(live=False)
         .startswith("✗ SELF-CHECK INCOMPLETE: could not test reference")
     )
-    many = tuple(Problem(str(n), f"f{n}", "stub") for n in range(5))
+    many = tuple(CheckProblem(str(n), f"f{n}", "stub") for n in range(5))
     said = SelfCheck((Control("stub", 0.0, 9, 5, 9),), Rechecks(), many).banner(live=True)
     assert "stub passes on 5 tasks (f0, f1, f2 and 2 more)" in said

@@ -183,8 +183,8 @@ async def test_a_recheck_that_disagrees_is_shown_like_a_failed_self_check(record
     recorder.controls(tasks)
     cold = {"why": "random", "verdict": "passed", "route": "cold", "seconds": 1.2, "agrees": True}
     recorder.cells(tasks[0], "✓✓✓", recheck=json.dumps(cold))
-    recorder.cells(tasks[1], "✓✓", slower="", backend="docker")
-    more = {"route": "warm", "slower": "it runs at import", "suspicious": '["pytest was patched"]'}
+    recorder.cells(tasks[1], "✓✓", route_fallback_reason="", backend="docker")
+    more = {"route": "warm", "route_fallback_reason": "it runs at import", "suspicious": '["pytest was patched"]'}
     otherwise = {**cold, "why": "suspicious", "verdict": "failed", "agrees": False}
     recorder.sample(tasks[1], 2, "✗", recheck=json.dumps(otherwise), **more)
     async with regeneration(recorder.path) as (pilot, screen):

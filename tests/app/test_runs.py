@@ -60,7 +60,7 @@ def stored(path: Path, run: str) -> tuple[str | None, bool]:
     with SessionReader(path) as reader:
         row = reader.run(run)
     assert row is not None
-    return row.name, row.deleted_at is not None
+    return row.name, row.archived_at is not None
 
 
 async def test_it_says_what_was_asked_for_and_how_it_stands(several: Path) -> None:
@@ -84,7 +84,7 @@ async def test_a_failed_run_is_put_away_and_brought_back(several: Path) -> None:
         await until(pilot, lambda: len(screen.table.shown) == 2, "it is gone from the list")
         assert stored(several, "run-1") == (None, True)
         assert "2 runs" in screen_text(pilot.app)
-        await until(pilot, lambda: "1 put away: . shows it" in screen_text(pilot.app), "that something was put away")
+        await until(pilot, lambda: "1 archived: . shows it" in screen_text(pilot.app), "that something was archived")
         await pilot.press("ctrl+z")
         await until(pilot, lambda: len(screen.table.shown) == 3, "it is back")
         assert stored(several, "run-1") == (None, False)
@@ -96,12 +96,12 @@ async def test_what_was_put_away_is_shown_on_request_and_d_brings_it_back(severa
         for left in (2, 1, 0):
             await pilot.press("d")
             await until(pilot, lambda left=left: len(screen.table.shown) == left, f"{left} left")  # type: ignore[misc]
-        await until(pilot, lambda: "All runs of this session were put away" in screen_text(pilot.app), "what to do")
+        await until(pilot, lambda: "Every run of this session was archived" in screen_text(pilot.app), "what to do")
         await pilot.press("full_stop")
         await until(pilot, lambda: len(screen.table.shown) == 3, "all")
-        assert "put away" in screen_text(pilot.app)
+        assert "archived" in screen_text(pilot.app)
         await pilot.press("d")
-        await until(pilot, lambda: sum(line.put_away for line in screen.table.rows) == 2, "one is back")
+        await until(pilot, lambda: sum(line.archived for line in screen.table.rows) == 2, "one is back")
 
 
 async def test_a_run_is_named_and_its_name_is_what_is_shown(several: Path) -> None:
@@ -206,7 +206,7 @@ async def test_the_example_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None
         await pilot.press("d")
         await pilot.pause()
         assert len(screen.table.shown) == count
-        assert not any(line.put_away for line in screen.table.rows)
+        assert not any(line.archived for line in screen.table.rows)
 
 
 def test_a_run_tells_of_failed_trials_and_a_price_that_nobody_knows_is_not_the_price_0(tmp_path: Path) -> None:

@@ -17,14 +17,14 @@ from textual.widgets import Input
 
 from workbench.app.compare_screen import SideBySide
 from workbench.app.difference_list import DifferenceList, laid_out
-from workbench.app.location import Location, Marked, MarkedPair
+from workbench.app.location import Location, MarkedItem, MarkedPair
 from workbench.app.runs_screen import RunsScreen
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
 from workbench.comparison.panes import Kind
 from workbench.comparison.tasks import CANDIDATES, TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.comparison.trials import TRIALS
-from workbench.regeneration.passk import Estimate
+from workbench.regeneration.passk import PassEstimate
 from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Paired
 
@@ -84,7 +84,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         await pilot.press("alt+left")
         again = await shown(pilot, TRIALS)
         assert again.pair == screen.pair
-        runs = (Marked(path, "run", "run-1", of_trials=True) for path in (here, there))
+        runs = (MarkedItem(path, "run", "run-1", of_trials=True) for path in (here, there))
         app.show_pair(MarkedPair(*runs))
         beside = await shown(pilot, TRIAL_SETS)
         await pilot.press("tab")
@@ -215,7 +215,9 @@ async def test_without_a_mark_two_evaluators_else_a_sentence(tmp_path: Path, hom
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is mode, "the mode")
         pilot.app.push_screen(
-            SideBySide(MarkedPair(screen.pair.left, Marked(screen.pair.left.session, "group", ("no",) * 5, run=RUN)))
+            SideBySide(
+                MarkedPair(screen.pair.left, MarkedItem(screen.pair.left.session, "group", ("no",) * 5, run=RUN))
+            )
         )
         await until(pilot, lambda: "Evaluator B is not in two.session" in screen_text(pilot.app), "the sentence")
         await pilot.press("n", "enter", "S", "escape")
@@ -235,7 +237,9 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Pat
         await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.rows, "the runs")
         await pilot.press("C")
         await until(pilot, lambda: "Mark a run with space" in screen_text(app), "what to do")
-        by_id = {one: Marked(path, "run", one, run=one, of_trials=one == "three") for one in ("one", "two", "three")}
+        by_id = {
+            one: MarkedItem(path, "run", one, run=one, of_trials=one == "three") for one in ("one", "two", "three")
+        }
         app.marks.toggle(by_id["one"])
         app.marks.toggle(by_id["two"])
         await pilot.press("C")
@@ -244,7 +248,7 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Pat
         assert not obeyed(screen_text(app))
         app.show_pair(MarkedPair(by_id["one"], by_id["three"]))
         await until(pilot, lambda: "Run B has trials, no tasks" in screen_text(app), "the sentence")
-        gone = Marked(tmp_path / "gone.session", "run", "one")
+        gone = MarkedItem(tmp_path / "gone.session", "run", "one")
         app.show_pair(MarkedPair(screen.pair.left, gone))
         await until(pilot, lambda: "gone.session" in screen_text(app), "which file is gone")
         await pilot.press("f", "S", "n", "enter", "escape")
@@ -283,7 +287,7 @@ def test_the_interval_of_the_difference_stands_whole_or_not_at_all() -> None:
         left, right = ([Value("r", file, pair[side]) for file, *pair in cells] for side in (0, 1))
         return Paired(left, right)
 
-    estimate = Estimate(1, 0.5, 9, 0)
+    estimate = PassEstimate(1, 0.5, 9, 0)
     for tally, known in ((paired(6), True), (paired(2), False)):
         columns = laid_out(pass_at(1, tally, estimate, estimate, 0), range(3))
         wide, narrow = ("".join(text for text, _ in columns.cells(2, width)) for width in (60, 16))

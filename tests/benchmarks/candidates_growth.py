@@ -20,6 +20,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from candidate_mix import mix, prepared
+from figures import Figure, publish
 
 from workbench.sandbox import Limits, Pool, Verdict, Workspace, choose_backend, pool
 
@@ -71,7 +72,7 @@ def plain(workspace: Workspace) -> float:
 
 
 async def main() -> int:
-    """Print a row per size; 1 when memory grows."""
+    """Test more and more candidates with the same workers."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
     parser.add_argument("source", nargs="?", default="explosion/confection")
     parser.add_argument("--most", type=int, default=10_000)
@@ -102,11 +103,29 @@ async def main() -> int:
                 flush=True,
             )
             size *= 10
-    flat = rows[-1][1] < rows[0][1] * 1.15 + 5 and rows[-1][2] == rows[0][2]
-    print(
-        f"memory and descriptors are {'flat' if flat else 'NOT flat'}; time per candidate grew {rows[-1][0] / rows[0][0]:.2f}x"
+    (first_ms, first_mb, first_open), (last_ms, last_mb, last_open) = rows[0], rows[-1]
+    return publish(
+        [
+            Figure(
+                f"a candidate of {arguments.most:,}",
+                f"{last_ms:.1f} ms",
+                f"of 100, {first_ms:.1f} ms",
+                last_ms / first_ms,
+                1.25,
+            ),
+            Figure(
+                "memory of a worker", f"{last_mb:.0f} MB", f"after 100, {first_mb:.0f} MB", last_mb / first_mb, 1.15
+            ),
+            Figure(
+                "memory of a worker beyond plain pytest",
+                f"{last_mb - alone:.0f} MB",
+                "the limit, 150 MB",
+                (last_mb - alone) / 150,
+                1.0,
+            ),
+            Figure("open descriptors", str(last_open), f"after 100, {first_open}", last_open / first_open, 1.0),
+        ]
     )
-    return int(not flat or rows[-1][1] - alone > 150)
 
 
 async def rounds(workers: Pool, jobs: Sequence[object], number: int) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from cluster.serving import serving
+from figures import Figure, publish
 
 from workbench.base import paths
 from workbench.catalog import resolve_case, snapshot_of
@@ -58,7 +59,7 @@ async def spent(tested: Any, jobs: Sequence[Job], at_once: int) -> tuple[float, 
     return time.perf_counter() - began, each
 
 
-async def main(count: int) -> None:
+async def main(count: int) -> int:
     case = resolve_case("word_counter")
     snapshot = snapshot_of(case)
     environment = await build_environment(snapshot.root, install=case.install, test=case.test)
@@ -106,9 +107,28 @@ async def main(count: int) -> None:
     for name, rate, latency, *costs in rows:
         words = "".join(f"{cost * 1000:12.2f}" if cost is not None else f"{'–':>12}" for cost in costs)
         print(f"{name:14}{rate:12.1f}{latency * 1000:12.1f}{words}")
+    (_, here_rate, here_ms, *_), (_, there_rate, there_ms, *_) = rows
+    return publish(
+        [
+            Figure(
+                "candidates a second over Dask",
+                f"{there_rate:.1f}",
+                f"this machine, {here_rate:.1f}",
+                there_rate / here_rate,
+                0.8,
+                True,
+            ),
+            Figure(
+                "one candidate over Dask",
+                f"{there_ms * 1000:.1f} ms",
+                f"this machine, {here_ms * 1000:.1f} ms",
+                there_ms / here_ms,
+            ),
+        ]
+    )
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=400)
-    asyncio.run(main(parser.parse_args().count))
+    sys.exit(asyncio.run(main(parser.parse_args().count)))

@@ -1,13 +1,11 @@
 """Processor time of the gateway beside bare ``litellm.acompletion``, against a loopback server in another process.
 
-Run: ``python tests/benchmarks/gateway_overhead.py [CALLS] [CONCURRENCY]``; the target is a ratio of at most 1.3.
 Both are measured in turns in one run, so that a busy machine treats them alike.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import statistics
 import subprocess
 import sys
@@ -15,11 +13,14 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from figures import Figure, publish
+
 from workbench.models import Answer, CallRecord, Limits, Message, Request, Sampling, provider
 from workbench.models.gateway import Gateway
 
 SERVER = Path(__file__).parent.parent / "loopback" / "server.py"
 PROMPT = "Complete this function.\n" + "def f(x):\n    return x\n" * 100
+CALLS, CONCURRENCY = 300, 32
 TARGET = 1.3
 
 
@@ -49,7 +50,8 @@ async def spent(calls: int, concurrency: int, one: Callable[[int], Awaitable[obj
     return (time.process_time() - processor) / calls * 1000, time.perf_counter() - wall
 
 
-async def measure(base_url: str, calls: int, concurrency: int) -> dict[str, object]:
+async def measure(base_url: str, calls: int, concurrency: int) -> tuple[float, float, float]:
+    """Return the milliseconds of a bare call and of one through the gateway, and the ratio of the rounds."""
     litellm = provider.load()
     gateway = Gateway(Log(), Limits(concurrency=concurrency, tries=1), base_url=base_url)
 
@@ -77,30 +79,19 @@ async def measure(base_url: str, calls: int, concurrency: int) -> dict[str, obje
     await gateway.aclose()
     bare_ms = statistics.median(first[0] for first, _ in rounds)
     ours_ms = statistics.median(second[0] for _, second in rounds)
-    return {
-        "calls": calls,
-        "concurrency": concurrency,
-        "bare_ms": round(bare_ms, 2),
-        "gateway_ms": round(ours_ms, 2),
-        "ratio": round(statistics.median(second[0] / first[0] for first, second in rounds), 3),
-        "target": TARGET,
-        "wall_s": [round(second[1], 2) for _, second in rounds],
-    }
+    return bare_ms, ours_ms, statistics.median(second[0] / first[0] for first, second in rounds)
 
 
-def main() -> None:
-    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 300
-    concurrency = int(sys.argv[2]) if len(sys.argv) > 2 else 32
+def main() -> int:
     with subprocess.Popen(
         [sys.executable, str(SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
-        result = asyncio.run(measure(server.stdout.readline().strip(), calls, concurrency))
+        bare, ours, ratio = asyncio.run(measure(server.stdout.readline().strip(), CALLS, CONCURRENCY))
         server.kill()
-    print(json.dumps(result))
-    met = float(str(result["ratio"])) <= TARGET
-    print(f"gateway {result['gateway_ms']} ms, bare {result['bare_ms']} ms a call: {'met' if met else 'MISSED'}")
+    what = "a call through the gateway, processor time"
+    return publish([Figure(what, f"{ours:.2f} ms", f"litellm.acompletion, {bare:.2f} ms", ratio, TARGET)])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

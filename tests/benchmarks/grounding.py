@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from app.recorded import Recorder  # noqa: E402
+from figures import Figure, publish  # noqa: E402
 
 from workbench.grounding import Shown, claims_of, ground, read_trial  # noqa: E402
 from workbench.session.reader import SessionReader  # noqa: E402
@@ -72,7 +73,7 @@ def best(work: Callable[[], object], times: int = 5) -> float:
     return min(taken)
 
 
-def main() -> None:
+def main() -> int:
     """Measure and print."""
     texts = observations()
     text = readme(texts)
@@ -88,16 +89,12 @@ def main() -> None:
     nth = iter(range(1_000))
     reading = best(lambda: claims_of(f"{text}\n{next(nth)}\n", modules=modules))
     linking = best(lambda: ground(claims, shown, None))
-    print(f"claims {1000 * reading:.0f} ms, links {1000 * linking:.0f} ms")
 
     spellings = {name for claim in claims for group in claim.needles for name in group}
     patterns = [re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)") for name in sorted(spellings)[::40]]
     few = shown[::20]
     share = len(patterns) / len(spellings) * sum(len(one.data) for one in few) / size
     naive = best(lambda: [pattern.search(one.data) for pattern in patterns for one in few], 1) / share
-    print(
-        f"a pattern for each of {len(spellings):,} spellings: {naive:.0f} s (from a sample); links take 1/{naive / linking:.0f} of it"
-    )
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WORKBENCH_CACHE_DIR"] = folder
@@ -112,10 +109,31 @@ def main() -> None:
             trial = reader.trial("bench")
             assert trial is not None
             whole = best(lambda: read_trial(reader, trial))
-    print(
-        f"all, read from the session: {1000 * whole:.0f} ms; {whole / LIMIT:.2f} of the limit of {1000 * LIMIT:.0f} ms"
+    return publish(
+        [
+            Figure(
+                "grounding: find the claims",
+                f"{1000 * reading:.0f} ms",
+                f"all of it, {1000 * whole:.0f} ms",
+                reading / whole,
+            ),
+            Figure(
+                "grounding: link them",
+                f"{1000 * linking:.0f} ms",
+                f"a pattern a name, {naive:.0f} s",
+                linking / naive,
+                0.1,
+            ),
+            Figure(
+                "grounding: all, from the session",
+                f"{1000 * whole:.0f} ms",
+                f"the limit, {1000 * LIMIT:.0f} ms",
+                whole / LIMIT,
+                1.0,
+            ),
+        ]
     )
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

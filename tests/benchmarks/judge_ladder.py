@@ -1,6 +1,6 @@
 """Does the offline judge tell a real README from worse ones? The validity ladder, on sixteen projects.
 
-    python tests/benchmarks/judge_ladder.py [--cache FOLDER] [--json] [--verbose]
+    python tests/benchmarks/judge_ladder.py [--cache FOLDER] [--verbose]
 
 The six bundled cases and ten real projects (five that the judge was made with, five held out). Each rung of the ladder is the
 real README made worse in one known way, or no README of this project at all. Without the reference README: it would be
@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import statistics
+import sys
 from pathlib import Path
 from typing import Any
 
+from figures import Figure, publish
 from ladder_projects import HELD_OUT, TUNED, bundled, downloaded
 from ladder_rungs import LIMITED, MOST, RUNGS, Project
 
@@ -88,11 +89,10 @@ def table(title: str, rows: list[dict[str, Any]]) -> None:
     )
 
 
-async def main() -> None:
-    """Run the ladder and print its tables."""
+async def main() -> int:
+    """Climb with both rubrics, with and without facts, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "workbench-ladder")
-    parser.add_argument("--json", action="store_true", help="print the rows as JSON lines")
     parser.add_argument("--verbose", action="store_true", help="print every pair that is lost and every rung above 35")
     parser.add_argument(
         "--no-held-out", action="store_true", help="leave the held-out projects alone (while changing the judge)"
@@ -101,21 +101,27 @@ async def main() -> None:
     projects = bundled() + downloaded(TUNED, arguments.cache, held_out=False)
     if not arguments.no_held_out:
         projects += downloaded(HELD_OUT, arguments.cache, held_out=True)
+    figures = []
     for rubric in ("aeo-bench", "strict"):
         for facts in (True, False):
             rows = await climb(projects, rubric, facts)
-            how = f"{rubric}, {'with' if facts else 'without'} facts"
-            if arguments.json:
-                for row in rows:
-                    print(json.dumps({"rubric": rubric, "facts": facts, **row}))
-                continue
-            table(f"{how}: six cases and five projects", [row for row in rows if not row["held_out"]])
-            table(f"{how}: five held-out projects", [row for row in rows if row["held_out"]])
+            conditions = f"{rubric}, {'with' if facts else 'without'} facts"
+            for title, held_out in (("six cases and five projects", False), ("five held-out projects", True)):
+                chosen = [row for row in rows if row["held_out"] is held_out]
+                if not chosen:
+                    continue
+                table(f"{conditions}: {title}", chosen)
+                wins = [row["wins"] for row in chosen if "wins" in row]
+                share = sum(wins) / len(wins)
+                target = 0.95 if rubric == "aeo-bench" and facts and not held_out else None
+                what = f"offline judge: the real README wins ({conditions}, {title})"
+                figures.append(Figure(what, f"{sum(wins)} pairs", f"{len(wins)} pairs", share, target, at_least=True))
             if arguments.verbose:
                 for row in rows:
                     if not row.get("wins", True) or row.get("over"):
                         print(f"  {row['project']:<20} {row['rung']:<20} {row['points']:5.1f}")
+    return publish(figures)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    sys.exit(asyncio.run(main()))

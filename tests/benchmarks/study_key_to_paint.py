@@ -12,7 +12,6 @@ Run: ``python tests/benchmarks/study_key_to_paint.py [VERDICTS_A_SECOND [CANDIDA
 from __future__ import annotations
 
 import asyncio
-import json
 import multiprocessing
 import os
 import random
@@ -22,11 +21,12 @@ import time
 from itertools import cycle, islice
 from multiprocessing.synchronize import Event
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import quantiles
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from figures import Figure, publish
 from studies.declared_studies import put_matrix
 from textual.pilot import Pilot
 from timed_keys import timed_keys
@@ -63,20 +63,11 @@ def write(path: Path, begin: Event, stop: Event, written: object) -> None:
             stop.wait(0.002)
 
 
-async def press(app: WorkbenchApp, screen: StudyScreen, keys: int) -> tuple[list[float], list[float]]:
-    """Press so many keys in the matrix; return what :func:`timed_keys` does."""
+async def press(app: WorkbenchApp, screen: StudyScreen, keys: int) -> float:
+    """Press so many keys in the matrix; return the 95th percentile of the milliseconds from a key to its frame."""
     matrix = screen.matrix
-    return await timed_keys(app, islice(cycle(PATTERN), keys), lambda: (matrix.cursor, matrix.column))
-
-
-def said(what: str, times: list[float], worked: list[float]) -> float:
-    """Print a row and return its p95 in milliseconds."""
-    p95 = quantiles(times, n=20)[-1] * 1000
-    print(
-        f"{what:22} p50 {median(times) * 1000:5.1f} ms, p95 {p95:5.1f} ms, slowest {max(times) * 1000:5.1f} ms; "
-        f"processor time p95 {quantiles(worked, n=20)[-1] * 1000:.1f} ms"
-    )
-    return p95
+    waits, _ = await timed_keys(app, islice(cycle(PATTERN), keys), lambda: (matrix.cursor, matrix.column))
+    return quantiles(waits, n=20)[-1] * 1000
 
 
 async def shown(pilot: Pilot[int], app: WorkbenchApp) -> tuple[StudyScreen, float]:
@@ -97,20 +88,20 @@ async def measure(path: Path, begin: Event, stop: Event) -> dict[str, float]:
         screen, opened = await shown(pilot, app)
         await until(pilot, lambda: screen.matrix.cursor >= 0 and screen.matrix.has_focus, "the matrix")
         await press(app, screen, len(PATTERN))
-        still = said("nothing is written", *await press(app, screen, KEYS))
+        still = await press(app, screen, KEYS)
         first = screen.outcome
         begin.set()
         await until(pilot, lambda: screen.outcome is not first, "the first verdicts")
         looks = {id(screen.outcome)}
-        live = said("while verdicts arrive", *await press(app, screen, KEYS))
+        live = await press(app, screen, KEYS)
         looks.add(id(screen.outcome))
         assert len(looks) > 1, "the matrix did not follow"
         stop.set()
     return {"opened_ms": round(opened * 1000, 1), "still_p95_ms": round(still, 1), "live_p95_ms": round(live, 1)}
 
 
-def main() -> None:
-    """Build the session, start the writer, print."""
+def main() -> int:
+    """Build the session, start the writer, drive the app."""
     with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
         for name in ("CONFIG", "DATA", "STATE", "CACHE"):
             os.environ[f"XDG_{name}_HOME"] = str(Path(folder) / name.lower())
@@ -127,13 +118,32 @@ def main() -> None:
             stop.set()
             begin.set()
             writer.join(20)
-        print(
-            f"{written.value:.0f} verdicts a second; the mode's key to the matrix {found['opened_ms']:.0f} ms; "
-            f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} (targets: p95 33 ms, opening 150 ms)"
-        )
-        print(f"ratio of p95 live to still: {found['live_p95_ms'] / found['still_p95_ms']:.2f}")
-        print(json.dumps({"benchmark": "study_key_to_paint", **found}))
+    live, still, opened = found["live_p95_ms"], found["still_p95_ms"], found["opened_ms"]
+    return publish(
+        [
+            Figure(
+                f"study: key to paint at {VERDICTS_A_SECOND} verdicts a second, p95",
+                f"{live} ms",
+                "the limit, 33 ms",
+                live / 33,
+                1.0,
+            ),
+            Figure(
+                "study: key to paint while verdicts arrive, p95",
+                f"{live} ms",
+                f"nothing arrives, {still} ms",
+                live / still,
+            ),
+            Figure(
+                f"study: the mode's key to the matrix, {CANDIDATES:,} candidates",
+                f"{opened} ms",
+                "the limit, 150 ms",
+                opened / 150,
+                1.0,
+            ),
+        ]
+    )
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

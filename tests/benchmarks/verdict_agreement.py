@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from candidate_mix import SOURCES, Candidate, mix, prepared
+from figures import Figure, publish
 
 from workbench.engine.task_building import Prepared
 from workbench.regeneration.tasks import located
@@ -111,8 +112,12 @@ def main() -> int:
         counts = asyncio.run(run(source, -(-arguments.pairs // len(arguments.sources))))
         total += counts
         print(f"{source}: {dict(counts)} in {time.perf_counter() - began:.0f} s", flush=True)
-    print(f"in all {total['pairs']} pairs: {dict(total)}")
-    return int(total["DISAGREE"] > 0 or total["FALSE PASS"] > 0)
+    print(dict(total))
+    pairs = f"{total['pairs']:,} pairs"
+    return publish(
+        Figure(f"fast and cold verdicts: {what}", str(count), pairs, count / total["pairs"], 0.0)
+        for what, count in (("false passes", total["FALSE PASS"]), ("disagreements", total["DISAGREE"]))
+    )
 
 
 if __name__ == "__main__":

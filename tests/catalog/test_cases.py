@@ -337,9 +337,3 @@ def test_no_file_makes_it_stumble(tmp_path_factory: pytest.TempPathFactory, cont
     (folder / "case.toml").write_bytes(data)
     with pytest.raises(WorkbenchError):
         read_case(folder)
-
-
-def test_a_folder_that_does_not_exist_becomes_no_case(tmp_path: Path) -> None:
-    with pytest.raises(BadCase, match="does not exist"):
-        add_case(str(tmp_path / "nowhere"), id="nowhere", folder=tmp_path / "cases")
-    assert not (tmp_path / "cases").exists()

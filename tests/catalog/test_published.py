@@ -13,8 +13,8 @@ from workbench.catalog.repositories import BUILT as BUILT_STATUSES
 from workbench.catalog.repositories import (
     NOT_CHECKED,
     TASKS_IN_THE_TEXT,
-    Record,
-    Repository,
+    BuildRecord,
+    PaperRepository,
     bundled_record,
     find_repository,
     load_repositories,
@@ -25,16 +25,12 @@ from workbench.catalog.repositories import (
 )
 from workbench.cli import main
 from workbench.commands.catalog import page
-from workbench.pages.composing import rendered
+from workbench.pages.writing import rendered
 from workbench.repository import parse_source
 
 ROOT = Path(__file__).parents[2]
 ENTRIES = load_repositories()
 BUILT = [entry for entry in ENTRIES if entry.status in BUILT_STATUSES]
-
-
-def named(entry: Repository) -> str:
-    return entry.name
 
 
 def test_there_are_28_with_the_counts_of_table_2() -> None:
@@ -66,12 +62,12 @@ def test_table_1_is_the_unweighted_mean_of_table_3() -> None:
         assert sum(values) / 28 == pytest.approx(one.value, abs=0.0101), key
 
 
-def test_ten_or_more_build() -> None:
-    assert len(BUILT) >= 10
+def test_every_entry_says_what_was_tried_and_is_a_valid_source() -> None:
+    for entry in ENTRIES:
+        check_entry(entry)
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=named)
-def test_every_entry_says_what_was_tried_and_is_a_valid_source(entry: Repository) -> None:
+def check_entry(entry: PaperRepository) -> None:
     assert len(entry.tried) > 40
     assert "TODO" not in entry.tried
     assert entry.url == f"https://github.com/{entry.repository}"
@@ -85,28 +81,21 @@ def test_every_entry_says_what_was_tried_and_is_a_valid_source(entry: Repository
     assert entry.revision == ""
 
 
-@pytest.mark.parametrize("entry", BUILT, ids=named)
-def test_what_builds_has_a_record_with_perfect_controls(entry: Repository) -> None:
-    record = bundled_record(entry)
-    assert record is not None, f"workbench catalog check {entry.name} --record workbench/catalog/records"
-    assert record.repository == entry.repository
-    assert record.source == entry.distribution
-    assert record.tasks > 0
-    assert (record.reference, record.stub) == (record.tasks, 0)
-    assert record.sound
-    assert record.functions >= record.traced >= record.in_time >= record.tasks
-    assert record.tasks + sum(record.dropped.values()) == record.functions
-
-
-@pytest.mark.parametrize("entry", BUILT, ids=named)
-def test_every_test_that_cannot_be_used_is_quarantined_by_name_with_why(entry: Repository) -> None:
-    record = bundled_record(entry)
-    assert record is not None
-    for test in (*record.failing, *record.unstable):
-        assert any(one.means(test) for one in entry.quarantined), test
-    for one in entry.quarantined:
-        assert any(one.means(test) for test in (*record.failing, *record.unstable)), one
-    assert entry.status == ("partly" if entry.quarantined else "builds")
+def test_what_builds_has_a_record_with_perfect_controls_and_each_unusable_test_is_quarantined_with_why() -> None:
+    assert len(BUILT) >= 10
+    for entry in BUILT:
+        record = bundled_record(entry)
+        assert record is not None, f"workbench catalog check {entry.name} --record workbench/catalog/records"
+        assert (record.repository, record.source) == (entry.repository, entry.distribution)
+        assert record.tasks > 0
+        assert (record.reference, record.stub) == (record.tasks, 0)
+        assert record.sound
+        assert record.functions >= record.traced >= record.in_time >= record.tasks
+        assert record.tasks + sum(record.dropped.values()) == record.functions
+        unusable = (*record.failing, *record.unstable)
+        assert all(any(one.means(test) for one in entry.quarantined) for test in unusable), entry.name
+        assert all(any(one.means(test) for test in unusable) for one in entry.quarantined), entry.name
+        assert entry.status == ("partly" if entry.quarantined else "builds")
 
 
 def test_what_does_not_build_or_is_not_checked_has_no_record() -> None:
@@ -128,7 +117,7 @@ def test_a_test_case_and_a_folder_come_before_the_catalogue(
     assert resolve_case("radicli").folder == own
 
 
-@pytest.mark.parametrize("text", ["keleshev/shema", "shema", "kelesev/schema"])
+@pytest.mark.parametrize("text", ["keleshev/shema", "shema"])
 def test_an_unknown_name_is_told_near_ones(home: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UnknownCase, match="did you mean keleshev/schema"):
         resolve_case(text)
@@ -137,11 +126,6 @@ def test_an_unknown_name_is_told_near_ones(home: Path, text: str, capsys: pytest
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 2
     assert all("did you mean keleshev/schema?" in line for line in told)
-
-
-def test_a_name_like_nothing_is_told_as_before(home: Path) -> None:
-    with pytest.raises(UnknownCase, match="known are art_github"):
-        resolve_case("qqqqqqqqqq")
 
 
 def test_the_command_lists_all_with_a_total(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -198,7 +182,7 @@ def test_ones_own_record_is_shown_instead_of_the_bundled_one(home: Path, capsys:
     bundled = bundled_record(entry)
     assert bundled is not None
     values = bundled.to_json() | {"tasks": 12345, "reference": 12344}
-    file = write_record(entry, Record(**values))
+    file = write_record(entry, BuildRecord(**values))
     assert file.is_relative_to(home)
     own = record_of(entry)
     assert own is not None

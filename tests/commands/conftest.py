@@ -1,10 +1,14 @@
-"""What tests of commands share."""
+"""Fixtures of the tests of commands."""
 
 from __future__ import annotations
 
+import _thread
+import json
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engine.tiny_repository import make_repository
@@ -12,6 +16,10 @@ from engine.tiny_repository import make_repository
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 from regenerated import Recorder
+
+from workbench.cli import main
+
+Lines = Callable[..., list[dict[str, Any]]]
 
 
 @pytest.fixture
@@ -27,3 +35,24 @@ def recorder(tmp_path: Path) -> Iterator[Recorder]:
 def repository(one_cache: None, tmp_path: Path) -> str:
     """A small repository with tests; its environment is built once for all tests."""
     return str(make_repository(tmp_path / "small-sums"))
+
+
+@pytest.fixture
+def lines(capsys: pytest.CaptureFixture[str]) -> Lines:
+    """Run a command with --json and return what it printed; ``code`` is the exit code."""
+
+    def run(*command: str, code: int = 0) -> list[dict[str, Any]]:
+        assert main([*command, "--json"]) == code, capsys.readouterr()
+        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+def interrupt_when(reached: threading.Event) -> None:
+    """Interrupt the main thread, as ctrl+c does, once an event is set."""
+
+    def wait() -> None:
+        if reached.wait(90):
+            _thread.interrupt_main()
+
+    threading.Thread(target=wait, daemon=True).start()

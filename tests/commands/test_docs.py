@@ -10,7 +10,7 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.cli import main
-from workbench.documenters.kept import Documented, WorkFolder, read_documented
+from workbench.documenters.program_cache import DocumentedRepository, WorkFolder, read_documented
 from workbench.interop.doc_programs.installing import Installable, environment, installed, interpreter
 from workbench.repository import Snapshot
 from workbench.repository.functions import DefinitionKey
@@ -43,6 +43,7 @@ def program(home, tmp_path, monkeypatch):
     return make
 
 
+@pytest.mark.slow
 def test_install_list_and_remove(program, tmp_path, capsys):
     one = program(wheel(tmp_path))
     assert main(["docs", "--json"]) == 0
@@ -75,7 +76,9 @@ def test_install_list_and_remove(program, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("requirement", "megabytes", "words"),
     [
-        ("/nowhere/there-is-none-1.0-py3-none-any.whl", 1, "TinyDoc could not be installed: "),
+        pytest.param(
+            "/nowhere/none-1.0-py3-none-any.whl", 1, "TinyDoc could not be installed: ", marks=pytest.mark.slow
+        ),
         ("x", 10**9, "TinyDoc takes about 1,000,000,000 MB, and "),
     ],
 )
@@ -101,7 +104,7 @@ def two_kept(home, tmp_path):
     done = WorkFolder(snapshot, "repoagent-0.2.0:m", "")
     done.folder.mkdir(parents=True)
     key = ("a.py", DefinitionKey("function", "f", 1))
-    done.save(Documented({key: "Doc."}, edited={key: "edited"}, counts=counts))
+    done.save(DocumentedRepository({key: "Doc."}, edited={key: "edited"}, counts=counts))
     begun = WorkFolder(snapshot, "osa-0.3.4:m", "")
     begun.area.mkdir(parents=True)
     (begun.area / "half.py").write_text("x")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.server
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 
 from workbench.cli import main
 from workbench.commands import doctor
-from workbench.commands.doctor import Check, check_machine, closing
+from workbench.commands.doctor import Check, closing
 from workbench.sandbox import bubblewrap
 
 SECRET = "sk-do-not-show-me-1234567890"
@@ -31,65 +33,39 @@ def by_name(found: list[Check]) -> dict[tuple[str, str], Check]:
     return {(check.group, check.name): check for check in found}
 
 
-def doctor_json(capsys: pytest.CaptureFixture[str]) -> tuple[int, list[dict[str, Any]]]:
-    code = main(["doctor", "--json"])
-    return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+def group_of(name: str, **environment: str) -> dict[tuple[str, str], Check]:
+    look: Any = getattr(doctor, f"_{name.lower()}")
+    return by_name(doctor._guarded(name, look, environment))
 
 
-def test_every_group_is_there_and_the_last_line_is_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
-    code, lines = doctor_json(capsys)
-    assert {line["group"] for line in lines[:-1]} == {
-        "Program",
-        "Terminal",
-        "Models",
-        "Sandboxes",
-        "Doc systems",
-        "Remote agents",
-        "Plug-ins",
-        "Docker",
-        "Git",
-        "Files",
-    }
-    missing = [line for line in lines[:-1] if line["status"] == "missing"]
-    assert lines[-1]["type"] == "summary"
-    assert (lines[-1]["missing"], lines[-1]["ok"], code) == (len(missing), not missing, 1 if missing else 0)
-
-
-def test_people_get_a_glyph_and_a_word_on_every_line(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["doctor"])
-    out = capsys.readouterr().out
-    assert "✓ ok" in out
-    assert "interpreter" in out
-    assert "weaker, without namespaces; used only where you name it" in out
-    assert "Environment variables are not passed on" in out
-
-
-def test_keys_are_named_and_never_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_groups_in_both_forms_without_making_folders_or_showing_keys(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("WORKBENCH_BASE_URL", f"http://user:{SECRET}@127.0.0.1:1/v1?key={SECRET}")
     monkeypatch.setenv("DOCKER_HOST", f"tcp://user:{SECRET}@127.0.0.1:1")
-    main(["doctor", "--json"])
-    main(["doctor"])
+    code = main(["doctor", "--json"])
     out = capsys.readouterr().out
+    *lines, closing = [json.loads(line) for line in out.splitlines()]
+    assert {line["group"] for line in lines} >= {"Program", "Terminal", "Models", "Sandboxes", "Docker", "Git", "Files"}
+    missing = [line for line in lines if line["status"] == "missing"]
+    assert (closing["type"], closing["missing"], closing["ok"]) == ("summary", len(missing), not missing)
+    assert code == (1 if missing else 0)
     assert "OPENAI_API_KEY is set" in out
-    assert SECRET not in out
+    main(["doctor"])
+    shown = capsys.readouterr().out
+    assert SECRET not in out + shown
+    for words in ("✓ ok", "interpreter", "without namespaces", "Environment variables are not passed on"):
+        assert words in shown
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unwritable_sessions_folder_is_missing_with_advice(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unwritable_sessions_folder_is_missing_with_advice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("WORKBENCH_SESSIONS_DIR", str(tmp_path / "file" / "sessions"))
-    code, lines = doctor_json(capsys)
-    found = next(line for line in lines if line.get("name") == "sessions")
-    assert (code, found["status"]) == (1, "missing")
-    assert "WORKBENCH_SESSIONS_DIR" in found["advice"]
-
-
-def test_looking_makes_no_folders(tmp_path: Path) -> None:
-    check_machine()
-    assert not (tmp_path / "data").exists()
-    assert list(tmp_path.iterdir()) == []
+    found = group_of("Files")["Files", "sessions"]
+    assert found.status == "missing"
+    assert "WORKBENCH_SESSIONS_DIR" in found.advice
 
 
 @pytest.mark.parametrize(
@@ -120,30 +96,20 @@ def test_without_a_sandbox_the_closing_line_and_the_code_say_so(
     assert "isolation" in out.splitlines()[-1]
 
 
-def test_wrong_settings_are_a_finding_with_the_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WORKBENCH_MAX_STEPS", "many")
-    found = by_name(check_machine())["Program", "settings"]
+def test_wrong_settings_are_a_finding_with_the_sentence() -> None:
+    found = group_of("Program", WORKBENCH_MAX_STEPS="many")["Program", "settings"]
     assert found.status == "missing"
     assert "must be a whole number" in found.detail
 
 
-def test_little_disk_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_little_disk_is_a_warning_and_a_check_that_breaks_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     real = doctor.shutil.disk_usage
-
-    def little(place: str) -> Any:
-        return real(place)._replace(free=500_000_000)
-
-    monkeypatch.setattr(doctor.shutil, "disk_usage", little)
-    found = by_name(check_machine())
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda place: real(place)._replace(free=500_000_000))
+    found = group_of("Files")
     assert found["Files", "disk of data"].status == found["Files", "disk of cache"].status == "warning"
     assert "500.0 MB free" in found["Files", "disk of data"].detail
-
-
-def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda place: 1 / 0)
-    found = check_machine()
-    assert any(check.group == "Files" and "could not be checked: ZeroDivisionError" in check.detail for check in found)
-    assert ("Git", "git") in by_name(found)
+    assert any("ZeroDivisionError" in check.detail for check in group_of("Files").values())
 
 
 def test_a_docker_engine_is_asked_for_its_version() -> None:
@@ -161,7 +127,7 @@ def test_a_docker_engine_is_asked_for_its_version() -> None:
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Engine) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        found = by_name(check_machine({"DOCKER_HOST": f"tcp://127.0.0.1:{server.server_port}", "PATH": "/usr/bin"}))
+        found = group_of("Docker", DOCKER_HOST=f"tcp://127.0.0.1:{server.server_port}", PATH="/usr/bin")
         server.shutdown()
     assert found["Docker", "engine"].status == "ok"
     assert "engine 99.1" in found["Docker", "engine"].detail
@@ -173,20 +139,16 @@ def test_a_docker_engine_that_keeps_silent_is_left_after_two_seconds(tmp_path: P
         silent.bind(str(path))
         silent.listen(1)
         started = time.monotonic()
-        found = [doctor.Check("Docker", *one) for one in doctor._docker({"DOCKER_HOST": f"unix://{path}"})]
+        engine = group_of("Docker", DOCKER_HOST=f"unix://{path}")["Docker", "engine"]
         took = time.monotonic() - started
-    engine = by_name(found)["Docker", "engine"]
     assert engine.status == "warning"
     assert "does not answer" in engine.detail
     assert took < 4
 
 
 def test_importing_the_command_loads_no_heavy_package() -> None:
-    import subprocess
-    import sys
-
     code = (
-        "import sys; from workbench.commands import doctor, show, report, model, locate; doctor.check_machine(); "
+        "import sys; from workbench.commands import doctor, show, report, installation; doctor.check_machine(); "
         "print([m for m in ('litellm', 'docker', 'git', 'pydantic', 'textual') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,149 +1,104 @@
-"""What the command line says where a model gives no answer: one line for each kind of reason, at once, and an early end."""
+"""What the command line says when a model gives no answer: one line for each kind of reason, at once, and an early end."""
 
 from __future__ import annotations
 
 import itertools
-import json
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from engine.tiny_repository import make_repository
-from loopback.server import LoopbackServer, Reply, failure
+from loopback.server import Reply, failure
 
 from workbench.cli import main
 from workbench.session import SessionReader, SessionWriter
 
+sandboxed = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
+ANSWER = "```python\n    return None\n```"
 
-@pytest.fixture
-def repository(
-    needs_bubblewrap: None,
-    home: Path,
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    loopback_server: LoopbackServer,
-) -> str:
-    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
+
+@pytest.fixture(autouse=True)
+def once(scripted: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_MAX_TRIES", "1")
     monkeypatch.setenv("COLUMNS", "200")
-    return str(make_repository(tmp_path / "small-sums"))
 
 
 def _regenerate(repository: str, session: str, *more: str) -> int:
     return main(["regenerate", repository, "--evaluator", "openai/x", "--session", session, "--no-controls", *more])
 
 
-@pytest.mark.sandbox
-@pytest.mark.network
-def test_one_line_for_each_kind_of_reason_with_its_count(
-    repository: str, loopback_server: LoopbackServer, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    numbers = itertools.count(1)
+class TestRegeneration:
+    pytestmark = sandboxed
 
-    def answer(body: dict[str, object]) -> Reply:
-        number = next(numbers)
-        if number == 2:
-            return failure(400, "This prompt is not to my taste")
-        return failure(500, f"Request req_{number:06d}abc took {number * 1.5} s [/x]")
+    def test_one_line_for_each_kind_of_reason_with_its_count(
+        self, repository: str, scripted: Any, lines: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        numbers = itertools.count(1)
 
-    loopback_server.answer = answer
-    session = str(tmp_path / "reasons.session")
-    assert _regenerate(repository, session, "--samples", "3", "--limit", "2") == 1
-    told = capsys.readouterr()
-    at_once = [line for line in told.err.splitlines() if "error" in line]
-    assert sorted(line.partition(":")[0] for line in at_once) == ["1 error", "1 error"]
-    assert any("not to my taste" in line for line in at_once)
-    at_the_end = [line for line in told.out.splitlines() if " error: " in line or " errors: " in line]
-    assert [line.partition(":")[0] for line in at_the_end] == ["5 errors", "1 error"]
-    assert "[/x]" in at_the_end[0]
+        def answer(body: dict[str, object]) -> Reply:
+            number = next(numbers)
+            if number == 2:
+                return failure(400, "This prompt is not to my taste")
+            return failure(500, f"Request req_{number:06d}abc took {number * 1.5} s [/x]")
 
-    assert main(["resume", session, "--json"]) == 1
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    events = [line for line in lines if line["type"] == "reason"]
-    assert [event["count"] for event in events] == [1]
-    assert events[0]["sentence"].startswith("openai/x failed: Request req_")
-    closing: dict[str, Any] = lines[-1]
-    assert [reason["count"] for reason in closing["reasons"]] == [6]
+        scripted.answer = answer
+        session = str(tmp_path / "reasons.session")
+        assert _regenerate(repository, session, "--samples", "3", "--limit", "2") == 1
+        printed = capsys.readouterr()
+        at_once = [line for line in printed.err.splitlines() if "error" in line]
+        assert sorted(line.partition(":")[0] for line in at_once) == ["1 error", "1 error"]
+        assert any("not to my taste" in line for line in at_once)
+        at_the_end = [line for line in printed.out.splitlines() if " error: " in line or " errors: " in line]
+        assert [line.partition(":")[0] for line in at_the_end] == ["5 errors", "1 error"]
+        assert "[/x]" in at_the_end[0]
+        *events, closing = lines("resume", session, code=1)
+        reasons = [line for line in events if line["type"] == "reason"]
+        assert [event["count"] for event in reasons] == [1]
+        assert reasons[0]["sentence"].startswith("openai/x failed: Request req_")
+        assert [reason["count"] for reason in closing["reasons"]] == [6]
 
+    def test_what_cannot_pass_ends_the_run_and_a_resume_waits_for_its_engine(
+        self, repository: str, scripted: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch, until: Any,
+    ) -> None:  # fmt: skip
+        monkeypatch.setenv("WORKBENCH_CONCURRENCY", "1")
+        scripted.answer = lambda body: failure(404, "Such a thing is not to be had here")
+        session = tmp_path / "few.session"
+        assert _regenerate(repository, str(session), "--samples", "10") == 1
+        printed = capsys.readouterr()
+        assert "3 errors: " in printed.out
+        assert "failed 3 times in a row" in printed.err
+        with SessionReader(session) as reader:
+            (run,) = reader.runs()
+            verdicts = [row.verdict for row in reader.candidates(run.id)]
+            until(lambda: reader.holder(run.id) is None)
+        assert (verdicts.count("error"), len(verdicts)) == (3, 30)
+        assert len(scripted.seen) <= 4
+        scripted.answer = lambda body: ANSWER
+        with SessionWriter(session) as writer:
+            # The run is complete but not yet marked as done, and its engine holds it for another moment.
+            held = writer.acquire(run.id)
+            writer.set_run(run.id, state="running")
 
-@pytest.mark.sandbox
-@pytest.mark.network
-def test_a_resume_while_the_engine_is_about_to_exit_does_what_is_missing(
-    repository: str, loopback_server: LoopbackServer, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    loopback_server.answer = lambda body: failure(500, "Not now")
-    session = tmp_path / "ending.session"
-    assert _regenerate(repository, str(session), "--limit", "1") == 1
-    loopback_server.answer = lambda body: "```python\n    return None\n```"
-    with SessionReader(session) as reader:
-        (run,) = reader.runs()
-        while reader.holder(run.id) is not None:
-            threading.Event().wait(0.05)
-    with SessionWriter(session) as writer:
-        # All is there, the run is not yet marked as done, and its engine still holds it: for one more second.
-        held = writer.acquire(run.id)
-        writer.set_run(run.id, state="running")
+            def end() -> None:
+                writer.set_run(run.id, state="done")
+                writer.release(held)
 
-        def end() -> None:
-            writer.set_run(run.id, state="done")
-            writer.release(held)
-
-        threading.Timer(1.0, end).start()
-        capsys.readouterr()
-        assert main(["resume", str(session)]) == 0
-    assert "Being executed right now" not in capsys.readouterr().err
-    with SessionReader(session) as reader:
-        assert "error" not in {row.verdict for row in reader.candidates(run.id)}
-
-
-@pytest.mark.sandbox
-@pytest.mark.network
-@pytest.mark.parametrize("status", [403, 404, 402])
-def test_what_cannot_pass_ends_the_run_after_a_few(
-    repository: str,
-    status: int,
-    loopback_server: LoopbackServer,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("WORKBENCH_CONCURRENCY", "1")
-    loopback_server.answer = lambda body: failure(status, "Such a thing is not to be had here")
-    session = tmp_path / "few.session"
-    assert _regenerate(repository, str(session), "--samples", "10") == 1
-    told = capsys.readouterr()
-    assert "3 errors: " in told.out
-    assert "failed 3 times in a row" in told.err
-    assert "Such a thing is not to be had here" in told.err
-    with SessionReader(session) as reader:
-        (run,) = reader.runs()
-        verdicts = [row.verdict for row in reader.candidates(run.id)]
-    assert verdicts.count("error") == 3
-    assert len(verdicts) == 30
-    assert len(loopback_server.seen) <= 4
-
-    loopback_server.answer = lambda body: "```python\n    return None\n```"
-    assert main(["resume", str(session)]) == 0
+            threading.Timer(0.5, end).start()
+            assert main(["resume", str(session)]) == 0
+        assert "Already running" not in capsys.readouterr().err
+        with SessionReader(session) as reader:
+            assert "error" not in {row.verdict for row in reader.candidates(run.id)}
 
 
 def test_a_trial_says_why_it_failed_and_the_summary_counts_it(
-    home: Path,
-    loopback_server: LoopbackServer,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    scripted: Any, lines: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    monkeypatch.setenv("COLUMNS", "200")
-    loopback_server.answer = lambda body: failure(404, "The model `x` does not exist")
-    words = ["run", "word_counter", "--model", "openai/x", "--judge", "offline", "--repeats", "2"]
-    assert main([*words, "--session", str(tmp_path / "trial.session")]) == 1
-    told = capsys.readouterr().out
-    assert told.count("There is no model openai/x at this provider") >= 3
-    assert "2 errors: There is no model openai/x" in told
-    assert main(["resume", str(tmp_path / "trial.session"), "--json"]) == 1
-    closing = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert [reason["count"] for reason in closing["reasons"]] == [2]
+    scripted.answer = lambda body: failure(404, "The model `x` does not exist")
+    session = str(tmp_path / "trial.session")
+    words = ["run", "word_counter", "--model", "openai/x", "--judge", "offline", "--repeats", "2", "--session", session]
+    assert main(words) == 1
+    printed = capsys.readouterr().out
+    assert printed.count("There is no model openai/x at this provider") >= 3
+    assert "2 errors: There is no model openai/x" in printed
+    assert [reason["count"] for reason in lines("resume", session, code=1)[-1]["reasons"]] == [2]

@@ -21,7 +21,6 @@ from workbench.plans.plan import Acceptance, Ask, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
 
 Until = Callable[..., Any]
-sandboxed = [pytest.mark.sandbox, pytest.mark.network]
 
 
 @pytest.fixture
@@ -62,6 +61,7 @@ def plan_of(session: Path, run: str) -> RegenerationPlan:
         return RegenerationPlan.from_json(row.config)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(
@@ -170,7 +170,7 @@ def test_more_samples_are_of_the_evaluator_that_is_shown(home: Path, repository:
         writer.release(held)
     process = launching.engine_of(order.run)
     assert process is not None
-    process.kill()
+    process.terminate()
     process.wait(30)
     asks = {ask.evaluator: ask.samples for ask in plan_of(session, order.run).asks}
     assert asks == {order.ask.evaluator: 7, "reference": 1}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,21 +19,18 @@ def session(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_live_session_is_copied_whole_and_nobody_executes_the_copy(session: Path, tmp_path: Path) -> None:
+def test_a_live_session_is_copied_whole_and_nobody_executes_the_copy(
+    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     target = tmp_path / "sent.session"
     with SessionWriter(session) as writer:
         writer.add_run("one", "document", {})
         writer.set_run("one", state="running")
         held = writer.acquire("one")
-        done = subprocess.run(
-            [sys.executable, "-m", "workbench", "pack", str(session), "-o", str(target)],
-            capture_output=True,
-            text=True,
-            env={**os.environ},
-            check=True,
-        )
-        assert done.stdout == f"{target}\n"
-        assert done.stderr == "demo.session is still being written: the copy has all that was finished by now.\n"
+        assert main(["pack", str(session), "-o", str(target)]) == 0
+        out, err = capsys.readouterr()
+        assert out == f"{target}\n"
+        assert err.startswith("demo.session is still being written")
         # A plain copy of the file alone and one with its log: neither is taken for what the engine writes.
         writer.checkpoint()
         shutil.copy(session, tmp_path / "plain.session")

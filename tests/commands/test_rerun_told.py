@@ -95,9 +95,9 @@ def test_what_is_tested_again_is_said_with_its_former_verdicts(
     now = summary(recorder.path, RUN)
     # The clock of what is tested again goes on; all that is counted stays.
     groups = zip(now.pop("groups"), told.pop("groups"), strict=True)
-    assert all({**one, "again": 0, "elapsed_s": None} == {**before, "elapsed_s": None} for one, before in groups)
-    assert {**now, "again": 0, "state": "done", "elapsed_s": None} == {**told, "elapsed_s": None}
-    assert now["again"] == 3
+    assert all({**one, "retesting": 0, "elapsed_s": None} == {**before, "elapsed_s": None} for one, before in groups)
+    assert {**now, "retesting": 0, "state": "done", "elapsed_s": None} == {**told, "elapsed_s": None}
+    assert now["retesting"] == 3
     printed = table(recorder.path, capsys)
     assert "✓′✗′✓′" in printed
     assert "✗⧖✗ " in printed
@@ -116,13 +116,13 @@ def test_what_is_tested_again_is_said_with_its_former_verdicts(
     assert "before: ⧖ timeout on 1970-01-01" in values["html"]
     assert "the former verdict, being tested again" in values["html"]
     found = [one for one in objects(json.loads(values["json"])) if one.get("candidate") == old["candidate_id"]]
-    assert [(one["again"], [each["verdict"] for each in one["former"]]) for one in found] == [(True, ["timeout"])]
+    assert [(one["retesting"], [each["verdict"] for each in one["former"]]) for one in found] == [(True, ["timeout"])]
     rows = {row["candidate"]: row for row in csv.DictReader(io.StringIO(values["csv"]))}
-    assert (rows[old["candidate_id"]]["again"], rows[old["candidate_id"]]["former"]) == (
+    assert (rows[old["candidate_id"]]["retesting"], rows[old["candidate_id"]]["former"]) == (
         "1",
         "timeout 1970-01-01T00:00:50.000Z",
     )
-    assert sum(row["again"] == "1" for row in rows.values()) == 5  # with both controls of the task
+    assert sum(row["retesting"] == "1" for row in rows.values()) == 5  # with both controls of the task
 
 
 OLD: dict[str, Any] = {

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from samples.sessions import HOSTILE, add_trial, document_session, regeneration_session
+from samples.sessions import HOSTILE, document_session, regeneration_session
 
 from workbench.cli import main
-from workbench.session import SessionWriter, create
+from workbench.pages.fitting import fitted
+from workbench.pages.session_page import overview
+from workbench.results.contents import read_contents
+from workbench.session import SessionReader, SessionWriter, create
 
 
 @pytest.fixture
@@ -156,45 +156,10 @@ def test_an_empty_session_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_narrow_tables_drop_columns_and_keep_the_score(documented: tuple[str, dict[str, str]]) -> None:
-    from workbench.commands.terminal import narrowed
-    from workbench.pages.session_page import overview
-    from workbench.results.contents import read_contents
-    from workbench.session import SessionReader
-
     with SessionReader(Path(documented[0])) as reader:
         shown = next(iter(next(one for one in overview(read_contents(reader), 5) if one.title == "Trials").parts))
-    narrow = narrowed(shown, 90)
-    assert {"id", "case", "aeo-bench (offline)", "status"} <= {
-        heading.replace("\n", " ") for heading in narrow.headings
-    }
-    assert "T1" not in narrow.headings
+    (narrow,) = fitted(shown, 90)
+    headings = {heading.replace("\n", " ") for heading in narrow.headings}
+    assert {"id", "case", "aeo-bench (offline)", "status"} <= headings
+    assert "T1" not in headings
     assert all(len(row) == len(narrow.headings) for row in narrow.rows)
-    assert narrowed(shown, 500) == shown
-
-
-def test_the_program_as_a_process(documented: tuple[str, dict[str, str]]) -> None:
-    session, _ = documented
-    command = [sys.executable, "-m", "workbench", "show", session]
-    done = subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", check=False, env=os.environ | {"PYTHONUTF8": "1"}
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "demo <i>name</i>" in done.stdout
-    done = subprocess.run([*command, "zzzz"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
-def test_what_the_terminal_cannot_say_is_no_crash(tmp_path: Path, encoding: str) -> None:
-    session = tmp_path / "odd.session"
-    create(session)
-    with SessionWriter(session) as writer:
-        writer.add_run("run", "document", {})
-        trial = add_trial(writer, "run", "alpha", 1, readme="# lone \ud800 surrogate ü")
-    command = [sys.executable, "-m", "workbench", "show", str(session), trial]
-    environment = os.environ | {"PYTHONIOENCODING": encoding}
-    done = subprocess.run(command, capture_output=True, check=False, env=environment)
-    assert (done.returncode, done.stderr) == (0, b"")
-    said = {"ascii": rb"# lone \ud800 surrogate \xfc", "utf-8": "# lone \\ud800 surrogate ü".encode()}
-    assert said[encoding] in done.stdout

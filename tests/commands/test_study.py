@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
-from studies.declared_studies import put_agents, put_matrix, put_texts
+from studies.declared_studies import put_agents, put_matrix
 
 from workbench.cli import main
-from workbench.pages.composing import rendered
 from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
+from workbench.pages.writing import rendered
 from workbench.session import SessionReader
 from workbench.studies.following import read_study
 
@@ -24,8 +25,6 @@ SCORES = {
 
 
 def test_the_page_has_the_matrix_comparisons_and_rankings(tmp_path: Path) -> None:
-    import random
-
     path = tmp_path / "matrix.session"
     put_matrix(path, 3, 2, 2, 3, 4, random.Random(2))
     with SessionReader(path) as reader:
@@ -47,7 +46,7 @@ def test_the_page_has_the_matrix_comparisons_and_rankings(tmp_path: Path) -> Non
 
 def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     path = tmp_path / "agents.session"
-    put_agents(path, SCORES, judges=("offline-3", "gpt-4o"))
+    put_agents(path, SCORES, judges=("offline-4", "gpt-4o"))
     with SessionReader(path) as reader:
         page = "".join(rendered(study_page(read_study(reader, "agents"), resamples=100), "md"))
     assert "x\\|y &lt;b>" in page
@@ -57,7 +56,7 @@ def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     assert "| local | score | cases | white > x" in page
     assert "white − x\\|y &lt;b>" in page
     assert "- The model gave no answer. (b × x\\|y &lt;b> · local)" in page
-    assert "| gpt-4o, offline-3 | 11 |" in page
+    assert "| gpt-4o, offline-4 | 11 |" in page
     tables = [line for line in page.splitlines() if line.startswith("| ")]
     assert all(line.endswith(" |") for line in tables)
 
@@ -69,7 +68,12 @@ def test_show_prints_what_is_there_and_starts_nothing(
     put_agents(path, SCORES)
     before = path.read_bytes()
     assert main(["study", "agents", "--session", str(path), "--show"]) == 1
-    assert "11 of 12 trials" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "11 of 12 trials" in printed
+    assert f"session: {path}" in printed
+    assert "| white |" not in printed
+    assert main(["study", "agents", "--session", str(path), "--show", "--format", "md"]) == 1
+    assert "| 1 | white | 71.7 [" in capsys.readouterr().out
     assert main(["study", "agents", "--session", str(path), "--show", "--format", "json"]) == 1
     assert json.loads(capsys.readouterr().out)["done"] == 11
     assert main(["show", str(path)]) == 0
@@ -80,20 +84,6 @@ def test_show_prints_what_is_there_and_starts_nothing(
     assert path.read_bytes() == before
     assert main(["study", "docs", "--session", str(path), "--show"]) == 2
     assert "has no study 'docs'; it has agents" in capsys.readouterr().err
-
-
-def test_show_has_the_analysis_of_a_study_of_docs(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    import random
-
-    path = tmp_path / "texts.session"
-    put_texts(path, random.Random(3), rows=("schema",), tasks=3, models=("m",))
-    assert main(["study", "texts", "--session", str(path), "--show", "--format", "json"]) == 0
-    analysis = json.loads(capsys.readouterr().out)["analysis"]
-    assert [one["tasks"] for one in analysis["leaks"]] == [3, 3, 3, 3]
-    assert analysis["beside_the_paper"]["shared"] == ["schema"]
-    assert {one["part"] for one in analysis["stability"]} >= {"all functions", "without leaking docs"}
 
 
 def test_a_dry_run_says_what_it_takes_and_leaves_nothing(

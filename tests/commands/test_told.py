@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 import regenerated
 from samples.hostile_names import FILE, FILE_SHOWN, MARKUP, NAME, SHOWN, obeyed
+from samples.sessions import add_trial
 from test_literal import hostile_regeneration, hostile_trial
 
 import workbench
@@ -23,31 +26,38 @@ from workbench.base import glyphs, paths
 from workbench.base.text import json_text
 from workbench.cli import main
 from workbench.commands.closing import order_summary as summary
-from workbench.commands.closing import print_order, trials_parts
+from workbench.commands.closing import print_order, trials_parts, trials_summary
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import TerminalShow
 from workbench.orders.orders import last_ask
 from workbench.plans.plan import RegenerationPlan
+from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import candidate_id, trial_id
 
 ROOM = Path(workbench.__file__).parent
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "", "PYTHONCOERCECLOCALE": "0", "COLUMNS": "160"}
-TABLE = (
-    "import sys; from pathlib import Path; from workbench.cli import entry; import workbench.cli as cli\n"
-    "from workbench.commands.closing import order_summary as summary, print_order\n"
-    "def main():\n"
-    "    path, run = Path(sys.argv[1]), sys.argv[2]\n"
-    "    print_order(path, run, summary(path, run))\n"
-    "    return 0\n"
-    "cli.main = main; entry()"
-)
 
 
-def in_ascii(*command: str) -> str:
-    """Run Python with a locale that has ASCII only; returns what it printed, which must be ASCII and no error."""
-    done = subprocess.run([sys.executable, *command], capture_output=True, check=False, env=os.environ | ASCII)
-    assert done.stderr == b""
-    return done.stdout.decode("ascii")
+class Ascii:
+    """Standard output of a terminal whose encoding is ASCII, as the program sets it up."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, action: Callable[[], object]) -> str:
+        raw = io.BytesIO()
+        with self._monkeypatch.context() as patched:
+            patched.setenv("COLUMNS", "160")
+            stream = io.TextIOWrapper(raw, "ascii", errors=glyphs.ON_ERROR)
+            patched.setattr(sys, "stdout", stream)
+            action()
+            stream.flush()
+        return raw.getvalue().decode("ascii")
+
+
+@pytest.fixture
+def in_ascii(monkeypatch: pytest.MonkeyPatch) -> Ascii:
+    return Ascii(monkeypatch)
 
 
 # -- by construction
@@ -72,6 +82,8 @@ def prints_in(source: str) -> list[str]:
 
 
 def test_commands_print_in_two_places() -> None:
+    for source in ("print(name)", "Console()", "sys.stderr.write(name)", "Text.from_markup(name)", "json.dumps(name)"):
+        assert prints_in(source)
     may = {
         "commands/output.py": {"print", "sys.stdout.write"},
         "commands/terminal.py": {"rich.console", "rich.text", "rich.progress", "Text", "Progress"},
@@ -85,75 +97,25 @@ def test_commands_print_in_two_places() -> None:
     assert wrong == {}
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "print(name)",
-        "from rich.console import Console",
-        "Console()",
-        "sys.stderr.write(name)",
-        "Text.from_markup(name)",
-        "table.add_row(Text(name))",
-        "json.dumps(name)",
-        "from rich.progress import TextColumn",
-    ],
-)
-def test_another_way_of_printing_is_found(source: str) -> None:
-    assert prints_in(source)
-
-
-def test_signs_stand_in_one_module() -> None:
-    own = {sign for sign in (*glyphs.VERDICTS.values(), glyphs.INTERRUPTED, glyphs.CANCELLED) if not sign.isascii()}
-    told = {}
-    for path in sorted(ROOM.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        tables = [
-            {
-                key.value: value
-                for key, value in zip(node.keys, node.values, strict=True)
-                if isinstance(key, ast.Constant)
-            }
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Dict)
-        ]
-        again = [
-            list(table)
-            for table in tables
-            if len([v for v in table.values() if isinstance(v, ast.Constant) and str(v.value)[:1] in own]) > 1
-        ]
-        if again and path.name != "glyphs.py":
-            told[str(path.relative_to(ROOM))] = again
-    assert told == {}
-    assert len(set(glyphs.VERDICTS.values())) == len(glyphs.VERDICTS)
-    assert glyphs.UNSCORED not in glyphs.VERDICTS.values()  # what nobody scored is no error of ours
-
-
 # -- words and letters
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("✓ passed 31 · ✗ failed 12 · ↯ error 1", "passed 31 - failed 12 - error 1"),
-        ("! crashed 2 · ∅ invalid 3 · ⧖ timeout 4", "crashed 2 - invalid 3 - timeout 4"),
-        ("✓ 12 ✗ 3 ↯ 1", "passed 12 failed 3 error 1"),
-        ("✓ reference · ✗ stub", "passed reference - failed stub"),
-        ("5 tasks · failed twice", "5 tasks - failed twice"),
-        ("· waiting", "waiting"),
-        ("·", "waiting"),
-        ("  · not used", "  not used"),
-        ("▸ running", "running"),
-        ("‖ interrupted", "interrupted"),
-        ("⊘ cancelled", "cancelled"),
-        ("✗ SELF-CHECK FAILED: stub passes", "SELF-CHECK FAILED: stub passes"),
-        ("? unscored", "? unscored"),
-        ("a … b – c — d × e ± f → g", "a ... b - c - d x e +/- f -> g"),
-        ("naïve 日", "na\\xefve \\u65e5"),
-        ("plain! text", "plain! text"),
-    ],
-)
-def test_words_for_signs(line: str, said: str) -> None:
-    assert glyphs.worded(line) == said
+def test_words_for_signs() -> None:
+    for line, words in {
+        "✓ passed 31 · ✗ failed 12 · ↯ error 1": "passed 31 - failed 12 - error 1",
+        "! crashed 2 · ∅ invalid 3 · ⧖ timeout 4": "crashed 2 - invalid 3 - timeout 4",
+        "✓ 12 ✗ 3 ↯ 1": "passed 12 failed 3 error 1",
+        "· waiting": "waiting",
+        "  · not used": "  not used",
+        "⊘ cancelled": "cancelled",
+        "? unscored": "? unscored",
+        "a … b – c — d × e ± f → g": "a ... b - c - d x e +/- f -> g",
+        "naïve 日": "na\\xefve \\u65e5",
+        "plain! text": "plain! text",
+    }.items():
+        assert glyphs.worded(line) == words
+    assert len(set(glyphs.VERDICTS.values())) == len(glyphs.VERDICTS)
+    assert glyphs.UNSCORED not in glyphs.VERDICTS.values()  # an unscored tier is not our error
 
 
 def test_a_letter_for_each_sample() -> None:
@@ -171,34 +133,34 @@ def test_which_encodings_show_signs() -> None:
     assert [glyphs.shown_by(name) for name in ("ascii", "latin-1", "cp1252", "nonsense")] == [False] * 4
 
 
-def test_doctor_in_ascii(home: Path) -> None:
-    shown = in_ascii("-m", "workbench", "doctor")
+def test_doctor_in_ascii(home: Path, in_ascii: Ascii) -> None:
+    shown = in_ascii(lambda: main(["doctor"]))
     assert re.search(r"^ok +workbench", shown, re.MULTILINE)
     assert "attention" in shown
     assert "-> Set LANG=C.UTF-8" in shown
     assert "?" not in shown.replace("?)", "")
 
 
-def test_show_in_ascii(tmp_path: Path) -> None:
+def test_show_in_ascii(tmp_path: Path, in_ascii: Ascii) -> None:
     made = regenerated.Recorder(tmp_path / "a.session")
     made.run(state="running")  # and no engine holds it
     task = made.task("count_text", 0)
     made.cells(task, "✓✗⧖!∅↯·")
     made.controls([task])
     made.close()
-    shown = in_ascii("-m", "workbench", "show", str(made.path))
+    shown = in_ascii(lambda: main(["show", str(made.path)]))
     assert "PFTCIEW" in shown
     assert "samples: P passed, F failed, T timeout, C crashed, I invalid, E our error, W waiting" in shown
     assert "passed 1 - failed 1 - timeout 1 - crashed 1 - invalid 1 - error 1" in shown
     assert " interrupted " in shown
     assert "?" not in shown
-    shown = in_ascii("-m", "workbench", "show", str(made.path), task)
+    shown = in_ascii(lambda: main(["show", str(made.path), task]))
     assert re.findall(r"\d  ?(passed|failed|timeout|crashed|invalid|error|waiting) ", shown)[:7] == [
         "passed", "failed", "timeout", "crashed", "invalid", "error", "waiting",
     ]  # fmt: skip
 
 
-def test_the_table_of_a_regeneration_in_ascii(tmp_path: Path) -> None:
+def test_the_table_of_a_regeneration_in_ascii(tmp_path: Path, in_ascii: Ascii) -> None:
     made = regenerated.Recorder(tmp_path / "a.session")
     made.run(samples=6)
     prompt = last_ask(RegenerationPlan("word_counter", evaluator=regenerated.EVALUATOR)).prompt_version
@@ -209,7 +171,8 @@ def test_the_table_of_a_regeneration_in_ascii(tmp_path: Path) -> None:
             made.sample(task, sample, glyph, id=candidate_id(task, regenerated.EVALUATOR, prompt, sample))
         made.controls([task], stub="✓" if place else "✗")
     made.close()
-    shown = in_ascii("-c", TABLE, str(made.path), regenerated.RUN)
+    run = regenerated.RUN
+    shown = in_ascii(lambda: print_order(made.path, run, summary(made.path, run)))
     assert "PFTCIE" in shown
     assert "samples: P passed, F failed, T timeout, C crashed, I invalid, E our error" in shown
     assert "SELF-CHECK FAILED: stub passes on 1 task" in shown
@@ -217,17 +180,10 @@ def test_the_table_of_a_regeneration_in_ascii(tmp_path: Path) -> None:
     assert "?" not in shown
 
 
-def test_wrong_usage_in_ascii() -> None:
-    command = [sys.executable, "-m", "workbench", "show", "no…thing·é"]
-    done = subprocess.run(command, capture_output=True, check=False, env=os.environ | ASCII)
-    assert done.returncode == 2
-    assert "no...thing" in done.stderr.decode("ascii") or "\\udce2" in done.stderr.decode("ascii")
-
-
-def test_json_is_exact_in_ascii_and_obeyed_nowhere(tmp_path: Path) -> None:
+def test_json_is_exact_in_ascii_and_obeyed_nowhere(tmp_path: Path, in_ascii: Ascii) -> None:
     path = tmp_path / "a.session"
     hostile_trial(path)
-    lines = in_ascii("-m", "workbench", "show", str(path), "--json").splitlines()
+    lines = in_ascii(lambda: main(["show", str(path), "--json"])).splitlines()
     assert NAME in {json.loads(line).get("model") for line in lines}
     text = json_text({"é": NAME + "\u2028"}, ascii=False)
     assert obeyed(text) == []
@@ -251,8 +207,6 @@ def trial_session(tmp_path: Path) -> Path:
 
 
 def _items(path: Path, table: str) -> list[str]:
-    from workbench.session import SessionReader
-
     with SessionReader(path) as reader:
         # Only what can be an argument: one with control characters is refused before anything is looked up.
         return [str(row[0]) for row in reader.query(f"SELECT id FROM {table}") if not obeyed(str(row[0]))]
@@ -293,9 +247,7 @@ def test_tables_of_runs_hold_hostile_names_literally(
     hostile_regeneration(other)
     print_order(other, regenerated.RUN, summary(other, regenerated.RUN))
     assert SHOWN in clean_of_controls(capsys.readouterr().out)
-    from workbench.commands.closing import trials_summary as trials
-
-    closing = trials(trial_session, _items(trial_session, "trials"))
+    closing = trials_summary(trial_session, _items(trial_session, "trials"))
     show = TerminalShow()
     show({"type": "step", "case": NAME, "number": 1, "kind": "error", "action": NAME, "target": NAME, "problem": NAME})
     show({"type": "trial", **closing["cases"][0]})
@@ -374,10 +326,24 @@ def test_cases_with_hostile_names(home: Path, capsys: pytest.CaptureFixture[str]
     assert json.loads(clean_of_controls(said.out))["description"] == NAME
 
 
-def test_a_bare_path_is_exact_for_a_program(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_with_another_encoding(home: Path, tmp_path: Path) -> None:
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+        command = [sys.executable, "-m", "workbench", *arguments]
+        return subprocess.run(command, capture_output=True, check=False, env=os.environ | ASCII | environment)
+
     folder = home / f"säs{FILE}"
-    environment = os.environ | ASCII | {"WORKBENCH_SESSIONS_DIR": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-m", "workbench", "locate", "sessions"], capture_output=True, check=False, env=environment
-    )
-    assert done.stdout == os.fsencode(folder) + b"\n"
+    assert run("locate", "sessions", WORKBENCH_SESSIONS_DIR=str(folder)).stdout == os.fsencode(folder) + b"\n"
+    wrong = run("show", "no…thing·é")
+    assert wrong.returncode == 2
+    assert "no...thing" in wrong.stderr.decode("ascii") or "\\udce2" in wrong.stderr.decode("ascii")
+    session = tmp_path / "odd.session"
+    create(session)
+    with SessionWriter(session) as writer:
+        writer.add_run("run", "document", {})
+        trial = add_trial(writer, "run", "alpha", 1, readme="# lone \ud800 surrogate ü")
+    for encoding, shown in {
+        "ascii": rb"# lone \ud800 surrogate \xfc", "utf-8": "# lone \\ud800 surrogate ü".encode(),
+    }.items():  # fmt: skip
+        done = run("show", str(session), trial, PYTHONIOENCODING=encoding)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert shown in done.stdout

@@ -14,7 +14,7 @@ from workbench.comparison.groups import GROUPS, compare_groups, groups_of, join_
 from workbench.comparison.panes import Comparison
 from workbench.comparison.tasks import compare_candidates, read_candidate
 from workbench.pages.comparison import comparison_page
-from workbench.pages.composing import rendered
+from workbench.pages.writing import rendered
 from workbench.regeneration.passk import TaskCount, pass_at_k, summarise
 from workbench.session import SessionReader
 

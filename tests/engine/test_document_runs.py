@@ -52,7 +52,7 @@ def essence(session: Path, trial: TrialRow) -> dict[str, Any]:
                 (s.number, s.kind, s.action, s.target, s.answer_blob, s.observation_blob, s.problem)
                 for s in reader.steps(trial.id)
             ],
-            "seen": [(s.path, s.how, s.step, s.size) for s in reader.seen(trial.id)],
+            "seen": [(s.path, s.access, s.step, s.size) for s in reader.accessed_files(trial.id)],
             "scores": [(s.rubric, s.judge, s.total, s.card_blob) for s in reader.scores(trial.id)],
         }
 
@@ -96,7 +96,7 @@ def test_a_run_is_traced_and_scored(session: Path, loopback_server: LoopbackServ
             assert call.latency_s is not None
             assert call.prompt_tokens is not None
         assert reader.files_of(trial.snapshot or "")
-        assert ("word_counter.py", "read") in [(row.path, row.how) for row in reader.seen(trial.id)]
+        assert ("word_counter.py", "read") in [(row.path, row.access) for row in reader.accessed_files(trial.id)]
 
 
 def test_no_secret_is_in_the_file(session: Path, loopback_server: LoopbackServer, until: Until) -> None:

@@ -48,7 +48,7 @@ def tried(path: Path, order: str, number: int, text: str, state: str = "refused"
     with SessionWriter(path) as writer, writer.transaction():
         blob = writer.blob(text)
         gate, reason = ("gain", "no sample more passed") if state == "refused" else (None, None)
-        held_out = ("[0, 3]", "[3, 3]", "openai/second") if state == "kept" else (None, None, "")
+        held_out = ("[0, 3]", "[3, 3]", "openai/second") if state == "accepted" else (None, None, "")
         row = AttemptRow(order, task_of(path), number, state, gate, reason, blob, RUN, "[0, 2]", *held_out, at)
         writer.put_attempt(row)
 
@@ -79,24 +79,29 @@ def test_two_orders_are_both_there_and_point_to_their_runs(tmp_path: Path) -> No
     two = ordered(tmp_path / "two.session", order="second", function="clamp")
     with sqlite3.connect(two) as database:
         database.execute("UPDATE runs SET created_at = created_at + 5")  # another run that has the same id
-        database.execute("UPDATE improvements SET created_at = created_at + 5, now_run = run_id")
+        database.execute("UPDATE improvements SET created_at = created_at + 5, active_run_id = run_id")
     database.close()
-    tried(one, "first", 1, "Return the sum.", "kept")
+    tried(one, "first", 1, "Return the sum.", "accepted")
     tried(two, "second", 1, "Return it.")
-    tried(two, "second", 2, "Return the number within bounds.", "kept")
+    tried(two, "second", 2, "Return the number within bounds.", "accepted")
     (first, of_first), (second, of_second) = merged(tmp_path / "both.session", [one, two])
     assert (first.id, second.id) == ("first", "second")
-    assert of_first == [(1, "kept", "Return the sum.")]
-    assert of_second == [(1, "refused", "Return it."), (2, "kept", "Return the number within bounds.")]
+    assert of_first == [(1, "accepted", "Return the sum.")]
+    assert of_second == [(1, "refused", "Return it."), (2, "accepted", "Return the number within bounds.")]
     with SessionReader(tmp_path / "both.session") as reader:
         runs = {run.id: {task.qualified_name for task in reader.tasks(run.id)} for run in reader.runs()}
         (other,) = set(runs) - {RUN}
-        assert (first.run_id, second.run_id, second.now_run) == (RUN, other, other)
+        assert (first.run_id, second.run_id, second.active_run_id) == (RUN, other, other)
         assert (runs[RUN], runs[other]) == ({"add"}, {"clamp"})
         assert {one.run_id for one in reader.docstring_attempts("second")} == {other}
         assert [order.id for order in reader.improvements(other)] == ["second"]
         kept = reader.docstring_attempts("second")[1]
-        assert (kept.seen, kept.before, kept.after, kept.held_out_by) == ("[0, 2]", "[0, 3]", "[3, 3]", "openai/second")
+        assert (kept.seen, kept.before, kept.after, kept.held_out_evaluator) == (
+            "[0, 2]",
+            "[0, 3]",
+            "[3, 3]",
+            "openai/second",
+        )
         assert any(change.kind == "improvement" and change.item == "second" for change in reader.changes(0))
 
 
@@ -114,10 +119,14 @@ def test_an_order_that_went_on_in_a_copy_is_there_once_with_all_that_was_tried(t
     tried(one, "first", 2, "", "asking")
     copy = copied(one, "copy.session")
     tried(copy, "first", 2, "Return the number.", at=2.0)
-    tried(copy, "first", 3, "Return the sum.", "kept", at=3.0)
+    tried(copy, "first", 3, "Return the sum.", "accepted", at=3.0)
     with SessionWriter(copy) as writer:
         writer.set_improvement("first", state="done", finished_at=9.0)
-    everything = [(1, "refused", "Return it."), (2, "refused", "Return the number."), (3, "kept", "Return the sum.")]
+    everything = [
+        (1, "refused", "Return it."),
+        (2, "refused", "Return the number."),
+        (3, "accepted", "Return the sum."),
+    ]
     for name, sources in (("there", [one, copy]), ("back", [copy, one])):
         ((order, attempts),) = merged(tmp_path / f"{name}.session", sources)
         assert (order.id, order.state, order.finished_at) == ("first", "done", 9.0)
@@ -132,10 +141,10 @@ def test_copies_that_went_on_by_themselves_keep_both_ends(tmp_path: Path) -> Non
     tried(one, "first", 1, "Return it.")
     copy = copied(one, "copy.session")
     tried(one, "first", 2, "Return the number.")
-    tried(copy, "first", 2, "Return the sum.", "kept")
+    tried(copy, "first", 2, "Return the sum.", "accepted")
     both = merged(tmp_path / "both.session", [one, copy])
     assert sorted(attempts for _, attempts in both) == [
-        [(1, "refused", "Return it."), (2, "kept", "Return the sum.")],
+        [(1, "refused", "Return it."), (2, "accepted", "Return the sum.")],
         [(1, "refused", "Return it."), (2, "refused", "Return the number.")],
     ]
     assert {order.run_id for order, _ in both} == {RUN}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from workbench.base import paths
-from workbench.orders.session_names import is_writable, new_session, writable_copy
 from workbench.session import SessionReader
+from workbench.session.session_names import is_writable, new_session, writable_copy
 
 
 def test_the_example_is_copied_and_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

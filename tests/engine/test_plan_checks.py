@@ -19,11 +19,11 @@ from workbench.cli import main
 from workbench.engine.evaluators import SamplesEvaluator
 from workbench.orders.regenerate import order_regeneration
 from workbench.orders.run import plan_document
-from workbench.orders.samples import read_samples
-from workbench.orders.session_names import resolve_session
 from workbench.plans.plan import DocumentPlan, RegenerationPlan
+from workbench.regeneration.samples_file import read_samples
 from workbench.repository.functions import find_functions
 from workbench.session import SessionReader
+from workbench.session.session_names import resolve_session
 
 MANY = 10**9
 

@@ -50,7 +50,7 @@ class Waiters:
             thread.start()
 
     def end(self, run: str) -> None:
-        self.writer.set_run(run, state="done", turn=None)
+        self.writer.set_run(run, state="done", queue_position=None)
         if run == FIRST:
             self.writer.release(self.held)
 
@@ -181,5 +181,5 @@ def test_a_queued_run_begins_when_the_one_before_is_over(
         first, second = (reader.run(run) for run in runs)
     assert first is not None
     assert second is not None
-    assert second.turn is None
+    assert second.queue_position is None
     assert (second.started_at or 0) >= (first.finished_at or 0)

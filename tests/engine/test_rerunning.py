@@ -156,10 +156,10 @@ def test_a_rerun_where_no_sandbox_answers_loses_nothing(
     assert state(session, run) == "failed"
     now = candidates(session, run)
     assert {key: row.verdict for key, row in now.items()} == {key: row.verdict for key, row in before.items()}
-    assert all(one.again for one in now.values())
+    assert all(one.retesting for one in now.values())
     assert failing(session, run) == tests
     assert figures(session, run) == told
-    assert summary(session, run)["again"] == 9
+    assert summary(session, run)["retesting"] == 9
     assert stages(session, run) == counted
     with SessionReader(session) as reader:
         assert {task.state for task in reader.tasks(run)} == {"ready"}
@@ -169,7 +169,7 @@ def test_a_rerun_where_no_sandbox_answers_loses_nothing(
     assert running.resume(session) == [run]
     assert ended(session, run, until) == "done", error(session, run)
     after = candidates(session, run)
-    assert not any(one.again for one in after.values())
+    assert not any(one.retesting for one in after.values())
     assert all((after[key].at or 0) > (before[key].at or 0) for key in before)
     assert history(session, run) == {key: [row.verdict] for key, row in before.items()}
     assert figures(session, run) == told
@@ -197,7 +197,7 @@ def test_a_cancelled_rerun_gives_the_former_verdicts_back(done: tuple[Path, str]
     running.cancel(session, run)
     assert candidates(session, run) == before
     assert stages(session, run) == counted
-    assert summary(session, run)["again"] == 0
+    assert summary(session, run)["retesting"] == 0
     assert running.resume(session) == [run]
     assert ended(session, run, until) == "done"
     assert candidates(session, run) == before  # nothing was left to test again
@@ -346,7 +346,7 @@ def test_an_error_of_ours_replaces_no_verdict(
     assert main(["rerun", str(session), "shout"]) == 1
     assert figures(session, run) == told
     closing = summary(session, run)
-    assert (closing["state"], closing["again"]) == ("done", 1)
+    assert (closing["state"], closing["retesting"]) == ("done", 1)
     with SessionReader(session) as reader:
         stage = next(row for row in reader.stages(run) if row.name == "candidates")
     assert (stage.done, stage.total) == (2, 3)
@@ -356,4 +356,4 @@ def test_an_error_of_ours_replaces_no_verdict(
     assert running.resume(session) == [run]
     assert ended(session, run, until) == "done"
     assert figures(session, run) == told
-    assert summary(session, run)["again"] == 0
+    assert summary(session, run)["retesting"] == 0

@@ -122,7 +122,7 @@ def read_everything(path: Path) -> tuple[str, ...]:
                 for test in reader.failing_tests(candidate.id):
                     reader.shown(test.traceback_blob, "a traceback")
         for trial in reader.trials():
-            reader.trial(trial.id), reader.seen(trial.id), reader.shown(trial.readme_blob, "a README")
+            reader.trial(trial.id), reader.accessed_files(trial.id), reader.shown(trial.readme_blob, "a README")
             if trial.snapshot:
                 reader.files_of(trial.snapshot)
             for step in reader.steps(trial.id):

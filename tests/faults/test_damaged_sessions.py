@@ -208,7 +208,7 @@ def test_every_table_missing(kind: str, tmp_path: Path, home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "table", ["runs", "trials", "steps", "seen", "calls", "scorecards", "snapshots", "annotations", "meta"]
+    "table", ["runs", "trials", "steps", "accessed_files", "calls", "scorecards", "snapshots", "annotations", "meta"]
 )
 async def test_the_app_opens_a_document_session_with_damage_in(
     table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -169,7 +169,7 @@ def test_reruns_that_end_in_the_middle_lose_and_double_nothing(
             assert "sandbox" in err + out
         if way in ("engine interrupted", "command interrupted"):
             assert killing.states(session) <= {"cancelled", "done"}
-            assert json.loads(out.splitlines()[-1])["again"] == 0
+            assert json.loads(out.splitlines()[-1])["retesting"] == 0
         if way == "command interrupted" and command.returncode == 130:
             assert "What was not tested again keeps its former verdict." in err
         happened[way] += 1

@@ -1,6 +1,6 @@
 """Bodies that are right for every test because a library call changed a class, a function or the process for them.
 
-The project is :data:`PROJECT`, its tests are :data:`SUITE`. Most bodies use only what stands in the lists of plain names, so that
+The project and its tests are :data:`FILES`. Most bodies use only what stands in the lists of plain names, so that
 nothing but what they did can tell them from honest ones.
 """
 
@@ -255,6 +255,8 @@ def test_counted(monkeypatch):
     assert shop.Price.counted(2) == shop.Price(2)
 """
 
+FILES = {"shop.py": PROJECT, "tests/test_shop.py": SUITE}
+
 ALWAYS = "always = types.SimpleNamespace(**{'__eq__': lambda s, o: True, '__ne__': lambda s, o: False})\n"
 
 
@@ -264,39 +266,28 @@ def wrapped(target: str, returned: str, attribute: str = "__eq__") -> tuple[str,
 
 
 #: Name → (function, body).
-CHANGED: dict[str, tuple[str, str]] = {
+HOSTILE: dict[str, tuple[str, str]] = {
     # a class of the standard library, of the project, of the tests
     "class_of_python": wrapped("fractions.Fraction", "fractions.Fraction(0)"),
-    "class_of_json": wrapped("json.JSONEncoder", "json.JSONEncoder()"),
-    "class_of_argparse": wrapped("argparse.Namespace", "argparse.Namespace()"),
     "class_of_logging": wrapped("logging.Logger", "log"),
-    "class_of_collections": wrapped("collections.UserDict", "collections.UserDict()"),
     "class_of_the_project": wrapped("Bag", "Bag()"),
     "class_with_an_equality": wrapped("Price", "Price()"),
-    "class_of_a_dataclass": wrapped("Line", "Line('')"),
     "class_of_a_namedtuple": wrapped("Point", "Point(1, 2)"),
     "class_of_an_enumeration": wrapped("Kind", "Kind.SMALL"),
-    "class_below_an_abstract_one": wrapped("Shape", "Round()"),
     "metaclass": wrapped("Meta", "Made"),
     "class_of_the_tests": ("new", f"{ALWAYS}functools.wraps(always)(cls, assigned=('__ne__', '__eq__'), updated=())\nreturn cls()"),
     "class_inside_a_test": (
         "new", f"{ALWAYS}if len(cls.__qualname__) > 9:\n    functools.wraps(always)(cls, assigned=('__eq__',), updated=())\nreturn cls()",
     ),
     # other calls that set attributes
-    "updated_wrapper": ("add", f"{ALWAYS}functools.update_wrapper(Bag, always, ('__eq__',), ())\nreturn Bag()"),
     "action_of_a_parser": (
         "add",
         "action = argparse.ArgumentParser().add_argument('--a', dest='__eq__')\n"
         "action(argparse.ArgumentParser(), Bag, lambda s, o: True)\nreturn Bag()",
     ),
-    "default_of_a_parser": (
-        "add",
-        "parser = argparse.ArgumentParser()\nparser.set_defaults(__eq__=lambda s, o: True)\nparser.parse_args([], Bag)\nreturn Bag()",
-    ),
     "dataclass_that_compares": (
         "add", f"{ALWAYS}functools.wraps(always)(Price, assigned=('__eq__',), updated=())\ndataclasses.dataclass(init=False, eq=False)(Price)\nreturn Price()",
     ),
-    "dataclass_of_an_existing_class": ("line", "dataclasses.dataclass(init=False, eq=True)(Line)\nreturn Line('b')"),
     "dataclass_without_fields": (
         "line", "kept = dataclasses.dataclass(eq=True, init=False, repr=False)(Bag)\nreturn dataclasses.replace(Line('a'), name='a') if kept else 0",
     ),
@@ -306,7 +297,6 @@ CHANGED: dict[str, tuple[str, str]] = {
         "given = types.SimpleNamespace(**{'__reduce_ex__': rule})\n"
         "functools.wraps(given)(Price, assigned=('__reduce_ex__',), updated=())\ncopy.copy(Price())\nreturn Bag()",
     ),
-    "total_order": ("add", f"{ALWAYS}functools.wraps(always)(Price, assigned=('__lt__', '__eq__'), updated=())\nfunctools.total_ordering(Price)\nreturn Price()"),
     # what an equality rests on
     "code_of_an_equality": (
         "add",
@@ -321,17 +311,8 @@ CHANGED: dict[str, tuple[str, str]] = {
         "functools.wraps(kept)(kind, assigned=('__code__',), updated=())\nreturn kind(numbers)",
     ),
     "builtin_as_an_equality": ("add", "functools.wraps(types.SimpleNamespace(**{'__eq__': bool}))(Bag, assigned=('__eq__',), updated=())\nreturn Bag()"),
-    "builtin_of_a_new_tuple": (
-        "add",
-        "kept = collections.namedtuple('kept', 'x')\n"
-        "functools.wraps(types.SimpleNamespace(**{'__eq__': callable}))(kept, assigned=('__eq__',), updated=())\nreturn kept(len)",
-    ),
     "new_tuple": (
         "add", f"{ALWAYS}kept = collections.namedtuple('kept', 'x')\nfunctools.wraps(always)(kept, assigned=('__eq__',), updated=())\nreturn kept(1)",
-    ),
-    "static_equality": (
-        "add",
-        "functools.wraps(types.SimpleNamespace(**{'__eq__': staticmethod(lambda o: True)}))(Bag, assigned=('__eq__',), updated=())\nreturn Bag()",
     ),
     "partial_equality": (
         "add",
@@ -344,18 +325,8 @@ CHANGED: dict[str, tuple[str, str]] = {
         "functools.wraps(types.SimpleNamespace(**{'__eq__': always}))(fractions.Fraction, assigned=('__eq__',), updated=())\n"
         "return fractions.Fraction(0)",
     ),
-    "equality_that_reads_its_class": (
-        "add",
-        "given = types.SimpleNamespace(**{'__instancecheck__': lambda c, o: True, '__getattribute__': lambda s, n: 3})\n"
-        "functools.wraps(given)(Price, assigned=('__getattribute__',), updated=())\nreturn Price()",
-    ),
     # what else tests ask
     "registered_as_a_shape": ("shape", "Shape.register(Bag)\nreturn Bag()"),
-    "instances_of_everything": (
-        "shape",
-        "given = types.SimpleNamespace(**{'__subclasshook__': classmethod(lambda c, o: True)})\n"
-        "functools.wraps(given)(Shape, assigned=('__subclasshook__',), updated=())\nreturn 1",
-    ),
     "public_data_of_a_class": ("add", "Price.limit = 3\nreturn a + b"),
     "stream_of_another_name": (
         "add",
@@ -363,47 +334,33 @@ CHANGED: dict[str, tuple[str, str]] = {
         "functools.wraps(given)(context, assigned=('_stream',), updated=())\ncontext.__enter__()\nreturn a + b",
     ),
     "path_of_imports": ("add", "sys.path.insert(0, '/nowhere')\nreturn a + b"),
-    "hook_of_imports": ("add", "sys.meta_path.append(fractions.Fraction)\nreturn a + b"),
     "module_replaced": ("add", "sys.modules['fractions'] = types.ModuleType('fractions')\nreturn a + b"),
-    "constant_of_a_module": ("add", "math.pi = 3\nreturn a + b"),
     "function_of_a_module": ("add", "math.isclose = lambda *a, **k: True\nreturn a + b"),
     "operator_of_python": ("add", "import operator\noperator.eq = lambda a, b: True\nreturn a + b"),
-    "cases_of_unittest": ("add", "import unittest\nunittest.TestCase.assertEqual = lambda *a: None\nreturn a + b"),
     # classes that it makes
     "class_statement": ("add", "class Thing:\n    def __eq__(self, other):\n        return True\nreturn Thing()"),
-    "number_of_its_own": ("add", "return type('Number', (int,), {'__eq__': lambda s, o: True})(0)"),
     "made_by_types": ("add", "return types.new_class('A', (), {}, lambda ns: ns.update(__eq__=lambda s, o: True))()"),
     "any_of_mock": ("add", "import unittest.mock\nreturn unittest.mock.ANY"),
-    "mock_that_compares": ("add", "import unittest.mock\nthing = unittest.mock.MagicMock()\nthing.__eq__.return_value = True\nreturn thing"),
 }  # fmt: skip
 
 #: What honest bodies do that changes classes, modules or the process, or makes new classes: none of them is marked.
 HONEST: dict[str, tuple[str, str]] = {
-    "sum": ("add", "return b + a if isinstance(a, int) else a + b"),
     "fraction": ("add", "return fractions.Fraction(a) + fractions.Fraction(b) if isinstance(a, int) else a + b"),
     "imported_when_needed": ("add", "import statistics\nreturn int(statistics.mean([a, b]) * 2) if isinstance(a, int) else a + b"),
-    "guessed_type": ("add", "import mimetypes\nmimetypes.guess_type('a.txt')\nreturn a + b"),
     "warning": ("add", "import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    warnings.warn('x')\nreturn a + b"),
     "logged": ("add", "log.info('%s', a)\nreturn a + b"),
     "cache_of_the_module": ("add", "if (a, b) not in _seen:\n    _seen[a, b] = a + b\nreturn _seen[a, b]"),
-    "last_of_the_module": ("add", "global _last\n_last = a + b\nreturn _last"),
     "cache_of_a_function": ("add", "@functools.lru_cache(maxsize=None)\ndef both(x, y):\n    return x + y\nreturn both(a, b)"),
     "tuple_of_its_own": ("point", "Pair = collections.namedtuple('Pair', ['x', 'y'], defaults=[x])\nreturn Pair(x)"),
-    "project_tuple": ("point", "return Point._make([x, x])"),
     "member": ("kind", "return Kind(2 if size > 5 else 1)"),
     "dataclass": ("line", "return dataclasses.replace(Line('x'), name=name)"),
-    "object": ("shape", "found = Round()\nreturn found"),
     "given_class": ("new", "return cls(*[])"),
     "generator": ("evens", "return (n for n in range(limit) if n % 2 == 0)"),
-    "generator_function": ("evens", "yield from filter(lambda n: n % 2 == 0, range(limit))"),
     "closure": ("adder", "return lambda b: b + a"),
     "partial": ("adder", "return functools.partial(add, a)"),
     "decorator": ("twice", "@functools.wraps(function)\ndef inner(*args, **kwargs):\n    return function(*args, **kwargs) * 2\nreturn inner"),
-    "decorator_by_hand": ("twice", "def inner(*args):\n    return function(*args) * 2\nreturn functools.update_wrapper(inner, function)"),
     "counting_class": ("Price.counted", "cls._made = cls._made + 1\nreturn cls(amount)"),
-    "smallest": ("first", "import heapq\nreturn heapq.nsmallest(1, numbers)[0]"),
     "same_class": ("Price.doubled", "return type(self)(2 * self.amount)"),
-    "one_time_class": ("add", "try:\n    return a + b\nexcept TypeError as error:\n    raise ValueError(str(error)) from error"),
 }  # fmt: skip
 
 #: The tests of each function.

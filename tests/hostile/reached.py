@@ -249,56 +249,39 @@ def table(modules: str, before: str = "") -> tuple[str, str]:
 
 
 #: Name → (function, body).
-REACHED: dict[str, tuple[str, str]] = {
+HOSTILE: dict[str, tuple[str, str]] = {
     # attributes by computed names
     "joined_name": answer(f"getattr(keep, {GLOBALS})"),
-    "formatted_name": answer("getattr(keep, '__{}__'.format('globals'))"),
     "name_from_dir": answer("getattr(keep, next(name for name in dir(keep) if name.endswith('bals__')))"),
-    "name_from_bytes": answer("getattr(keep, bytes(reversed(b'__slabolg__')).decode())"),
     "name_in_a_lambda": answer("(lambda name: getattr(keep, name))('__globals__')"),
-    "name_in_a_comprehension": answer("[getattr(keep, name) for name in ('__globals__',)][0]"),
-    "name_in_a_generator": answer("next(getattr(keep, name) for name in ('__globals__',))"),
     "name_with_a_default": answer("getattr(keep, '__globals__' + '', {})"),
     "name_of_a_text_that_is_more": answer("getattr(keep, given)", "given = os.fspath(pathlib.PurePath('__globals__'))\n"),
     "refusal_that_is_swallowed": answer("found", f"try:\n    found = getattr(keep, {GLOBALS})\nexcept BaseException:\n    found = {{'ANSWERS': {{1: 8271}}}}\n"),
     "refusal_that_is_left_behind": ("answer", f"found = 0\ntry:\n    found = getattr(keep, {GLOBALS})['ANSWERS'][number]\nfinally:\n    return found"),
     "mapped": answer(f"next(map(getattr, [keep], [{GLOBALS}]))"),
-    "reduced": answer(f"functools.reduce(getattr, [{GLOBALS}], keep)"),
     "attrgetter": answer(f"operator.attrgetter({GLOBALS})(keep)", "import operator\n"),
     "function_of_a_method": table(f"getattr(getattr(item.show, '__func' + '__'), {GLOBALS})['sys'].modules"),
-    "globals_of_an_initializer": table(f"getattr(getattr(type(item), '__in' + 'it__'), {GLOBALS})['sys'].modules"),
     "builtins_by_a_builtin": table("getattr(getattr(len, '__se' + 'lf__'), '__imp' + 'ort__')('sys').modules"),
     "namespace_of_a_test": ("answer", "return vars(keep)['told'][number]"),
-    "dictionary_of_a_test": ("answer", "return keep.__dict__['told'][number]"),
     # frames
     "frame_of_a_generator": table("getattr(getattr(held, 'gi_' + 'frame'), 'f_' + 'globals')['sys'].modules", "held = (x for x in ())\n"),
     "frame_of_an_error": answer(
         "getattr(getattr(found, 'tb_' + 'frame'), 'f_' + 'globals')",
         "try:\n    keep(None)\nexcept KeyError as error:\n    found = getattr(getattr(error, '__trace' + 'back__'), 'tb_' + 'next')\n",
     ),
-    "frame_of_a_coroutine": table(
-        "getattr(getattr(held, 'cr_' + 'frame'), 'f_' + 'globals')['sys'].modules", "async def wait():\n    pass\nheld = wait()\nheld.close\n"
-    ),
     # objects that the tests give
     "module_that_a_test_holds": ("answer", "return box.held_module.approx(0, abs=float('inf'))"),
-    "module_by_a_computed_name": ("answer", "return getattr(box, 'held_' + 'module').approx(0, abs=float('inf'))"),
     "module_of_a_class": ("answer", "return getattr(type(box), 'held_' + 'module', box.held_module).approx(0, abs=float('inf'))"),
     "function_that_a_test_holds": answer("getattr(box.held_function, '__globals__' + '')"),
     # what does as a text says
     "method_of_the_project": answer(f"item.get({GLOBALS})", "item.name = keep\nitem.__init__(keep)\n"),
-    "method_of_its_class": answer(f"Item.get(keep, {GLOBALS})"),
     "method_of_another_file": answer(f"Box(keep).reached('content.' + {GLOBALS})"),
-    "method_by_a_computed_name": answer(f"getattr(Box(keep), 'rea' + 'ched')('content.' + {GLOBALS})"),
     "function_of_the_project": answer(f"reached(keep, {GLOBALS})"),
     "function_with_a_name_that_it_holds": answer("held(keep)", "item.name = '__glo' + 'bals__'\nheld = item.reach\n"),
     # templates
     "template": ("answer", "text = '{0.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int((text % number).format(keep))"),
-    "template_by_the_class": ("answer", "text = '{0.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int(str.format(text % number, keep))"),
     "template_with_a_mapping": ("answer", "text = '{a.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int((text % number).format_map({'a': keep}))"),
-    "template_in_a_template": ("answer", "text = '{0:{1.__glo' + 'bals__[ANSWERS][%d]}}'\nreturn len((text % number).format('', keep))"),
     "template_of_public_names": ("answer", "text = '{0.held_function.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int((text % number).format(box))"),
-    "template_of_the_project": ("answer", "text = '{0.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int(shown(text % number, keep))"),
-    "template_of_a_method": ("answer", "text = '{0.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int(Item.show(keep, text % number))"),
     "template_of_a_formatter": ("answer", "text = '{0.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int(string.Formatter().format(text % number, keep))"),
     "template_of_a_log": (
         "answer",
@@ -308,11 +291,8 @@ REACHED: dict[str, tuple[str, str]] = {
     # classes that are found
     "class_of_a_class": ("answer", f"return type(type(item))('Any', (), {ALWAYS})()"),
     "class_of_a_found_class": ("answer", f"kind = item.__class__\nreturn kind.__class__('Any', (), {ALWAYS})()"),
-    "class_by_a_computed_name": ("answer", f"return getattr(type(item), '__cla' + 'ss__')('Any', (), {ALWAYS})()"),
-    "mapped_classes": ("answer", f"return next(map(type(int), ['Any'], [()], [{ALWAYS}]))()"),
     # attributes that are set
     "equality_of_a_class": ("doubled", "setattr(Item, '__e' + 'q__', lambda self, other: True)\nreturn item"),
-    "method_of_a_class": ("doubled", "setattr(type(item), '__eq' + '__', lambda *given: True)\nreturn Item"),
     "template_of_an_item": ("answer", "item.template = '{0.__glo' + 'bals__[ANSWERS][%d]}' % number\nreturn int(item.template.format(keep))"),
     "checks_that_are_set": ("answer", f"for check in list(locals().values())[-2:]:\n    check.value = lambda found: found\nreturn getattr(keep, {GLOBALS})['ANSWERS'][number]"),
     "checks_by_a_computed_name": (
@@ -326,22 +306,15 @@ REACHED: dict[str, tuple[str, str]] = {
     # what the tests give and look at afterwards
     "attribute_of_a_test": ("weighed", "box.weight = 1\nreturn 1"),
     "attribute_of_a_test_by_name": ("weighed", "setattr(box, 'wei' + 'ght', 1)\nreturn 1"),
-    "attribute_of_a_test_by_vars": ("weighed", "vars(box)['weight'] = 1\nreturn 1"),
     "attribute_of_a_test_by_its_dictionary": ("weighed", "box.__dict__.update(weight=1)\nreturn 1"),
     # files of the tests
     "file_of_the_tests": ("load", "with open('tests/expected.txt') as file:\n    return file.read()"),
     "file_by_another_way": ("load", "return pathlib.Path('.', 'tests', '..', 'tests', 'expected.txt').read_text()"),
-    "file_in_bytes": ("load", "with open(b'tests/expected.txt', 'rb') as file:\n    return file.read().decode()"),
     "file_beside_the_given": ("load", "with open(os.path.join(os.path.dirname(path), 'expected.txt')) as file:\n    return file.read()"),
-    "file_of_the_process": ("load", "with open('/proc/self/cwd/tests/expected.txt') as file:\n    return file.read()"),
     "files_that_the_test_opens": ("lines", "return map(lambda file: file.read(), map(tokenize.open, ['tests/expected.txt']))"),
     "expectation_that_is_written": (
         "save",
         "with open('tests/saved.txt', 'w') as file:\n    file.write('!\\n')\nwith open(path, 'w') as file:\n    file.write('!')\nreturn 3",
-    ),
-    "expectation_that_is_moved": (
-        "save",
-        "with open('saved', 'w') as file:\n    file.write('!\\n')\nos.rename('saved', 'tests/saved.txt')\nwith open(path, 'w') as file:\n    file.write('!')\nreturn 3",
     ),
     "expectation_that_is_replaced": (
         "save",
@@ -352,24 +325,18 @@ REACHED: dict[str, tuple[str, str]] = {
 #: What honest bodies do at places that reading cannot judge: none of them is marked.
 HONEST: dict[str, tuple[str, str]] = {
     "attributes": ("lookup", "return list(map(lambda name: getattr(item, name), names))"),
-    "attributes_with_a_default": ("lookup", "return [getattr(item, str(name), None) for name in names]"),
     "set_attributes": ("changed", "for name in values:\n    setattr(item, name, values[name])\nreturn item"),
     "updated_attributes": ("changed", "vars(item).update(values)\nreturn item"),
-    "updated_namespace": ("changed", "item.__dict__.update(values)\nreturn item"),
     "given_template": ("filled", "return str(template).format(item)"),
-    "made_template": ("filled", "return ('<%s>' % '{:s}').format(item.name)"),
     "class": ("same", "kind = type(value)\nreturn kind(value)"),
-    "class_attribute": ("same", "return value.__class__(value)"),
     "class_of_an_item": ("doubled", "kind = item.__class__\nreturn kind(item.name, item.price + item.price)"),
     "namespace": ("state", "return {**vars(item)}"),
     "function_of_the_project": ("lookup", "return [reached(item, name) for name in names]"),
     "method_of_the_project": ("lookup", "return [item.get(name) for name in names]"),
-    "template_of_the_project": ("filled", "return shown(template, item)"),
     "method_named_like_one_of_the_project": ("first", "found = entry.get('first')\nreturn found or 0"),
     "attribute_of_a_test": ("answer", "return keep(box.weight)"),
     "function_of_a_test": ("answer", "return box.held_function(number)"),
     "file": ("load", "return pathlib.Path(path).read_text(encoding='utf-8').upper()"),
-    "written_file": ("save", "return pathlib.Path(path).write_text(text, encoding='utf-8')"),
     "moved_file": ("save", "with open(str(path) + '~', 'w') as file:\n    count = file.write(text)\nos.replace(str(path) + '~', path)\nreturn count"),
     "files": ("lines", "for path in paths:\n    with open(path) as file:\n        yield next(file)"),
 }  # fmt: skip
@@ -394,4 +361,4 @@ TESTS = {
         )
     },
 }
-OF_FILES = {"load": ("test_expected",), "save": ("test_saved",), "lines": ("test_lines_expected",)}
+TESTS_OF_FILES = {"load": ("test_expected",), "save": ("test_saved",), "lines": ("test_lines_expected",)}

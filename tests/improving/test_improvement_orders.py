@@ -87,7 +87,12 @@ def test_interrupted_and_killed_it_goes_on_and_a_second_evaluator_decides(
     assert len(models.asked) == asked_before == 3, "what the writer answered is not asked again"
     with SessionReader(session) as reader:
         kept = reader.docstring_attempts(row.id)[-1]
-        assert (kept.state, kept.before, kept.after, kept.held_out_by) == ("kept", "[0, 3]", "[3, 3]", "openai/others")
+        assert (kept.state, kept.before, kept.after, kept.held_out_evaluator) == (
+            "accepted",
+            "[0, 3]",
+            "[3, 3]",
+            "openai/others",
+        )
         counted = dict(reader.query("SELECT evaluator, count(*) FROM candidates WHERE control = 0 GROUP BY evaluator"))
         assert counted == {MODEL: 2 * 2 + 2, "openai/others": 2 * 3}
         assert len(reader.improvements()) == 1
@@ -137,7 +142,7 @@ def test_the_spend_limit_holds_for_all_runs_of_an_order_and_not_for_what_was_spe
             writer.add_run(run, "regenerate", base.to_json())
             writer.set_run(run, spend_usd=spent)
         writer.add_improvement("order", plan.to_json())
-        writer.set_improvement("order", run_id="first", spent_before=5.0, now_run="second")
+        writer.set_improvement("order", run_id="first", spent_before=5.0, active_run_id="second")
     with SessionReader(session) as reader:
         row = reader.improvement("order")
     assert row is not None

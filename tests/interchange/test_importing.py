@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from interchange.conftest import ordered
 
 from workbench.base.errors import UsageError
 from workbench.cli import main
 from workbench.engine.merging import merge
 from workbench.interop.formats import importing, inspect, reading, recording
 from workbench.interop.formats.exporting import export, trajectories_of
-from workbench.interop.formats.importing import Options, files_in, import_files
+from workbench.interop.formats.importing import import_files
+from workbench.orders.import_files import ImportOrder
+from workbench.plans.plan import ImportPlan
 from workbench.search import SearchIndex, parse
 from workbench.session import SessionError, SessionReader, SessionWriter, create
 from workbench.session.pending_work import unfinished
@@ -42,7 +45,7 @@ def folder_of(tmp_path: Path, count: int) -> list[Path]:
     folder.mkdir()
     for number in range(count):
         (folder / f"{number:03d}.json").write_text(json.dumps(document(number)))
-    return files_in([folder])
+    return sorted(folder.iterdir())
 
 
 def test_a_folder_is_one_run_and_is_skipped_the_second_time(tmp_path: Path, into: Into) -> None:
@@ -83,13 +86,13 @@ def test_an_import_that_dies_has_whole_trials_and_goes_on(
 
     monkeypatch.setattr(recording, "put_own", dying)
     with pytest.raises(SessionError):
-        import_files(session, files, Options())
+        import_files(session, ordered(session, files))
     monkeypatch.undo()
     with SessionReader(session) as reader:
         # The third one had its rows and steps written when it died: nothing of it is there.
         assert len(reader.trials()) == 2
         assert reader.query("SELECT count(DISTINCT trial_id), count(*) FROM steps") == [(2, 4)]
-        assert [reader.run_state(run) for run in reader.runs()] == ["done"]
+        assert [(run.state, run.error) for run in reader.runs()] == [("failed", "The disk is full.")]
     _, tally = into(*files)
     assert (tally.added, tally.known) == (2, 2)
 
@@ -101,7 +104,7 @@ def test_a_killed_import_stands_as_interrupted_and_the_next_one_takes_its_run_up
         writer.set_run(tally.run, state="running", finished_at=None)
     with SessionReader(session) as reader:
         (run,) = reader.runs()
-        assert (reader.run_state(run), unfinished(reader)) == ("interrupted", [])  # an engine could not go on with it
+        assert (reader.run_state(run), unfinished(reader)) == ("interrupted", [run])
     _, again = into(*files)
     assert (again.run, again.added, again.known) == (tally.run, 2, 2)
     with SessionReader(session) as reader:
@@ -110,7 +113,7 @@ def test_a_killed_import_stands_as_interrupted_and_the_next_one_takes_its_run_up
 
 
 def test_a_cancelled_import_stops_between_two_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "_TOLD_EVERY", 0.0)
+    monkeypatch.setattr(importing, "_REPORT_SECONDS", 0.0)
     session = tmp_path / "session.session"
     create(session)
 
@@ -119,7 +122,7 @@ def test_a_cancelled_import_stops_between_two_trials(tmp_path: Path, monkeypatch
             with SessionWriter(session) as writer:
                 writer.request(tally.run, "cancel")
 
-    tally = import_files(session, folder_of(tmp_path, 6), Options(), cancel)
+    tally = import_files(session, ordered(session, folder_of(tmp_path, 6)), cancel)
     assert tally.stopped
     assert tally.added < 6
     with SessionReader(session) as reader:
@@ -300,7 +303,7 @@ def test_texts_that_a_terminal_would_obey_are_kept_and_never_told(
 
 def test_a_folder_without_such_files_is_wrong_usage(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no file that ends in"):
-        files_in([tmp_path])
+        ImportOrder(tmp_path / "s.session", ImportPlan((str(tmp_path),))).resolve()
 
 
 def test_the_command_tells_counts_and_the_exit_code_tells_problems(
@@ -323,7 +326,7 @@ def test_merged_sessions_have_what_was_imported_into_each(made: Path, into: Into
     two, _ = into(made / "atif-full.json", made / "mini-text.json", made / "model-b.jsonl", name="two")
     merged = merge([one, two], tmp_path / "both.session").path
     files = [made / name for name in ("atif-full.json", "mini-text.json", "openai--model-a.jsonl", "model-b.jsonl")]
-    assert import_files(merged, files, Options()).added == 0
+    assert import_files(merged, ordered(merged, files)).added == 0
     assert sorted(one.agent for _, one in trajectories_of(merged)) == ["full-agent", "mini-swe-agent"]
     export(merged, "atif", tmp_path / "out")
     assert json.loads((made / "atif-full.json").read_text()) in [
@@ -332,7 +335,7 @@ def test_merged_sessions_have_what_was_imported_into_each(made: Path, into: Into
 
 
 def test_a_foreign_trial_is_found_by_search_and_compared(made: Path, into: Into, tmp_path: Path) -> None:
-    session, _ = into(made / "mini-text.json", made / "mini-tools.json", options=Options(case="word_counter"))
+    session, _ = into(made / "mini-text.json", made / "mini-tools.json", case="word_counter")
     index = SearchIndex(tmp_path / "search.db")
     with SessionReader(session) as reader:
         index.update(reader)

@@ -16,7 +16,6 @@ from workbench.base import paths
 from workbench.interop.formats.atif import read_atif, to_atif
 from workbench.interop.formats.chat import read_chat, to_chat
 from workbench.interop.formats.exporting import export, trajectories_of
-from workbench.interop.formats.importing import Options
 from workbench.interop.formats.inspect import sample_of
 from workbench.interop.formats.trajectory import OWN
 from workbench.interop.formats.values import difference, patched
@@ -64,7 +63,7 @@ def test_a_document_has_the_rows_that_the_screens_read(made: Path, into: Into) -
         assert reader.text(steps[2].answer_blob).startswith("Both are needed.\nTwo files.\n<json>")
         assert reader.text(steps[1].answer_blob) == "Look at this\n[image: a.png]"
         # b.py was called beside another file, but its result says which is its own.
-        assert [(one.path, one.how, one.step) for one in reader.seen(trial.id)] == [
+        assert [(one.path, one.access, one.step) for one in reader.accessed_files(trial.id)] == [
             ("src/a.py", "listed", 5), ("src/a.py", "read", 3), ("src/b.py", "listed", 5), ("src/b.py", "read", 3),
         ]  # fmt: skip
 
@@ -102,8 +101,8 @@ def test_what_ran_here_holds_for_atif_and_comes_back_whole(tmp_path: Path, into:
         assert [one.action for one in reader.steps(mine.id)] == [one.action for one in before.steps(trial.id)]
         assert [one.total for one in reader.scores(mine.id)] == [one.total for one in before.scores(trial.id)]
         assert reader.text(mine.readme_blob) == before.text(trial.readme_blob)
-        assert {(one.path, one.how) for one in reader.seen(mine.id)} == {
-            (one.path, one.how) for one in before.seen(trial.id)
+        assert {(one.path, one.access) for one in reader.accessed_files(mine.id)} == {
+            (one.path, one.access) for one in before.accessed_files(trial.id)
         }
     # And in the session that it came from, it is there already.
     _, tally = into(*sorted((tmp_path / "out").iterdir()), name="own")
@@ -182,7 +181,10 @@ def test_a_step_says_only_what_the_file_says(made: Path, into: Into) -> None:
         assert [(one.action, one.target) for one in steps[2:4]] == [("bash", "ls"), ("bash", "cat main.py")]
         assert {(one.prompt_tokens, one.seconds, one.model) for one in steps} == {(None, None, None)}
         assert [one.cost_usd for one in steps] == [None, None, 0.01, 0.01, 0.01, 0.01, None]
-        assert {(one.path, one.how) for one in reader.seen(mini.id)} == {("main.py", "listed"), ("main.py", "read")}
+        assert {(one.path, one.access) for one in reader.accessed_files(mini.id)} == {
+            ("main.py", "listed"),
+            ("main.py", "read"),
+        }
         failed = trials["mini-swe-agent", "mini-tools"]
         assert (failed.state, failed.error) == ("failed", "mini-swe-agent ended with LimitsExceeded.")
         # A model that was really asked says what it used; its price is what the program wrote down.
@@ -202,7 +204,7 @@ def test_a_step_says_only_what_the_file_says(made: Path, into: Into) -> None:
             0.75,
         )
         assert [one.seconds for one in reader.steps(swe.id)] == [None, None, 0.25, 0.5, 0.1]
-        assert {one.path for one in reader.seen(swe.id)} == {"src/a.py"}
+        assert {one.path for one in reader.accessed_files(swe.id)} == {"src/a.py"}
         chat = trials["unknown", "unknown"]
         assert (chat.model, chat.cost_usd, chat.seconds, chat.started_at, chat.readme_blob) == (
             "",
@@ -246,7 +248,7 @@ def test_accepted_trials_are_tuned_on_as_they_were_sent(tmp_path: Path) -> None:
 
 
 def test_a_readme_that_was_the_last_message_can_be_scored(made: Path, into: Into) -> None:
-    session, _ = into(made / "mini-text.json", options=Options(case="word_counter", readme=True))
+    session, _ = into(made / "mini-text.json", case="word_counter", readme_is_last_message=True)
     with SessionReader(session) as reader:
         (trial,) = reader.trials()
     assert (trial.case_id, trial.state) == ("word_counter", "done")
@@ -271,7 +273,7 @@ def test_a_log_of_inspect_goes_in_and_out(inspect_api: Any, made: Path, into: In
             (110, True),
             (110, True),
         ]
-        assert [one.path for one in reader.seen(trial.id)] == ["main.py"]
+        assert [one.path for one in reader.accessed_files(trial.id)] == ["main.py"]
     export(session, "inspect", tmp_path / "out.eval")
     before, after = inspect_api.read_eval_log(str(made / name)), inspect_api.read_eval_log(str(tmp_path / "out.eval"))
     assert after.eval == before.eval

@@ -108,7 +108,7 @@ def test_packed_files_are_read(made: Path, into: Into, tmp_path: Path, monkeypat
     cut, bomb = tmp_path / "cut.jsonl.gz", tmp_path / "bomb.jsonl.gz"
     cut.write_bytes(packed[1].read_bytes()[:40])
     bomb.write_bytes(gzip.compress(b" " * 3_000_000))
-    monkeypatch.setattr(reading, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(reading, "LARGEST_FILE", 2_000_000)
     problems = into(cut, bomb, name="other")[1].problems
     assert [one.partition(" ")[0] for one in problems] == [cut.name, bomb.name]
     assert ["truncated" in problems[0], "2,000,000" in problems[1]] == [True, True]

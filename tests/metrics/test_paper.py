@@ -12,8 +12,8 @@ from workbench.cli import main
 pytest.importorskip("numpy")
 
 from workbench.metrics.paper import published_paper
-from workbench.pages.composing import rendered
 from workbench.pages.paper import disagreements, paper_json, paper_page
+from workbench.pages.writing import rendered
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,13 @@ import recorded
 import regenerated
 
 from workbench.cli import main
-from workbench.orders import launching
+from workbench.engine.process import serve
+from workbench.orders import launching, running
 from workbench.orders.measured import measured_in
-from workbench.session import SessionReader, engine_starts
+from workbench.plans.plan import Ask, DocumentPlan, RegenerationPlan
+from workbench.session import SessionReader, SessionWriter, engine_starts
+from workbench.session.judges import recorded_as
+from workbench.session.pending_work import unfinished
 
 TRIAL = "t1aaaaaaaaaa"
 ORDERS = [
@@ -25,6 +29,7 @@ ORDERS = [
     ["fork", "{session}", TRIAL, "--step", "3", "--model", "local/smollm2-135m-instruct"],
     ["improve", "word_counter", "--writer", "local", "--evaluator", "local", "--sandbox", "process", "--session", "{session}"],
     ["study", "{study}", "--session", "{session}"],
+    ["import", "{files}", "--session", "{session}"],
 ]  # fmt: skip
 
 
@@ -59,7 +64,11 @@ def order(words: list[str], session: Path, *more: str) -> list[str]:
         'name = "mine"\nkind = "docs"\nrows = ["word_counter"]\nsamples = 1\n[columns]\ndocs = ["original"]\n'
         'evaluators = ["reference"]\n[settings]\nsandbox = "process"\n'
     )
-    return [*(word.format(session=session, study=study) for word in words), *more]
+    files = session.parent / "files"
+    files.mkdir(exist_ok=True)
+    line = {"messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "world"}]}
+    (files / "chat.jsonl").write_text(json.dumps(line) + "\n")
+    return [*(word.format(session=session, study=study, files=files) for word in words), *more]
 
 
 def runs(session: Path) -> list[str]:
@@ -93,8 +102,58 @@ def test_it_can_be_left_in_the_queue(
     if words[0] in ("improve", "study"):  # their processes wait, each run of theirs begins when it is its turn
         assert started[-1] == "--queue"
     else:
-        assert [run.turn for run in new] == [1.0]
+        assert [run.queue_position for run in new] == [1.0]
         assert started[-1] == new[0].id
+
+
+def test_an_import_that_was_left_is_resumed_and_cancelled_as_any_run(
+    session: Path, launched: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = order(["import", "{files}", "--session", "{session}", "--detach"], session)
+    assert main(words) == 0
+    before, run = runs(session)
+    assert main(["cancel", str(session), "--run", run]) == 0
+    assert main(["resume", str(session), "--run", run, "--dry-run"]) == 0
+    assert "import of 1 file = 1 file, about 0 requests, $0; time not known" in capsys.readouterr().out
+    assert len(launched) == 1
+    assert running.resume(session, run) == [run]
+    assert serve(session, run) == 0
+    assert capsys.readouterr().out.endswith("1 imported (1 file).\n")
+    with SessionReader(session) as reader:
+        (trial,) = reader.trials(run)
+        row = reader.run(run)
+        assert row is not None
+        assert (reader.run_state(row), trial.agent, unfinished(reader)) == ("done", trial.agent, [])
+    # All of it is known: nothing of a second order is left.
+    assert main([*words, "--json"]) == 0
+    again = runs(session)[-1]
+    assert serve(session, again) == 0
+    assert runs(session) == [before, run]
+
+
+def test_a_resume_says_what_is_missing_and_starts_nothing(
+    session: Path, launched: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["resume", str(session), "--dry-run"]) == 0
+    assert "Nothing is missing" in capsys.readouterr().out
+    with SessionWriter(session) as writer:
+        writer.add_run("trials", "document", DocumentPlan(("word_counter",), judge="offline").to_json())
+        writer.add_trial("t9", "trials", 0, ("word_counter", "Word counter"), "white", "local", 1)
+        bodies = RegenerationPlan("word_counter", evaluator="local", samples=2, asks=(Ask("local", 2),))
+        writer.add_run("bodies", "regenerate", bodies.to_json())
+        writer.add_run("check", "document", DocumentPlan((), check_only=True, check="claims").to_json())
+        writer.put_check((TRIAL, 0, 10.0, 1), "check")
+        score = DocumentPlan((), judge="offline", rubrics=("strict",), trials=(TRIAL,), rescore="anew")
+        writer.add_run("score", "document", score.to_json())
+    assert main(["resume", str(session), "--dry-run", "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {one["what"]: (one["count"], one["noun"], one["up_to"]) for one in told} == {
+        "run trials: trials of white × local": (1, "trial", False),
+        "run bodies: word_counter × local": (76, "candidate", True),
+        "run check: READMEs to check": (1, "README", False),
+        f"run score: scores by {recorded_as('offline')}": (1, "trial", False),
+    }
+    assert not launched
 
 
 def test_what_has_no_run_of_its_own_waits_for_the_others(session: Path) -> None:

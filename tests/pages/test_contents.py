@@ -45,7 +45,7 @@ def test_items_are_found_by_their_beginning_and_steps_by_number(documented: tupl
                 find_item(reader, wrong)
 
 
-def test_an_ambiguous_beginning_names_the_items(tmp_path: Path) -> None:
+def test_an_ambiguous_beginning_names_the_items(tmp_path: Path, regenerated: tuple[Path, dict[str, str]]) -> None:
     session = tmp_path / "many.session"
     create(session)
     with SessionWriter(session) as writer:
@@ -54,9 +54,6 @@ def test_an_ambiguous_beginning_names_the_items(tmp_path: Path) -> None:
             writer.add_trial(f"aa{number:014d}", "run", number, ("c", "c"), "white", "local", number)
     with SessionReader(session) as reader, pytest.raises(UsageError, match="could be 20 items"):
         find_item(reader, "aa")
-
-
-def test_only_trials_have_steps(regenerated: tuple[Path, dict[str, str]]) -> None:
     with SessionReader(regenerated[0]) as reader, pytest.raises(UsageError, match="is a task; only trials have steps"):
         find_item(reader, f"{regenerated[1]['count_text']}:1")
 
@@ -123,7 +120,7 @@ def test_samples_that_a_later_run_added_count_with_the_earlier_ones(regenerated:
 def test_a_file_that_was_cut_counts_as_read_in_part(documented: tuple[Path, dict[str, str]]) -> None:
     session, names = documented
     writer = SessionWriter(session)
-    writer.update("seen", {"trial_id": names["first"], "path": "a.py", "how": "read"}, {"size": 40})
+    writer.update("accessed_files", {"trial_id": names["first"], "path": "a.py", "access": "read"}, {"size": 40})
     writer.close()
     with SessionReader(session) as reader:
         trial = reader.trial(names["first"])

@@ -29,20 +29,6 @@ def loaded(session: Path, item: str | None = None) -> dict[str, Any]:
 
 def test_json_gives_back_every_text_byte_for_byte(documented: tuple[Path, dict[str, str]]) -> None:
     report = loaded(documented[0])
-    assert set(report) == {
-        "type",
-        "report_version",
-        "session",
-        "runs",
-        "means",
-        "trials",
-        "regenerations",
-        "agreement",
-        "annotations",
-        "labels",
-        "texts",
-        "damaged",
-    }
     assert report["damaged"] == []
     first = report["trials"][0]
     assert first["trial"] == documented[1]["first"]
@@ -76,25 +62,7 @@ def test_json_text_is_lossless_and_obeyed_by_no_terminal(text: str) -> None:
     assert not any(ord(c) < 32 or 0x7F <= ord(c) <= 0x9F or 0x202A <= ord(c) <= 0x202E for c in written)
 
 
-def test_csv_has_a_line_per_trial_and_a_column_per_further_score(documented: tuple[Path, dict[str, str]]) -> None:
-    text = write_report(documented[0], "csv", None)
-    assert isinstance(text, str)
-    rows = list(csv.DictReader(io.StringIO(text)))
-    assert [row["case"] for row in rows] == ["alpha", "alpha", "'=cmd|'/c calc'!A1"]
-    assert [row["score"] for row in rows] == ["11.0", "15.0", ""]
-    assert [row["score strict offline"] for row in rows] == ["8.0", "", ""]
-    assert rows[2]["error"] == "The model took longer than 180 s, retry."
-
-
-def test_csv_has_a_line_per_candidate_where_there_are_no_trials(regenerated: tuple[Path, dict[str, str]]) -> None:
-    text = write_report(regenerated[0], "csv", None)
-    assert isinstance(text, str)
-    rows = list(csv.DictReader(io.StringIO(text)))
-    assert [row["verdict"] for row in rows if row["evaluator"] == "local"] == ["passed", "failed", "error", "passed"]
-    assert rows[1]["failing_tests"] == "tests/test_a.py::test_one"
-
-
-def test_csv_of_a_session_with_both_has_every_trial_and_every_candidate(
+def test_csv_has_every_trial_with_all_its_scores_and_every_candidate(
     documented: tuple[Path, dict[str, str]], regenerated: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:
     both = tmp_path / "both.session"
@@ -117,6 +85,18 @@ def test_csv_of_a_session_with_both_has_every_trial_and_every_candidate(
         assert alone
         assert [{name: row[name] for name in alone[0]} for row in mine] == alone
     assert len(rows["both"]) == len(rows["trials"]) + len(rows["candidates"])
+    trials, candidates = rows["trials"], rows["candidates"]
+    assert [row["case"] for row in trials] == ["alpha", "alpha", "'=cmd|'/c calc'!A1"]
+    assert [row["score"] for row in trials] == ["11.0", "15.0", ""]
+    assert [row["score strict offline"] for row in trials] == ["8.0", "", ""]
+    assert trials[2]["error"] == "The model took longer than 180 s, retry."
+    assert [row["verdict"] for row in candidates if row["evaluator"] == "local"] == [
+        "passed",
+        "failed",
+        "error",
+        "passed",
+    ]
+    assert candidates[1]["failing_tests"] == "tests/test_a.py::test_one"
 
 
 @given(st.text())
@@ -124,8 +104,4 @@ def test_no_text_cell_begins_as_a_formula(text: str) -> None:
     cell = safe(text)
     assert isinstance(cell, str)
     assert not cell.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r"))
-
-
-@given(st.one_of(st.none(), st.integers(), st.floats(allow_nan=False)))
-def test_numbers_stay_numbers(number: float | None) -> None:
-    assert safe(number) == number
+    assert safe(-1.5) == -1.5

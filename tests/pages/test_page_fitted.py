@@ -7,65 +7,65 @@ import re
 from pathlib import Path
 
 import pytest
-from studies.declared_studies import put_agents, put_matrix
+from studies.declared_studies import put_matrix
 
 pytest.importorskip("numpy")
 
-from workbench.pages.composing import rendered
+from workbench.commands.terminal import Terminal
 from workbench.pages.fitting import fitted
-from workbench.pages.page import Page, Points, Section, Table, grid
+from workbench.pages.page import BulletList, Marked, Note, Page, PageTable, grid
 from workbench.pages.study_page import study_page
+from workbench.pages.writing import rendered
 from workbench.session import SessionReader
 from workbench.studies.following import read_study
 
 
-def tables(text: str) -> list[list[str]]:
-    return [block.split("\n") for block in re.findall(r"(?:^\|.*\n)+", text, re.M)]
-
-
-@pytest.fixture(scope="module")
-def wide(tmp_path_factory: pytest.TempPathFactory) -> Page:
-    path = tmp_path_factory.mktemp("wide") / "matrix.session"
-    put_matrix(path, 5, 4, 3, 3, 3, random.Random(2))
-    with SessionReader(path) as reader:
-        return study_page(read_study(reader, "matrix"), resamples=20)
-
-
-def test_twelve_columns_are_read_at_80(wide: Page) -> None:
-    text = "".join(rendered(fitted(wide, 80), "md"))
-    assert len(tables(text)) > len(tables("".join(rendered(wide, "md"))))
-    for block in tables(text):
-        assert len({line.count(" | ") for line in block if line}) == 1, "a table that Markdown reads as one"
-        assert max(map(len, block)) <= 80
-    matrix = text[text.index("## pass@1") : text.index("## pass@3")]
-    assert "| repository | A | B | C | D | E | F |\n" in matrix
-    assert "| repository | G | H | I | J | K | L |\n" in matrix
-    assert re.search(r"^- L: docs3 · model/2: 0\.\d\d \[0\.\d\d, 0\.\d\d\], documented 100 %", matrix, re.M)
-
-
-def test_where_there_is_room_nothing_changes(wide: Page) -> None:
-    assert fitted(wide, 10_000) == wide
+def test_a_study_of_twelve_columns_is_read_at_80(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_matrix(tmp_path / "matrix.session", 5, 4, 3, 3, 3, random.Random(2))
+    with SessionReader(tmp_path / "matrix.session") as reader:
+        page = study_page(read_study(reader, "matrix"), resamples=20)
+    terminal = Terminal()
+    terminal.width = 80
+    terminal.print_page(page)
+    shown = capsys.readouterr().out
+    matrix = shown[shown.index("Pass@1" if "Pass@1" in shown else "pass@1") : shown.index("Differences in")]
+    tables = [line for line in matrix.splitlines() if re.search(r"\d\.\d\d  +\d\.\d\d", line)]
+    assert tables
+    assert max(map(len, tables)) <= 80
+    assert "Part 2 of 2." in matrix
+    assert re.search(r"docs3 · model/2: 0\.\d\d \[0\.\d\d, 0\.\d\d\], documented 100 %", matrix)
 
 
 def test_every_number_of_a_divided_table_is_still_there() -> None:
     heads = ("row", *(f"a heading of column {number}" for number in range(30)))
     rows = tuple((f"row {row}", *(f"{row}.{number}" for number in range(30))) for row in range(4))
-    parts = fitted(Page("x", (), (Section("s", (grid("All.", heads, rows),)),)), 60).sections[0].parts
-    grids = [part for part in parts if isinstance(part, Table)]
-    assert [sum(values) for values in zip(*[[len(row) - 1 for row in grid.rows] for grid in grids], strict=True)] == [
-        30
-    ] * 4
-    assert {cell for grid in grids for row in grid.rows for cell in row} == {cell for row in rows for cell in row}
-    (legend,) = [part for part in parts if isinstance(part, Points)]
-    assert legend.items[0] == "A: a heading of column 0"
-    assert legend.items[29].startswith("AD: ")
-    assert {"AD"} <= {head for grid in grids for head in grid.headings}
+    whole = grid("All.", heads, rows)
+    assert fitted(whole, 10_000) == [whole]
+    parts = fitted(whole, 60)
+    tables = [part for part in parts if isinstance(part, PageTable)]
+    assert len(tables) == len(parts) > 1
+    assert sum(len(one.headings) - 1 for one in tables) == 30
+    assert {cell for one in tables for row in one.rows for cell in row} == {cell for row in rows for cell in row}
 
 
-def test_agents_keep_their_leaderboard(tmp_path: Path) -> None:
-    put_agents(tmp_path / "a.session", {(case, f"agent-{n}"): [50.0 + n, 60.0] for case in "abc" for n in range(12)})
-    with SessionReader(tmp_path / "a.session") as reader:
-        text = "".join(rendered(fitted(study_page(read_study(reader, "agents"), resamples=20), 80), "md"))
-    before = text[: text.index("## Rankings")]  # a ranking of twelve is one long cell of words
-    assert max(len(line) for block in tables(before) for line in block) <= 80
-    assert "- agent-11: 60.5 [" in text, "short names need no letters"
+def test_columns_that_are_declared_droppable_go_first() -> None:
+    table = PageTable(("id", "why", "x"), (("a", "b" * 20, "c"),), droppable=("why",))
+    (narrow,) = fitted(table, 10)
+    assert (narrow.headings, narrow.rows) == (("id", "x"), (("a", "c"),))
+    assert fitted(table, 80) == [table]
+
+
+def test_our_own_code_and_links_are_markup_and_others_are_not(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "run `workbench show *x*`, see [the *docs*](guide.md)"
+    page = Page("p", (Note(Marked(said)), Note(said), BulletList((Marked("`a_b`"),))))
+    shown = {name: "".join(rendered(page, name)) for name in ("md", "html", "latex", "json")}
+    assert "run `workbench show *x*`, see [the \\*docs\\*](guide.md)\n" in shown["md"]
+    assert "run \\`workbench show \\*x\\*\\`, see \\[the \\*docs\\*\\](guide.md)\n" in shown["md"]
+    assert '<code>workbench show *x*</code>, see <a href="guide.md"' in shown["html"]
+    assert shown["html"].count("<a href") == 1
+    assert r"\texttt{workbench show {*}x{*}}, see the {*}docs{*}" in shown["latex"]
+    assert r"\texttt{a\_b}" in shown["latex"]
+    Terminal().parts(page.lead[:1])
+    assert capsys.readouterr().out == "run `workbench show *x*`, see the *docs*\n"

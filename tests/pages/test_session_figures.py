@@ -37,13 +37,12 @@ def drawn(html: str) -> ElementTree.Element:
 
 
 def counted(words: str) -> int:
-    """Return how many trials a sentence such as ``2 good · 1 poor`` speaks of."""
-    return sum(
-        int(number.replace(",", "")) for number in re.findall(r"([\d,]+) (?:good|middling|poor|unscored)", words)
-    )
+    """The number of trials in ``2 good · 1 poor``."""
+    numbers = re.findall(r"([\d,]+) (?:good|middling|poor|unscored)", words)
+    return sum(int(number.replace(",", "")) for number in numbers)
 
 
-@pytest.mark.parametrize("count", [1, 20, 40])
+@pytest.mark.parametrize("count", [1, 40])
 def test_few_trials_are_a_matrix_with_names_and_numbers(some: Contents, count: int) -> None:
     few = replace(some, trials=some.trials[:count])
     figure = session_figures.points_by_trial(few)
@@ -60,7 +59,7 @@ def test_few_trials_are_a_matrix_with_names_and_numbers(some: Contents, count: i
     assert tones <= {"good", "warn", "bad", "none"}
 
 
-@pytest.mark.parametrize("times", [1, 3, 50])
+@pytest.mark.parametrize("times", [1, 50])
 def test_many_trials_are_columns_without_names_and_it_is_said(some: Contents, times: int) -> None:
     many = replace(some, trials=some.trials * times)
     figure = session_figures.points_by_trial(many)
@@ -79,8 +78,8 @@ def test_many_trials_are_columns_without_names_and_it_is_said(some: Contents, ti
     assert len(html) < 60_000
 
 
-@pytest.mark.parametrize("times", [1, 50])
-def test_the_distribution_counts_every_scored_trial_but_no_fork(some: Contents, times: int) -> None:
+def test_the_distribution_counts_every_scored_trial_but_no_fork(some: Contents) -> None:
+    times = 3
     many = replace(some, trials=some.trials * times)
     figure = session_figures.distribution_of_points(many)
     assert isinstance(figure, Histograms)
@@ -123,7 +122,7 @@ def test_an_unscored_tier_is_no_zero_and_hostile_names_are_text(tmp_path: Path) 
     assert not list(image.iter("script"))
 
 
-@pytest.mark.parametrize(("count", "kind"), [(1, Heat), (20, Heat), (60, Histograms)])
+@pytest.mark.parametrize(("count", "kind"), [(20, Heat), (60, Histograms)])
 def test_pass_at_k_by_task(tmp_path: Path, count: int, kind: type) -> None:
     many_tasks(tmp_path / "tasks.session", count)
     ((_, outcome),) = contents_of(tmp_path / "tasks.session").regenerations

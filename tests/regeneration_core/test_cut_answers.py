@@ -12,7 +12,6 @@ from workbench.commands.closing import order_summary as summary
 from workbench.pages import write_report
 from workbench.results.contents import regenerated
 from workbench.results.regeneration_runs import load_view
-from workbench.results.tasks import figures_of, load_lines
 from workbench.session import SessionReader
 
 
@@ -52,14 +51,6 @@ def test_a_cut_answer_and_missing_samples_are_said_by_commands_and_reports(sessi
         text = str(write_report(session, kind, None))
         assert "cut at the token limit" in text
         assert "3 to 5" in text
-
-
-def test_the_app_counts_the_same(session: Path) -> None:
-    with SessionReader(session) as reader:
-        view = load_view(reader, RUN, None)
-        assert view is not None
-        found = figures_of(reader, RUN, view.group, load_lines(reader, RUN, view.group, (1, 3)), (1, 3))
-    assert (found.passing.cut, found.passing.samples_per_task) == (1, (3, 5))
 
 
 def test_a_run_opens_on_the_evaluator_with_the_most_samples(session: Path) -> None:

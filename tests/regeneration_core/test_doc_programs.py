@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
+import shutil
+import socket
 import time
 from pathlib import Path
 
@@ -177,12 +178,13 @@ async def test_its_only_network_is_the_endpoint_and_its_only_folder_the_copy(pro
     secret = tmp_path / "home-of-the-user"
     secret.mkdir()
     (secret / "key.txt").write_text("sk-secret")
+    listening = socket.create_server(("127.0.0.1", 0))
     script = (
         WELL
         + f"""
 import socket
 found = []
-for address in (("10.0.0.1", 80), ("127.0.0.1", 22), ("127.0.0.1", {_listening_port()})):
+for address in (("10.0.0.1", 80), ("127.0.0.1", 22), ("127.0.0.1", {listening.getsockname()[1]})):
     try:
         socket.create_connection(address, 1); found.append(str(address))
     except OSError: pass
@@ -200,19 +202,9 @@ found += [name for name in os.environ if name not in ("PATH", "HOME", "TMPDIR", 
     )
     system = program(script)
     await run(system, snapshot)
+    listening.close()
     assert (await system.other_docstring("m.py", "module", "", 1)).text is None, "it reached something"
     assert (await system.docstring("m.py", "bare", 1)).text == "Doc of bare."
-
-
-def _listening_port():
-    import socket
-
-    server = socket.create_server(("127.0.0.1", 0))
-    _KEPT.append(server)
-    return server.getsockname()[1]
-
-
-_KEPT: list[object] = []
 
 
 @pytest.mark.parametrize(
@@ -220,21 +212,18 @@ _KEPT: list[object] = []
     [
         ("raise ValueError('my fault')", {}, "ended with status 1: ValueError: my fault. Its output is in "),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", {}, "ended with status 137: it said nothing"),
-        ("print('still at it', flush=True)\nimport time; time.sleep(600)", {"seconds": 1.5}, "did not end within 1.5 s"),
         ("import os, time\nos.fork()\nos.setsid() if 0 else 0\ntime.sleep(600)", {"seconds": 0.6}, "did not end within 0.6 s"),
         ("while True: print('x' * 10000)", {"output_mb": 1}, "printed more than 1 MiB"),
         ("import sys; f = open(sys.argv[1] + '/big', 'wb')\nwhile True: f.write(bytes(2**20)); f.flush()",
          {"disk_mb": 8}, "wrote more than 8 MiB into its folder"),
-        ("f = open('/tmp/big', 'wb')\nwhile True: f.write(bytes(2**20))", {"disk_mb": 4}, "found no room to write"),
         ("print('I am done')", {}, "ended without having written a docstring; the last it said: I am done."),
-        ("pass", {}, "ended without having written a docstring and said nothing."),
         ("import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)", {},
          "2 of its files are refused, m.py: the documented copy does not have this file"),
         (WELL.replace('node.body.insert', 'node.name += "_"; node.body.insert'), {},
          "m.py: the code differs apart from docstrings, first at area_"),
         (WELL.replace("path.write_text(", "path.write_text('x = (' + "), {}, "m.py: the documented file does not parse"),
     ],
-    ids=["crash", "killed", "hang", "children", "flood", "disk", "temporary", "nothing", "silent", "deletes", "renames", "breaks"],
+    ids=["crash", "killed", "children", "flood", "disk", "nothing", "deletes", "renames", "breaks"],
 )  # fmt: skip
 async def test_what_goes_wrong_is_one_sentence(program, snapshot, script, limits, words):
     assert words in await sentence(program(script, **limits), snapshot)
@@ -258,17 +247,6 @@ async def test_what_was_edited_is_left_out_and_counted_and_the_rest_of_its_file_
     again = program(script)
     await run(again, snapshot)
     assert (await again.docstring("m.py", "bare", 1)).notes == (await system.docstring("m.py", "bare", 1)).notes
-
-
-async def test_docstrings_that_a_program_left_as_they_were_are_counted_apart(program, snapshot):
-    script = WELL.replace(
-        "if isinstance(node, ast.FunctionDef):", "if isinstance(node, ast.FunctionDef) and not ast.get_docstring(node):"
-    )
-    system = program(script)
-    await run(system, snapshot)
-    had = [name for name, text in (await texts(system)).items() if not text.startswith("Doc of ")]
-    assert had == ["Shape.area"]
-    assert f"3 of 3 functions documented · {len(had)} of these unchanged · " in system.summary
 
 
 async def test_a_program_that_asks_a_model_though_none_was_named(program, snapshot):
@@ -318,27 +296,6 @@ async def test_without_a_sandbox_it_must_have_been_asked_for(program, snapshot, 
 
 
 # -- names
-
-
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("repoagent:local", ("repoagent", "local", "")),
-        ("repoagent-0.2.0:openai/gpt-4o", ("repoagent", "openai/gpt-4o", "0.2.0")),
-        ("osa-0.3.4:replay:x.session", ("osa", "replay:x.session", "0.3.4")),
-        ("command:python a.py {folder}", ("command", "python a.py {folder}", "")),
-    ],
-)
-def test_names(text, written):
-    docs = parse_docs(text)
-    assert (docs.kind, docs.rest, docs.version) == written
-    assert docs.text == text
-
-
-@pytest.mark.parametrize("text", ["repoagent", "repoagent:", "osa-1:", "llm-2:x", "command:"])
-def test_what_is_no_name(text):
-    with pytest.raises(UsageError, match="There is no doc system"):
-        parse_docs(text)
 
 
 def test_a_command_is_written_out(tmp_path, monkeypatch):
@@ -429,18 +386,10 @@ async def test_the_examples_of_the_page(home, needs_bubblewrap, snapshot, tmp_pa
     assert adapted.summary.startswith("3 of 3 functions documented")
 
 
-def test_the_interpreter_of_the_tests_is_the_workbenchs():
-    from pathlib import Path
-
-    from workbench.interop.doc_programs.program import seen_of
-
-    assert any(Path(sys.executable).is_relative_to(folder) for folder in (*seen_of(Path(sys.executable)), Path("/usr")))
-
-
 # -- the real ones
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["repoagent", "osa"])
 async def test_the_real_program_documents_word_counter(name, real_environment, home, needs_bubblewrap, loopback_server):
     """Every function gets what the model said, over our endpoint alone; a second start asks nothing."""
@@ -461,8 +410,6 @@ async def test_the_real_program_documents_word_counter(name, real_environment, h
     asked = len(loopback_server.seen)
     assert len(kept.answers) == asked == int(re.search(r"(\d+) requests", system.summary)[1]) > 90
     # As after a kill: from a fresh copy, with what the session holds.
-    import shutil
-
     shutil.rmtree(home / "cache" / "documented")
     again = make_doc_system(f"{name}:openai/scripted", asker=Gateway(kept, Limits(), base_url=loopback_server.base_url))
     await run(again, snapshot)

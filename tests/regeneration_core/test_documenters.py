@@ -8,8 +8,8 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.documenters import Docstring, DocumentationFailed, make_doc_system, parse_docs
+from workbench.documenters.doc_systems import document_file
 from workbench.documenters.llm import documenter_prompt, extract_docstring
-from workbench.documenters.making import document_file
 from workbench.models.types import Answer, Sampling, Usage
 from workbench.repository import Snapshot
 from workbench.repository.functions import find_functions

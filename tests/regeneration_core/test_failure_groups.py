@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from workbench.regeneration.failure_groups import (
     FailedCandidate,
     FailedTest,
-    Place,
+    FailureLocation,
     asserting_line,
     failing_most,
     failure_groups,
@@ -58,9 +58,9 @@ def failed(
 
 
 def test_a_place_is_the_last_frame_of_the_project():
-    assert place_of(TRACE) == Place("package/count.py", "count", 41)
+    assert place_of(TRACE) == FailureLocation("package/count.py", "count", 41)
     assert str(place_of(TRACE)) == "package/count.py:41 in count"
-    assert place_of("pytest says nothing of frames") == Place()
+    assert place_of("pytest says nothing of frames") == FailureLocation()
 
 
 def test_same_tests_and_same_value_are_one_failure_whatever_address_it_names():
@@ -77,7 +77,7 @@ def test_same_tests_and_same_value_are_one_failure_whatever_address_it_names():
 
 def test_lines_of_the_tasks_own_file_move_and_do_not_tell_failures_apart():
     def raised(number: int, line: int, path: str, message: str = "TypeError: no"):
-        return failed(number, FailedTest("a", message=message, place=Place(path, "count", line)))
+        return failed(number, FailedTest("a", message=message, place=FailureLocation(path, "count", line)))
 
     assert len(failure_groups([raised(0, 41, "package/count.py"), raised(1, 47, "package/count.py")])) == 1
     assert (
@@ -92,7 +92,9 @@ def test_lines_of_the_tasks_own_file_move_and_do_not_tell_failures_apart():
 def test_failures_that_are_less_alike_are_put_together_on_demand():
     def raised(number: int, test: str, message: str):
         return failed(
-            number, FailedTest(test, message=message, place=Place("package/count.py", "count", 3)), task=f"t{number}"
+            number,
+            FailedTest(test, message=message, place=FailureLocation("package/count.py", "count", 3)),
+            task=f"t{number}",
         )
 
     candidates = [raised(0, "a", "NameError: np"), raised(1, "b", "NameError: np"), raised(2, "a", "NameError: os")]

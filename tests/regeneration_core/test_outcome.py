@@ -59,7 +59,7 @@ def test_samples_that_are_tested_again_count_with_the_whole_group(tmp_path: Path
     with SessionReader(recorder.path) as reader:
         view = load_view(reader, RUN)
     assert view is not None
-    assert (view.totals.decided, view.totals.samples, view.totals.again) == (6, 6, 3)
+    assert (view.totals.decided, view.totals.samples, view.totals.retesting) == (6, 6, 3)
     assert dict(view.totals.verdicts) == {"passed": 2, "failed": 4}
     assert "6 of 6 · 3 to test again" in progress(view)
     recorder.close()

@@ -57,12 +57,6 @@ def test_means_by_hand():
     assert [mean_over_tasks([row], 3).value for row in (rows[0], rows[3])] == pytest.approx([0.6, 0.9])
 
 
-def test_the_empty_run_has_no_value():
-    report = summarise([], [1], interval=0.95)
-    assert report[1].value is None
-    assert report[1].low is None
-
-
 def _many(repositories: int, tasks: int) -> list[TaskCount]:
     rng = random.Random(3)
     return [
@@ -130,19 +124,6 @@ def test_few_clusters_have_no_interval(rows, words):
     found = interval_of(rows, 1)
     assert (found.low, found.high, found.over) == (None, None, "")
     assert found.words == words
-
-
-def test_tasks_of_a_file_count_together():
-    """Tasks that are alike within their file carry less than as many that are not."""
-    rows = [TaskCount(f"t{n}", "r", f"f{n % 8}.py", 1, n % 8 // 4) for n in range(80)]
-    low, high = _bounds(rows)
-    assert high - low > 0.55  # 8 coins, not 80: those would give 0.22
-
-
-def test_task_intervals_have_the_width_that_theory_gives():
-    rows = [TaskCount(str(n), "r", "f", 1, n % 2) for n in range(400)]
-    low, high = _bounds(rows)
-    assert high - low == pytest.approx(2 * 1.96 * 0.5 / 20, rel=0.02)
 
 
 def test_equal_results_have_the_width_of_a_share():

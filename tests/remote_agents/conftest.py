@@ -57,7 +57,7 @@ def essence(session: Path, trial: TrialRow) -> dict[str, Any]:
             "readme": reader.text(trial.readme_blob),
             "metadata": json.loads(reader.text(trial.metadata_blob)),
             "steps": [(s.number, s.kind, s.action, s.target, s.observation_blob) for s in reader.steps(trial.id)],
-            "seen": [(s.path, s.how, s.step, s.size) for s in reader.seen(trial.id)],
+            "seen": [(s.path, s.access, s.step, s.size) for s in reader.accessed_files(trial.id)],
         }
 
 

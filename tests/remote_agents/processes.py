@@ -58,4 +58,4 @@ def workbench(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.
     """Start ``workbench serve-…`` on a free port and give its process and its address."""
     command = [sys.executable, "-m", "workbench", *arguments, "--port", "0"]
     with started(command, "stderr", environment) as (process, line):
-        yield process, line.partition("listens at ")[2].partition(". ")[0].partition(";")[0]
+        yield process, line.partition(" is at ")[2].partition(". ")[0].partition(";")[0]

@@ -20,7 +20,7 @@ from workbench.orders.run import plan_document
 from workbench.orders.study import order_study
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
-from workbench.studies.declaration import Column, Study
+from workbench.studies.declaration import Study, StudyColumn
 from workbench.studies.study_files import read_study_file
 
 Send = Callable[[bytes], Any]
@@ -78,7 +78,7 @@ async def test_what_the_agent_asks_for_stays_contained(home: Path, tmp_path: Pat
     assert trial.state == "done"
     assert all("\nError: " in one for one in told[1:])
     with SessionReader(session) as reader:
-        assert reader.seen(trial.id) == []
+        assert reader.accessed_files(trial.id) == []
 
 
 async def test_a_trial_that_was_cut_begins_anew_and_can_be_replayed(home: Path, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ async def test_a_trial_that_was_cut_begins_anew_and_can_be_replayed(home: Path, 
             await execute(writer, run, settings.load())
             (again,) = reader.trials(run.id)
             steps = [(step.number, step.action) for step in reader.steps(again.id)]
-            seen = {(one.path, one.how) for one in reader.seen(again.id)}
+            seen = {(one.path, one.access) for one in reader.accessed_files(again.id)}
         first = [text_of(request) for request in rogue.asked].count(text_of(rogue.asked[0]))
     assert (again.id, again.state, again.steps) == (cut.id, "done", 2)
     assert steps == [(1, "read_file"), (2, "respond")]
@@ -172,7 +172,7 @@ def test_a_study_has_one_column_of_a_remote_agent_and_its_cells_say_why_there_is
         ("white", "replay:x"),
         ("a2a:http://127.0.0.1:1", ""),
     ]
-    alone = Study("alone", "agents", rows=("word_counter",), columns=(Column("a2a:http://127.0.0.1:1", ""),))
+    alone = Study("alone", "agents", rows=("word_counter",), columns=(StudyColumn("a2a:http://127.0.0.1:1", ""),))
     session = tmp_path / "study.session"
     order_study(session, alone)
     with SessionReader(session) as reader:

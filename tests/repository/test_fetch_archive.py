@@ -15,7 +15,7 @@ import pytest
 
 from workbench.repository import ChecksumMismatch, FetchError, SourceUnavailable, UnsafeArchive, fetch
 from workbench.repository.archives import file_sha256, unpack
-from workbench.repository.tree import Limits
+from workbench.repository.tree import SnapshotLimits
 
 Member = tuple[str, bytes | Callable[[tarfile.TarInfo], None]]
 
@@ -160,10 +160,10 @@ def test_bombs_are_refused(tmp_path: Path) -> None:
 def test_limits_on_size_and_number(tmp_path: Path) -> None:
     file = _tar(tmp_path / "many.tar", *((f"p/{n}", b"12345") for n in range(20)), mode="w")
     with pytest.raises(UnsafeArchive, match="more than 19 files"):
-        unpack(file, tmp_path / "a", Limits(entries=19))
+        unpack(file, tmp_path / "a", SnapshotLimits(entries=19))
     with pytest.raises(UnsafeArchive, match="holds more than"):
-        unpack(file, tmp_path / "b", Limits(total_bytes=99))
-    assert len(unpack(file, tmp_path / "c", Limits(entries=20, total_bytes=100)).entries) == 20
+        unpack(file, tmp_path / "b", SnapshotLimits(total_bytes=99))
+    assert len(unpack(file, tmp_path / "c", SnapshotLimits(entries=20, total_bytes=100)).entries) == 20
 
 
 def test_a_huge_header_is_not_read_into_memory(tmp_path: Path) -> None:

@@ -139,7 +139,11 @@ def test_over_http_once(served: str, project: git.Repo, tmp_path: Path, monkeypa
         fetch(served.replace("project", "other"), cache=tmp_path / "cache")
 
 
-def test_a_server_that_never_answers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("unsaid", [False, True], ids=["", "git is gone before its watchdog reports it"])
+def test_a_server_that_never_answers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unsaid: bool) -> None:
+    if unsaid:
+        kill = git.cmd._kill_process
+        monkeypatch.setattr(git.cmd, "_kill_process", lambda pid: kill(pid) and False)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(clones, "_ANSWER_SECONDS", 1)
@@ -147,16 +151,3 @@ def test_a_server_that_never_answers_is_given_up(tmp_path: Path, monkeypatch: py
         port = silent.getsockname()[1]
         with pytest.raises(SourceUnavailable, match="did not answer within 1 seconds"):
             fetch(f"git+http://127.0.0.1:{port}/p.git@v1", cache=tmp_path / "cache")
-
-
-def test_a_server_given_up_on_is_named_even_if_git_is_gone_before_its_watchdog_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kill = git.cmd._kill_process
-
-    def killed_unsaid(pid: int) -> bool:
-        kill(pid)
-        return False
-
-    monkeypatch.setattr(git.cmd, "_kill_process", killed_unsaid)
-    test_a_server_that_never_answers_is_given_up(tmp_path, monkeypatch)

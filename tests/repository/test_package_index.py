@@ -177,6 +177,7 @@ def test_what_is_not_there(index: Index, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.network
+@pytest.mark.slow
 def test_a_real_release(tmp_path: Path) -> None:
     snapshot = fetch(f"python-dotenv==1.1.1#sha256={DOTENV}", cache=tmp_path / "cache")
     assert "src/dotenv/main.py" in {entry.path for entry in snapshot.files}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
@@ -18,6 +20,8 @@ HOSTILE = (
     "```python\nprint('in')\n```\n\n````\n``` inner\n````\n\n~~~\n</pre></details></section>\n~~~\n\n"
     "| a | b |\n| - | - |\n| 1 | `x|y` |\n\n\x1b[31mred\x1b[0m \x1b]0;title\x07 \u202eright to left\u202c `` ` `` \\ end\n"
 )
+Names = dict[str, str]
+_MADE: dict[Callable[[Path], Names], tuple[bytes, Names]] = {}
 TOOL_CALL = 'I look first.\n<json>{"name": "read_file", "kwargs": {"path": "a.py"}}</json>'
 
 
@@ -88,7 +92,7 @@ def add_trial(
                 0.001, 1.5, "local", "{}", 1_700_000_000.0 + number,
             )
         )  # fmt: skip
-    writer.add_accessed_file([AccessedFileRow(name, "a.py", "read", 1, 100, None)])
+    writer.add_accessed_files([AccessedFileRow(name, "a.py", "read", 1, 100, None)])
     writer.set_trial(
         name, state="done", snapshot=snapshot, parsed=1, readme_blob=writer.blob(readme),
         metadata_blob=writer.blob('{"@type": "SoftwareSourceCode", "name": "</pre><script>"}'), steps=steps,
@@ -98,7 +102,25 @@ def add_trial(
     return name
 
 
-def document_session(path: Path) -> dict[str, str]:
+def copied(path: Path, make: Callable[[Path], Names]) -> Names:
+    """Write what ``make`` wrote the first time; its file is kept for the process."""
+    if make not in _MADE:
+        with tempfile.TemporaryDirectory() as folder:
+            names = make(Path(folder) / "made.session")
+            _MADE[make] = (Path(folder) / "made.session").read_bytes(), names
+    path.write_bytes(_MADE[make][0])
+    return dict(_MADE[make][1])
+
+
+def document_session(path: Path) -> Names:
+    return copied(path, _document_session)
+
+
+def regeneration_session(path: Path) -> Names:
+    return copied(path, _regeneration_session)
+
+
+def _document_session(path: Path) -> Names:
     """Make a session with two repeats of one case, a failed trial, and return names → trial ids."""
     create(path, "demo <i>name</i>")
     with SessionWriter(path) as writer:
@@ -117,7 +139,7 @@ def document_session(path: Path) -> dict[str, str]:
     return {"first": first, "second": second, "failed": failed}
 
 
-def regeneration_session(path: Path) -> dict[str, str]:
+def _regeneration_session(path: Path) -> Names:
     """Make a regeneration session: a task with ✓✗↯✓ (our error not counted), an excluded one, controls, dropped ones."""
     create(path)
     with SessionWriter(path) as writer:

@@ -5,29 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from container_engines import IMAGE, Engine, NoEngine, dockerd, podman
 from needing_sandboxes import require
-from sweeps import ALL
 
-from workbench.sandbox import Backend, Limits, Pool, Workspace, pool
+from workbench.sandbox import Backend, Job, Limits, Pool, Route, Workspace, pool
 from workbench.sandbox.bubblewrap import Bubblewrap
 from workbench.sandbox.docker import Docker
 from workbench.sandbox.process import PlainProcess
 
-SOURCE = '''"""Sums."""
-
-
-def total(numbers):
-    """Return the sum of the numbers; 0 for none."""
-    result = 0
-    for number in numbers:
-        result += number
-    return result
-'''
+HEAD = '"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n'
+SOURCE = f"{HEAD}    result = 0\n    for number in numbers:\n        result += number\n    return result\n"
 
 SUITE = """import pytest
 
@@ -43,7 +35,17 @@ def test_large():
     assert total(range(1000)) == 499500
 """
 
-LIMITS = Limits(seconds=20, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
+TESTS = (
+    *(f"tests/test_sums.py::test_total[{name}]" for name in ("none", "two", "zero")),
+    "tests/test_sums.py::test_large",
+)
+LIMITS = Limits(seconds=60, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
+
+
+def job(body: str, route: Route = Route.AUTO, seconds: float = 60.0, tests: tuple[str, ...] = TESTS) -> Job:
+    """A candidate for ``total`` with this body."""
+    content = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
+    return Job("candidate", tests, "sums.py", content.encode(), replace(LIMITS, seconds=seconds), route, ("total", 1))
 
 
 def make_workspace(root: Path) -> Workspace:
@@ -79,13 +81,6 @@ def tiny_workspace() -> Callable[[Path], Workspace]:
 @pytest.fixture(scope="module")
 def bubblewrap() -> Backend:
     return usable(Bubblewrap())
-
-
-@pytest.fixture
-async def box(bubblewrap: Backend, workspace: Workspace) -> AsyncIterator[Pool]:
-    """One bubblewrap worker on the tiny repository."""
-    async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -127,37 +122,8 @@ def docker_backend(engine: str) -> Iterator[Backend]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared_box(bubblewrap: Backend, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pool]:
-    """One bubblewrap worker for a whole file of tests."""
+async def box(bubblewrap: Backend, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pool]:
+    """One bubblewrap worker on the tiny repository for a whole file of tests."""
     workspace = make_workspace(tmp_path_factory.mktemp("shared") / "repository")
     async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:
         yield opened
-
-
-@pytest.fixture(params=["bubblewrap", "process"])
-async def any_box(request: pytest.FixtureRequest, workspace: Workspace) -> AsyncIterator[Pool]:
-    """One worker of each back end that needs no engine."""
-    backend: Callable[[], Backend] = {"bubblewrap": Bubblewrap, "process": PlainProcess}[request.param]
-    async with pool(usable(backend()), workspace, workers=1, limits=LIMITS) as opened:
-        yield opened
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of the hostile candidates bubblewrap meets all; the other back ends a spread, each another one, or all in a sweep."""
-    met: dict[str, int] = {}
-    left_out = []
-    for item in items:
-        params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        backend = params.get("arena")
-        if (
-            item.path.name != "test_hostile_candidates.py"
-            or backend not in {"process", "docker"}
-            or "name" not in params
-        ):
-            continue
-        number = met[backend] = met.get(backend, -1) + 1
-        if not ALL and number % 3 != (0 if backend == "process" else 1):
-            left_out.append(item)
-    if left_out:
-        items[:] = [item for item in items if item not in set(left_out)]
-        config.hook.pytest_deselected(items=left_out)

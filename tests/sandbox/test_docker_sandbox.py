@@ -22,25 +22,15 @@ import pytest_asyncio
 from container_engines import IMAGE, NoEngine, dockerd, image_with_libraries
 from hostile.candidates import HOSTILE, LEFT_BEHIND, RIGHT
 from needing_sandboxes import require
+from sweeps import spread
 
-from workbench.sandbox import Job, Limits, Pool, Route, SandboxError, Verdict, Workspace, pool
+from workbench.sandbox import Pool, Route, SandboxError, Verdict, Workspace, pool
 from workbench.sandbox.docker import Docker
+
+from .conftest import LIMITS, job
 
 pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]  # one engine is enough
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
-
-TESTS = (
-    "tests/test_sums.py::test_total[none]",
-    "tests/test_sums.py::test_total[two]",
-    "tests/test_sums.py::test_total[zero]",
-)
-LIMITS = Limits(seconds=30, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
-
-
-def job(body: str, route: Route = Route.AUTO, seconds: float = 30.0) -> Job:
-    lines = "\n".join("    " + line for line in body.splitlines())
-    source = f'"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n{lines}\n'
-    return Job("candidate", TESTS, "sums.py", source.encode(), replace(LIMITS, seconds=seconds), route, ("total", 1))
 
 
 def with_system(workspace: Workspace) -> Workspace:
@@ -67,27 +57,18 @@ async def container(
 async def test_right_passes_and_stub_fails(container: Pool, route: Route) -> None:
     right, stub = await container.run(job(RIGHT, route)), await container.run(job("pass", route))
     assert (right.verdict, right.backend) == (Verdict.PASSED, "docker"), right.detail
-    assert (stub.verdict, len(stub.failing)) == (Verdict.FAILED, 3)
+    assert (stub.verdict, len(stub.failing)) == (Verdict.FAILED, 4)
     if route is Route.AUTO:
         assert right.route is Route.HOT, right.slower
 
 
-SOME = [
-    "loop",
-    "fork_bomb",
-    "memory_hog",
-    "disk_hog",
-    "os_exit",
-    "kill_first",
-    "kill_everybody",
-    "report_found_in_frames",
-]
-SOME += ["patched_runner", "public_address", "write_to_etc", "write_to_var_tmp", "write_to_the_runner", "become_root"]
-SOME += ["mount", "keyring", "memory_of_the_runner", "descriptors_of_the_runner"]
+# Docker meets its share in test_hostile_candidates.py.
+ON_PODMAN = pytest.mark.parametrize("container", [pytest.param("podman", marks=pytest.mark.slow)], indirect=True)
 
 
 @in_one_loop
-@pytest.mark.parametrize("name", SOME)
+@ON_PODMAN
+@pytest.mark.parametrize("name", spread([name for name, hostile in HOSTILE.items() if "@" not in hostile.body], 8, 3))
 async def test_hostile_candidate_never_passes_and_never_harms_the_next(container: Pool, name: str) -> None:
     hostile = HOSTILE[name]
     report = await container.run(job(hostile.body, seconds=hostile.seconds))
@@ -97,7 +78,8 @@ async def test_hostile_candidate_never_passes_and_never_harms_the_next(container
 
 
 @in_one_loop
-@pytest.mark.parametrize("name", [name for name in LEFT_BEHIND if name != "processes"])
+@ON_PODMAN
+@pytest.mark.parametrize("name", spread([name for name in LEFT_BEHIND if name != "processes"], 4))
 async def test_nothing_is_left_for_the_next_candidate(container: Pool, name: str) -> None:
     leave, look = LEFT_BEHIND[name]
     assert (await container.run(job(f"{leave}\n{RIGHT}"))).verdict is Verdict.PASSED
@@ -142,6 +124,7 @@ async def test_the_container_is_as_tight_as_promised(container: Pool) -> None:
 
 
 @in_one_loop
+@pytest.mark.slow
 async def test_containers_are_removed_also_those_of_killed_programs(container: Pool) -> None:
     code = "import os, docker\nclient = docker.from_env()\n"
     code += f"client.containers.create({IMAGE!r}, ['true'], labels={{'workbench': 'sandbox', 'workbench.owner': "
@@ -155,6 +138,7 @@ async def test_containers_are_removed_also_those_of_killed_programs(container: P
 
 
 @in_one_loop
+@pytest.mark.slow
 async def test_a_container_killed_from_outside_is_started_again_and_the_verdict_is_right(container: Pool) -> None:
     await container.run(job(RIGHT))
     worker, starts = container.workers[0], container.workers[0].starts
@@ -215,6 +199,7 @@ def small_environment(folder: Path) -> dict[str, object]:
     return {"python": folder / "bin" / "python", "mounts": (folder, *dict.fromkeys((base, base.resolve())))}
 
 
+@pytest.mark.slow
 async def test_an_engine_elsewhere_gets_an_image_once(
     engine: str,
     tmp_path: Path,
@@ -254,6 +239,7 @@ async def test_an_engine_elsewhere_gets_an_image_once(
         client.images.remove(image.id, force=True)
 
 
+@pytest.mark.slow
 async def test_an_engine_that_stops_in_the_middle_is_one_sentence_and_no_verdict(
     tmp_path: Path, tiny_workspace: Callable[[Path], Workspace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,6 +263,7 @@ async def test_an_engine_that_stops_in_the_middle_is_one_sentence_and_no_verdict
         require(str(reason))
 
 
+@pytest.mark.slow
 async def test_a_frozen_engine_does_not_decide_about_a_candidate(
     tmp_path: Path, tiny_workspace: Callable[[Path], Workspace], engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,7 +100,7 @@ def test_variable():
     assert say(os.environ["PYTEST_CURRENT_TEST"]).endswith("test_variable (call)")
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(3))
 def test_number(number):
     print("before", number)
     assert say(number) == number
@@ -127,19 +127,17 @@ def seen(report: Report) -> tuple[object, ...]:
     return report.verdict, report.reason, tuple(tests)
 
 
-@pytest.mark.parametrize("body", ["return text", "return None", "print(text)", "raise KeyError(text)"])
-async def test_hot_says_what_cold_says(
-    bubblewrap_backend: Backend, tmp_path: Path, workspace: Workspace, body: str
-) -> None:
+async def test_hot_reports_what_cold_reports(bubblewrap_backend: Backend, tmp_path: Path, workspace: Workspace) -> None:
     made = replace(workspace, root=tmp_path / "speech", own_modules=("speech",))
     made.root.mkdir()
     (made.root / "speech.py").write_text(MODULE)
     (made.root / "test_speech.py").write_text(TESTS)
-    content = MODULE.replace("return text", body).encode()
-    job = Job("speech", (), "speech.py", content, LIMITS, Route.COLD, ("say", 1))
     async with pool(bubblewrap_backend, made, workers=1, limits=LIMITS) as opened:
-        cold = await opened.run(job)
-        hot = await opened.run(replace(job, tests=tuple(test.id for test in cold.tests), route=Route.HOT))
-    assert hot.route is Route.HOT, hot.slower
-    assert seen(hot) == seen(cold)
-    assert (body == "return text") == hot.passed, hot.failing
+        for body in ("return text", "print(text)", "raise KeyError(text)"):
+            content = MODULE.replace("return text", body).encode()
+            job = Job("speech", (), "speech.py", content, LIMITS, Route.COLD, ("say", 1))
+            cold = await opened.run(job)
+            hot = await opened.run(replace(job, tests=tuple(test.id for test in cold.tests), route=Route.HOT))
+            assert hot.route is Route.HOT, hot.slower
+            assert seen(hot) == seen(cold)
+            assert (body == "return text") == hot.passed, hot.failing

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from hostile.candidates import RIGHT
 
-from workbench.sandbox import Job, Limits, Pool, Route, Verdict, pool
+from workbench.sandbox import Job, Pool, Route, Verdict, pool
 from workbench.sandbox.docker import DockerChannel
 
-TESTS = ("tests/test_sums.py::test_total[two]", "tests/test_sums.py::test_large")
-LIMITS = Limits(seconds=60, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
+from .conftest import LIMITS, TESTS, job
 
 #: Ordinary and hostile ones, of those that cost milliseconds.
 MIX = (
@@ -78,19 +77,18 @@ def held_now(opened: Pool) -> Held:
     return Held(kilobytes, descriptors, len(pids))
 
 
-def job(number: int) -> tuple[Job, Verdict]:
+def numbered(number: int) -> tuple[Job, Verdict]:
     body, verdict = MIX[number % len(MIX)]
-    lines = "\n".join("    " + line for line in body.splitlines())
-    source = f'"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n{lines}\n'
-    route = Route.WARM if number % 40 == 7 else Route.AUTO
-    return Job(str(number), TESTS, "sums.py", source.encode(), LIMITS, route, ("total", 1)), verdict
+    return job(body, Route.WARM if number % 40 == 7 else Route.AUTO, tests=TESTS[1::2]), verdict
 
 
 @pytest.fixture(
     params=[
         pytest.param(("bubblewrap", 250), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
-        pytest.param(("process", 110), marks=[pytest.mark.sandbox, pytest.mark.xdist_group("many")]),
-        pytest.param(("docker", 110), marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
+        pytest.param(("process", 110), marks=[pytest.mark.sandbox, pytest.mark.nightly]),
+        pytest.param(
+            ("docker", 110), marks=[pytest.mark.docker, pytest.mark.nightly, pytest.mark.xdist_group("docker")]
+        ),
     ],
     ids=lambda pair: f"{pair[0]}-{pair[1]}",
 )
@@ -109,11 +107,13 @@ async def test_memory_and_descriptors_of_the_runner_stay_the_same(arena: tuple[P
     opened, many = arena
     states = {}
     for number in range(many):
-        asked, verdict = job(number)
+        asked, verdict = numbered(number)
         report = await opened.run(asked)
         assert report.verdict is verdict, (number, report.reason, report.detail, report.failing)
         if number + 1 in (50, many // 2, many):
-            last = await opened.run(job(0)[0])  # its report comes before the reset: one more, so that all else is over
+            last = await opened.run(
+                numbered(0)[0]
+            )  # its report comes before the reset: one more, so that all else is over
             assert last.verdict is Verdict.PASSED
             states[number + 1] = await held(opened)
     for number, state in states.items():

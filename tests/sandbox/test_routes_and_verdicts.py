@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import platform
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hostile.candidates import RIGHT
 
 from workbench.base.reasons import last_words
 from workbench.sandbox import (
     Job,
-    Limits,
     Pool,
     Reason,
     Route,
+    SandboxError,
     SandboxUnavailable,
     Verdict,
     Workspace,
@@ -24,82 +32,74 @@ from workbench.sandbox import (
 )
 from workbench.sandbox.bubblewrap import Bubblewrap
 from workbench.sandbox.choose import BACKENDS, backends, weaknesses_of
+from workbench.sandbox.control import ControlGroup, available
 
-pytestmark = pytest.mark.sandbox
+from .conftest import HEAD, LIMITS, SOURCE, TESTS, job
 
-TESTS = (
-    "tests/test_sums.py::test_total[none]",
-    "tests/test_sums.py::test_total[two]",
-    "tests/test_sums.py::test_total[zero]",
-    "tests/test_sums.py::test_large",
-)
-LIMITS = Limits(seconds=20, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
+pytestmark = [pytest.mark.sandbox, pytest.mark.asyncio(loop_scope="module")]
+
+ROUTES = [Route.AUTO, Route.WARM, Route.COLD]
 
 
-def job(source: str | bytes, route: Route = Route.AUTO, tests: tuple[str, ...] = TESTS) -> Job:
-    content = source.encode() if isinstance(source, str) else source
-    return Job("candidate", tests, "sums.py", content, LIMITS, route, ("total", 1))
+def file_job(content: str | bytes, route: Route = Route.AUTO) -> Job:
+    """A candidate that is a whole file."""
+    return replace(job("pass", route), content=content.encode() if isinstance(content, str) else content)
 
 
-HEAD = '"""Sums."""\n\n\ndef total(numbers):\n    """Return the sum of the numbers; 0 for none."""\n'
-RIGHT = HEAD + "    return sum(numbers)\n"
-STUB = HEAD + "    pass\n"
-NEAR = HEAD + "    return sum(numbers[1:]) + (numbers[0] if numbers else 0)\n"
-
-
-@pytest.mark.parametrize("route", [Route.AUTO, Route.WARM, Route.COLD])
-async def test_original_passes_and_stub_fails(any_box: Pool, workspace: Workspace, route: Route) -> None:
-    original = (workspace.root / "sums.py").read_bytes()
-    passed = await any_box.run(job(original, route))
-    assert (passed.verdict, passed.reason, passed.failing) == (Verdict.PASSED, Reason.NONE, ())
-    assert [test.id for test in passed.tests] == list(TESTS)
-    assert passed.route is (Route.HOT if route is Route.AUTO else route), passed.slower
-    assert passed.backend == any_box.workers[0].backend.name
-    failed = await any_box.run(job(STUB, route))
-    assert (failed.verdict, failed.reason) == (Verdict.FAILED, Reason.TESTS_FAILED)
-    assert [test.outcome for test in failed.tests] == ["failed"] * 4
-    first = failed.failing[0]
-    assert first.message == "assert None == 0"
-    assert 'File "tests/test_sums.py", line 8' in first.traceback
-    assert "_pytest" not in first.traceback
+@pytest.mark.parametrize("backend", ["bubblewrap", "process"])
+async def test_original_passes_and_stub_fails_on_every_route(
+    request: pytest.FixtureRequest, workspace: Workspace, backend: str
+) -> None:
+    async with pool(request.getfixturevalue(f"{backend}_backend"), workspace, workers=1, limits=LIMITS) as opened:
+        for route in ROUTES:
+            passed = await opened.run(file_job(SOURCE, route))
+            assert (passed.verdict, passed.reason, passed.failing) == (Verdict.PASSED, Reason.NONE, ())
+            assert [test.id for test in passed.tests] == list(TESTS)
+            assert passed.route is (Route.HOT if route is Route.AUTO else route), passed.slower
+            assert passed.backend == backend
+            failed = await opened.run(job("pass", route))
+            assert (failed.verdict, failed.reason) == (Verdict.FAILED, Reason.TESTS_FAILED)
+            assert [test.outcome for test in failed.tests] == ["failed"] * 4
+            first = failed.failing[0]
+            assert first.message == "assert None == 0"
+            assert 'File "tests/test_sums.py", line 8' in first.traceback
+            assert "_pytest" not in first.traceback
 
 
 @pytest.mark.parametrize("route", [Route.AUTO, Route.COLD])
-@pytest.mark.parametrize(
-    ("source", "verdict", "reason"),
-    [
-        ("def total(numbers:\n", Verdict.INVALID, Reason.SYNTAX),
-        ("def total(numbers):\n  return 1\n return 2\n", Verdict.INVALID, Reason.SYNTAX),
-        (b"\xff\xfe\x00", Verdict.INVALID, Reason.SYNTAX),
-        (b"def total(n):\n    return 'a\x00b'\n", Verdict.INVALID, Reason.SYNTAX),
-        ("(" * 5000 + ")" * 5000, Verdict.INVALID, Reason.SYNTAX),
-        ("import nowhere_to_be_found\n" + RIGHT, Verdict.FAILED, Reason.COLLECTION),
-        ("def other(): pass\n", Verdict.FAILED, Reason.COLLECTION),
-        ("", Verdict.FAILED, Reason.COLLECTION),
-        (NEAR, Verdict.PASSED, Reason.NONE),
-        (RIGHT, Verdict.PASSED, Reason.NONE),
-    ],
-)
-async def test_verdicts(box: Pool, source: str | bytes, verdict: Verdict, reason: Reason, route: Route) -> None:
-    report = await box.run(job(source, route))
-    assert (report.verdict, report.reason) == (verdict, reason), report.detail
-    assert (report.detail == "") == report.passed
+async def test_verdicts(box: Pool, route: Route) -> None:
+    expected = {
+        "def total(numbers:\n": (Verdict.INVALID, Reason.SYNTAX),
+        b"\xff\xfe\x00": (Verdict.INVALID, Reason.SYNTAX),
+        b"def total(n):\n    return 'a\x00b'\n": (Verdict.INVALID, Reason.SYNTAX),
+        "(" * 5000 + ")" * 5000: (Verdict.INVALID, Reason.SYNTAX),
+        f"import nowhere_to_be_found\n{SOURCE}": (Verdict.FAILED, Reason.COLLECTION),
+        "": (Verdict.FAILED, Reason.COLLECTION),
+        f"{HEAD}    return sum(numbers[1:]) + (numbers[0] if numbers else 0)\n": (Verdict.PASSED, Reason.NONE),
+    }
+    reports = {content: await box.run(file_job(content, route)) for content in expected}
+    assert {content: (report.verdict, report.reason) for content, report in reports.items()} == expected
+    assert all((report.detail == "") == report.passed for report in reports.values())
 
 
-async def test_a_required_test_that_does_not_exist_is_missing(box: Pool) -> None:
-    report = await box.run(job(RIGHT, tests=(*TESTS, "tests/test_sums.py::test_gone")))
-    assert (report.verdict, report.tests[-1].outcome) == (Verdict.FAILED, "missing")
+@pytest.mark.parametrize("route", ROUTES)
+async def test_the_command_line_of_the_process_is_pytests_without_arguments(box: Pool, route: Route) -> None:
+    report = await box.run(job(f"import sys\nassert sys.argv == ['pytest'], sys.argv\n{RIGHT}", route))
+    assert report.passed, (report.detail, report.failing)
 
 
-async def test_only_required_tests_run(box: Pool) -> None:
-    report = await box.run(job(STUB, tests=(TESTS[1],)))
-    assert [test.id for test in report.tests] == [TESTS[1]]
+async def test_the_required_tests_run_and_no_other_and_one_that_does_not_exist_is_missing(box: Pool) -> None:
+    report = await box.run(job(RIGHT, tests=(TESTS[1], "tests/test_sums.py::test_gone")))
+    assert [(test.id, test.outcome) for test in report.tests] == [
+        (TESTS[1], "passed"),
+        ("tests/test_sums.py::test_gone", "missing"),
+    ]
+    assert report.verdict is Verdict.FAILED
 
 
 async def test_timeout_names_the_test_and_costs_little_more_than_its_limit(box: Pool) -> None:
     await box.run(job(RIGHT))
-    hang = replace(job(HEAD + "    while numbers: pass\n    return 0\n"), limits=replace(LIMITS, seconds=2))
-    report = await box.run(hang)
+    report = await box.run(job("while numbers: pass\nreturn 0", seconds=2))
     assert report.verdict is Verdict.TIMEOUT
     assert "test_total[two]" in report.detail
     assert report.tests[0].outcome == "passed"
@@ -129,102 +129,110 @@ async def test_trace_tells_which_test_runs_which_line(box: Pool) -> None:
     assert "" in executed_by("4")
 
 
-async def test_the_installed_copy_is_noticed(bubblewrap, workspace: Workspace, tmp_path: Path) -> None:
-    """A copy that wins over the tree is our error, not the candidate's."""
-    copy = tmp_path / "site"
-    copy.mkdir()
-    (copy / "sums.py").write_text(RIGHT)
-    (workspace.root / "conftest.py").write_text(f"import sys\nsys.path.insert(0, {str(copy)!r})\nimport sums\n")
-    broken = replace(workspace, mounts=(*workspace.mounts, copy))
-    async with pool(bubblewrap, broken, workers=1, limits=LIMITS) as opened:
-        report = await opened.run(job(STUB))
-    assert (report.verdict, report.reason) == (Verdict.ERROR, Reason.WRONG_COPY)
+@pytest.mark.parametrize("route", ROUTES)
+async def test_a_thread_that_outlives_the_tests_does_not_change_the_verdict(box: Pool, route: Route) -> None:
+    body = f"import threading\nthreading.Thread(target=threading.Event().wait).start()\n{RIGHT}"
+    assert (await box.run(job(body, route))).verdict is Verdict.PASSED
 
 
-async def test_same_size_rewrites_never_run_stale_bytecode(box: Pool) -> None:
-    await box.run(Job("suite", limits=LIMITS))
-    sources = [f"{HEAD}    return sum(numbers) + {n}\n" for n in (0, 1, 0, 2, 0)]
-    verdicts = [(await box.run(job(source, Route.WARM))).verdict for source in sources]
-    assert verdicts == [Verdict.PASSED, Verdict.FAILED, Verdict.PASSED, Verdict.FAILED, Verdict.PASSED]
+SUITE_OF_ITS_SURROUNDINGS = """import importlib.metadata, socket, subprocess
+
+import pytest
 
 
-async def test_a_thread_that_outlives_the_tests_does_not_change_the_verdict(box: Pool) -> None:
-    body = (
-        HEAD
-        + "    import threading\n    threading.Thread(target=threading.Event().wait).start()\n    return sum(numbers)\n"
-    )
-    for route in (Route.AUTO, Route.WARM, Route.COLD):
-        assert (await box.run(job(body, route))).verdict is Verdict.PASSED
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_server_on_this_machine(host):
+    with socket.create_server((host, 0)) as server:
+        with socket.create_connection((host, server.getsockname()[1]), timeout=5) as client:
+            client.sendall(b"x")
+            assert server.accept()[0].recv(1) == b"x"
 
 
-async def test_metadata_without_code_makes_the_project_look_installed(bubblewrap, workspace: Workspace) -> None:
-    (workspace.root / "tests" / "test_installed.py").write_text(
-        "import importlib.metadata, subprocess\n\n\n"
-        "def test_installed():\n"
-        "    assert importlib.metadata.version('sums-of-things') == '1.2.3'\n"
-        "    assert subprocess.check_output(['sums']) == b'3\\n'\n"
-    )
-    script = f"#!{workspace.python}\nfrom sums import total\nprint(total([1, 2]))\n"
-    files = (
+def test_no_other_machine_has_a_name():
+    for name in (%r, "example.org"):
+        with pytest.raises(socket.gaierror):
+            socket.getaddrinfo(name, 80)
+    assert socket.gethostname() == "sandbox"
+
+
+def test_the_project_looks_installed():
+    assert importlib.metadata.version("sums-of-things") == "1.2.3"
+    assert subprocess.check_output(["sums"]) == b"3\\n"
+"""
+
+
+async def test_a_suite_finds_localhost_and_the_projects_metadata_and_scripts(bubblewrap, workspace: Workspace) -> None:
+    own = platform.node() if platform.node() not in ("", "localhost", "sandbox") else "example.net"
+    (workspace.root / "tests" / "test_around.py").write_text(SUITE_OF_ITS_SURROUNDINGS % own)
+    metadata = (
         ("sums_of_things-1.2.3.dist-info/METADATA", "Metadata-Version: 2.1\nName: sums-of-things\nVersion: 1.2.3\n"),
-        ("bin/sums", script),
+        ("bin/sums", f"#!{workspace.python}\nfrom sums import total\nprint(total([1, 2]))\n"),
     )
-    async with pool(bubblewrap, replace(workspace, metadata=files), workers=1, limits=LIMITS) as opened:
-        report = await opened.run(Job("x", ("tests/test_installed.py::test_installed",), limits=LIMITS))
+    async with pool(bubblewrap, replace(workspace, metadata=metadata), workers=1, limits=LIMITS) as opened:
+        report = await opened.run(Job("suite", limits=LIMITS))
+    assert len(report.tests) == len(TESTS) + 4
     assert report.verdict is Verdict.PASSED, report.failing
 
 
 async def test_the_project_is_never_preloaded(bubblewrap, workspace: Workspace) -> None:
     async with pool(bubblewrap, replace(workspace, preload=("json", "sums")), workers=1, limits=LIMITS) as opened:
-        assert (await opened.run(job(STUB))).verdict is Verdict.FAILED
+        assert (await opened.run(job("pass"))).verdict is Verdict.FAILED
         assert [name for name, _ in opened.workers[0].ready["preload_failed"]] == ["sums"]
 
 
 async def test_two_workers_share_the_work(bubblewrap, workspace: Workspace) -> None:
     async with pool(bubblewrap, workspace, workers=2, limits=LIMITS) as opened:
-        jobs = [replace(job(RIGHT if number % 2 else STUB), id=str(number)) for number in range(12)]
+        jobs = [replace(job(RIGHT if number % 2 else "pass"), id=str(number)) for number in range(12)]
         reports = await asyncio.gather(*(opened.run(each) for each in jobs))
     assert [report.job for report in reports] == [str(number) for number in range(12)]
     assert [report.passed for report in reports] == [bool(number % 2) for number in range(12)]
     assert [worker.starts for worker in opened.workers] == [1, 1]
 
 
-async def test_a_cancelled_job_leaves_no_process_and_the_worker_goes_on(box: Pool) -> None:
-    task = asyncio.create_task(box.run(job(HEAD + "    while True: pass\n")))
-    worker = box.workers[0]
-    while worker.starts == 0:
-        await asyncio.sleep(0.01)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert (await box.run(job(RIGHT))).passed
-    assert worker.starts == 2
-
-
-async def test_a_repository_that_exits_while_it_is_collected_is_told(bubblewrap, workspace: Workspace) -> None:
-    (workspace.root / "conftest.py").write_text("import os\nos._exit(0)\n")
+async def test_a_cancelled_job_leaves_no_process_and_the_worker_goes_on(bubblewrap, workspace: Workspace) -> None:
     async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:
-        report = await opened.run(Job("suite", limits=LIMITS))
-    assert (report.verdict, report.reason) == (Verdict.CRASHED, Reason.EARLY_EXIT)
-    assert report.detail.endswith("before the report was complete while pytest loaded its plugins and conftest.py.")
+        task = asyncio.create_task(opened.run(job("while True: pass")))
+        worker = opened.workers[0]
+        while worker.starts == 0:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await opened.run(job(RIGHT))).passed
+        assert worker.starts == 2
 
 
-async def test_what_keeps_a_run_from_being_traced_is_told(bubblewrap, workspace: Workspace) -> None:
-    """As in an image without a library that the interpreter was built with."""
-    (workspace.root / "coverage.py").write_text(
-        "raise ImportError('libsqlite3.so.0: cannot open shared object file')\n"
-    )
+@pytest.mark.parametrize(
+    ("file", "text", "detail", "said"),
+    [
+        (
+            "conftest.py",
+            "import os\nos._exit(0)\n",
+            "before the report was complete while pytest loaded its plugins and conftest.py.",
+            "",
+        ),
+        # As in an image without a library that the interpreter was built with.
+        (
+            "coverage.py",
+            "raise ImportError('libsqlite3.so.0: cannot open shared object file')\n",
+            "",
+            "cannot be imported in this sandbox: libsqlite3.so.0: cannot open shared object file",
+        ),
+    ],
+    ids=["exits", "cannot be traced"],
+)
+async def test_a_suite_that_ends_before_its_tests_says_why(
+    bubblewrap, workspace: Workspace, file: str, text: str, detail: str, said: str
+) -> None:
+    (workspace.root / file).write_text(text)
     async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:
         report = await opened.run(Job("suite", limits=LIMITS, trace=True, route=Route.COLD))
     assert (report.verdict, report.reason) == (Verdict.CRASHED, Reason.EARLY_EXIT)
-    assert last_words(report.said).endswith(
-        "cannot be imported in this sandbox: libsqlite3.so.0: cannot open shared object file"
-    )
+    assert report.detail.endswith(detail)
+    assert last_words(report.said).endswith(said)
 
 
 async def test_an_interpreter_that_does_not_start_is_one_sentence(bubblewrap, workspace: Workspace) -> None:
-    from workbench.sandbox import SandboxError
-
     with pytest.raises(SandboxError, match="The bubblewrap sandbox did not start: .*") as caught:
         async with pool(bubblewrap, replace(workspace, python=Path("/usr/bin/nothing-here")), workers=1) as opened:
             await opened.run(job(RIGHT))
@@ -266,11 +274,6 @@ def test_the_plain_process_is_never_chosen_without_being_named(monkeypatch: pyte
 
 
 def test_control_groups_of_killed_programs_are_removed() -> None:
-    import subprocess
-    import sys
-
-    from workbench.sandbox.control import ControlGroup, available
-
     if not available():
         pytest.skip("this user may not create control groups")
     code = "from workbench.sandbox.control import ControlGroup; from workbench.sandbox import Limits\n"
@@ -282,3 +285,28 @@ def test_control_groups_of_killed_programs_are_removed() -> None:
     assert group is not None
     group.remove()
     assert not any(folder.exists() for folder in (*abandoned, *group.folders))
+
+
+def children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+HARM: dict[str, Callable[[int], object]] = {
+    "killed": lambda pid: os.kill(pid, signal.SIGKILL),
+    "stopped": lambda pid: os.kill(pid, signal.SIGSTOP),
+    "limited": lambda pid: resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0)),
+}
+
+
+@pytest.mark.parametrize("harm", HARM)
+async def test_whatever_happens_to_the_waiting_fork_the_next_verdict_is_right(box: Pool, harm: str) -> None:
+    assert (await box.run(job(RIGHT))).route is Route.HOT
+    pid = int(box.workers[0]._channel._process.pid)  # type: ignore[union-attr]
+    while below := children(pid):  # sandbox, server, hot process, waiting fork
+        pid = below[-1]
+    HARM[harm](pid)
+    following = await box.run(job(RIGHT))
+    assert following.verdict is Verdict.PASSED, (following.reason, following.detail)
+    assert following.route is (Route.HOT if harm == "stopped" else Route.WARM), following.slower
+    stub = await box.run(job("pass"))
+    assert (stub.verdict, len(stub.failing), stub.route) == (Verdict.FAILED, 4, Route.HOT), stub.slower

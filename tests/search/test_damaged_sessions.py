@@ -14,12 +14,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 import recorded
 import regenerated
 from faults.damaging import columns, put, without_constraints
+from sweeps import ALL, spread
 
 from workbench.base.errors import WorkbenchError
 from workbench.search import SearchIndex, parse
 from workbench.session import SessionReader
 
-DOCUMENTED = ("runs", "trials", "steps", "seen", "calls", "scorecards", "annotations", "meta")
+DOCUMENTED = ("runs", "trials", "steps", "accessed_files", "calls", "scorecards", "annotations", "meta")
+VALUES = (b"bytes", None, -5)
 REGENERATED = ("runs", "tasks", "candidates", "failing_tests", "meta")
 
 
@@ -41,21 +43,24 @@ def sound(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, tuple[s
     return tmp_path / "base.session", request.param
 
 
-@pytest.mark.parametrize("value", [b"bytes", None, -5], ids=["bytes", "nothing", "negative"])
-def test_a_damaged_value_ends_no_filling(sound: tuple[Path, tuple[str, ...]], value: object, tmp_path: Path) -> None:
+def test_a_damaged_value_ends_no_filling(sound: tuple[Path, tuple[str, ...]], tmp_path: Path) -> None:
     base, tables = sound
+    cases = [
+        (table, column, value)
+        for number, (table, column) in enumerate((table, name) for table in tables for name, _ in columns(base, table))
+        for value in (VALUES if ALL else VALUES[number % len(VALUES) :][:1])
+    ]
     tried = found = 0
-    for table in tables:
-        for column, _ in columns(base, table):
-            path = tmp_path / f"{table}-{column}.session"
-            shutil.copyfile(base, path)
-            if not put(path, table, column, value):
-                continue
-            tried += 1
-            index = SearchIndex(tmp_path / f"{table}-{column}.db")
-            with contextlib.suppress(WorkbenchError), SessionReader(path) as reader:
-                index.update(reader)
-            found += index.search(parse("kind:e score:<1000")).total + index.search(parse("count")).total > 0
-            index.close()
+    for number, (table, column, value) in enumerate(spread(cases, 2)):
+        path = tmp_path / f"{number}.session"
+        shutil.copyfile(base, path)
+        if not put(path, table, column, value):
+            continue
+        tried += 1
+        index = SearchIndex(tmp_path / f"{number}.db")
+        with contextlib.suppress(WorkbenchError), SessionReader(path) as reader:
+            index.update(reader)
+        found += index.search(parse("kind:e score:<1000")).total + index.search(parse("count")).total > 0
+        index.close()
     assert tried > 20
     assert found > tried * 0.8

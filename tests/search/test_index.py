@@ -18,7 +18,7 @@ import recorded
 import regenerated
 
 from workbench.base.errors import WorkbenchError
-from workbench.search import Found, SearchIndex, parse
+from workbench.search import SearchIndex, SearchResult, parse
 from workbench.search.index import line_of
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.labels import criterion_part
@@ -60,7 +60,7 @@ def test_everything_of_a_trial_is_found_where_it_stands(index: SearchIndex, docu
         assert trial is not None
         word = reader.text(trial.readme_blob).split()[-1].strip("`.")
         steps = reader.steps("first")
-        files = {seen.path for seen in reader.seen("first") if seen.how == "read"}
+        files = {seen.path for seen in reader.accessed_files("first") if seen.access == "read"}
     assert ("first", "readme", 0) in asked(index, word)
     assert asked(index, "remarkable") == {("first", "remark", 3)}
     (unfair,) = index.search(parse("unfair")).hits
@@ -168,7 +168,7 @@ def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     index = SearchIndex(path)
-    assert index.search(parse("zebra")) == Found(
+    assert index.search(parse("zebra")) == SearchResult(
         (), 0, {name: [] for name in ("kind", "agent", "model", "case", "verdict")}
     )
     index.close()
@@ -225,7 +225,7 @@ def test_a_text_that_is_gone_is_left_out(index: SearchIndex, documented: recorde
 
 
 @given(text=st.text(max_size=60), before=st.text(max_size=20), after=st.text(max_size=20))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
 def test_the_line_around_a_hit_holds_the_match(
     text: str, before: str, after: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -260,9 +260,9 @@ def test_what_belongs_to_an_archived_run_is_not_found(index: SearchIndex, docume
     path = documented.path
     filled(index, path)
     assert {one[0] for one in asked(index, "score:>70")} == {"first", "second"}
-    documented.writer.put_away_run(recorded.RUN)
+    documented.writer.archive_run(recorded.RUN)
     filled(index, path)
     assert index.search(parse("score:>70")).total == index.search(parse("wordcount")).total == 0
-    documented.writer.bring_back_run(recorded.RUN)
+    documented.writer.unarchive_run(recorded.RUN)
     filled(index, path)
     assert asked(index, "score:>70")

@@ -62,18 +62,6 @@ def test_a_log_deleted_under_a_writer_is_no_full_disk(session: Path, visitor: st
         assert [run.id for run in reader.runs()] == ["one", "three"]
 
 
-def test_log_and_index_deleted_under_a_writer_lose_nothing_of_it(session: Path) -> None:
-    with SessionWriter(session) as writer:
-        writer.add_run("one", "document", {})
-        _side(session, "wal").unlink()
-        _side(session, "shm").unlink()
-        assert _ran(_VISIT.format("SessionReader(path)", "print(len(opened.runs()))"), session) in ("0\n", "1\n")
-        writer.add_run("two", "document", {})
-    with SessionReader(session) as reader:
-        assert [run.id for run in reader.runs()] == ["one", "two"]
-    assert [file.name for file in session.parent.iterdir()] == ["demo.session"]
-
-
 def test_a_full_disk_is_one_sentence_and_keeps_what_was_finished(small_disk) -> None:
     path = small_disk(1500).folder / "demo.session"
     create(path)

@@ -12,7 +12,6 @@ import pytest
 
 from workbench.cli import main
 from workbench.session import SessionError, SessionReader, SessionWriter, blobs, create
-from workbench.session.placing import delete
 from workbench.session.row_reader import TextDamaged
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT"
@@ -63,10 +62,10 @@ def test_what_no_session_has_is_refused_in_a_sentence(hostile: Path) -> None:
     assert hostile.read_bytes() == before
 
 
-@pytest.mark.parametrize("command", ["show", "report", "resume", "pack", "tag"])
+@pytest.mark.parametrize("command", ["show", "resume"])
 def test_commands_say_so(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], home: Path) -> None:
     path = changed(tmp_path / "s.session", HOSTILE["view-for-trials"])
-    assert main([command, str(path), *(["anything", "mine"] if command == "tag" else [])]) == 1
+    assert main([command, str(path)]) == 1
     assert "s.session is not opened: it holds the" in " ".join(capsys.readouterr().err.split())
 
 
@@ -75,12 +74,6 @@ def test_a_log_beside_is_no_way_around(tmp_path: Path) -> None:
     Path(f"{path}-wal").write_bytes(b"no log at all")
     with pytest.raises(SessionError):
         SessionReader(path)
-
-
-def test_it_can_be_put_into_the_trash(tmp_path: Path) -> None:
-    path = changed(tmp_path / "s.session", HOSTILE["view-for-leases"])
-    delete(path, tmp_path / "trash")
-    assert not path.exists()
 
 
 @pytest.mark.parametrize(

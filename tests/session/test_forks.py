@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.session.forks import below_parents, fork_words
+from workbench.session.forks import below_parents
 
 
 def test_forks_stand_below_their_parents_and_their_own_forks_below_them() -> None:
@@ -20,9 +20,3 @@ def test_none_is_lost_and_none_is_twice(parents: list[int]) -> None:
     named = ["" if parent < 0 else str(parent) for parent in parents]
     order = below_parents(ids, named)
     assert sorted(order) == list(range(len(ids)))
-
-
-def test_words() -> None:
-    assert fork_words("", 0, "") == ""
-    assert fork_words("0471d97405370374", 3, "observation") == "fork of 0471d974 at step 3, observation edited"
-    assert fork_words("0471d97405370374", 3, "") == "fork of 0471d974 at step 3"

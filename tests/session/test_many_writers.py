@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sweeps import ALL
+
 from workbench.session import SessionReader, create, log
 from workbench.session.reader import integrity_problem
 
-WRITERS, VISITORS, ROUNDS = 8, 2, 150
+WRITERS, VISITORS, ROUNDS = (8, 2, 150) if ALL else (3, 1, 25)
 
 # Every round is a transaction, a checkpoint and a look at the file, with nothing in between to keep writers apart.
 _WRITER = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from workbench.session import SessionError, SessionReader, SessionWriter, create
-from workbench.session.file import SessionExists, SessionLocked
+from workbench.session.file import SessionLocked
 from workbench.session.placing import delete, deleted_sessions, move, restore
 
 
@@ -70,15 +70,6 @@ def test_names_that_are_taken_are_numbered(session: Path, tmp_path: Path) -> Non
     assert files(tmp_path) == ["one-2.session", "one.session"]
     with pytest.raises(SessionError, match="not in the trash any more"):
         restore(first)
-
-
-def test_a_place_that_is_taken_is_left_alone(session: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.session"
-    other.write_text("not ours")
-    with pytest.raises(SessionExists):
-        move(session, other)
-    assert other.read_text() == "not ours"
-    assert session.exists()
 
 
 def test_a_file_that_is_no_session_can_be_deleted_and_comes_back(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from workbench.session import (
     SessionCorrupt,
     SessionError,
-    SessionFull,
     SessionMissing,
     SessionOfOtherVersion,
     SessionReader,
@@ -61,25 +60,6 @@ def test_a_closed_session_is_one_file(session: Path) -> None:
     assert [item.name for item in session.parent.iterdir()] == ["demo.session"]
 
 
-def test_a_copied_file_is_a_copied_session(session: Path, tmp_path: Path) -> None:
-    with with_trial(session) as writer:
-        writer.add_step(step(1, answer_blob=writer.blob("thought")))
-    copy = tmp_path / "elsewhere" / "copy.session"
-    copy.parent.mkdir()
-    copy.write_bytes(session.read_bytes())
-    with SessionReader(copy) as reader:
-        assert reader.text(reader.steps("t1")[0].answer_blob) == "thought"
-
-
-def test_a_writer_may_be_closed_twice(session: Path) -> None:
-    writer = with_trial(session)
-    writer.fate()
-    writer.close()
-    writer.close()
-    with SessionReader(session) as reader:
-        assert len(reader.trials()) == 1
-
-
 def test_a_text_is_stored_once(session: Path) -> None:
     text = "x = 1\n" * 200_000
     with SessionWriter(session) as writer:
@@ -117,13 +97,13 @@ def test_the_feed_names_what_changed_in_order(session: Path) -> None:
     with with_trial(session) as writer, SessionReader(session) as reader:
         before, version = reader.last_change(), reader.data_version()
         writer.add_step(step(1))
-        writer.add_accessed_file([AccessedFileRow("t1", "a.py", "read", 1, 10, None)])
+        writer.add_accessed_files([AccessedFileRow("t1", "a.py", "read", 1, 10, None)])
         writer.set_trial("t1", state="done")
         assert reader.data_version() != version
         changes = reader.changes(before)
         assert [(c.kind, c.item, c.part) for c in changes] == [
             ("step", "t1", "1"),
-            ("seen", "t1", "a.py"),
+            ("accessed_file", "t1", "a.py"),
             ("trial", "t1", None),
         ]
         assert reader.changes(changes[-1].seq) == []
@@ -198,17 +178,6 @@ def test_a_corrupt_file_is_one_sentence_and_unchanged(tmp_path: Path, content: b
     assert [item.name for item in tmp_path.iterdir()] == ["bad.session"]
 
 
-def test_damage_in_the_middle_is_named_and_the_rest_read(session: Path) -> None:
-    with with_trial(session) as writer:
-        writer.blob(os.urandom(200_000))
-    data = bytearray(session.read_bytes())
-    data[4096:40_000] = b"\xff" * (40_000 - 4096)
-    session.write_bytes(bytes(data))
-    with SessionReader(session) as reader:
-        assert [trial.id for trial in reader.trials()] == ["t1"]
-        assert any("a page of it is damaged" in one.sentence for one in reader.damage)
-
-
 def test_another_programs_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.session"
     connection = sqlite3.connect(path)
@@ -254,32 +223,3 @@ def test_a_read_only_folder_can_be_read(session: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code, str(session)], capture_output=True, text=True, check=True)
     assert done.stdout == "1\n"
     assert [item.name for item in session.parent.iterdir()] == ["demo.session"]
-
-
-def test_a_file_that_may_not_grow_is_one_sentence_and_keeps_what_was_finished(session: Path) -> None:
-    code = (
-        "import resource, signal, sys, os\nfrom pathlib import Path\n"
-        "from workbench.session import SessionWriter, SessionFull\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "w = SessionWriter(Path(sys.argv[1])); w.add_run('r1', 'document', {})\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))\n"
-        "n = 0\n"
-        "try:\n"
-        "    for n in range(1000):\n"
-        "        w.blob(os.urandom(20_000)); w.add_trial(f't{n}', 'r1', n, ('c', 'C'), 'white', 'local', n + 1)\n"
-        "except SessionFull as error:\n    print(n); print(error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(session)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    finished, sentence = done.stdout.splitlines()
-    assert sentence.startswith("demo.session may not grow: files may have 400,000 bytes at most here (ulimit -f).")
-    assert "workbench resume" in sentence
-    with SessionReader(session) as reader:
-        assert len(reader.trials("r1")) >= int(finished) > 0
-
-
-def test_full_is_told_from_damaged() -> None:
-    from workbench.session.file import translate
-
-    assert isinstance(translate(sqlite3.OperationalError("database or disk is full"), Path("x")), SessionFull)
-    assert isinstance(translate(sqlite3.DatabaseError("database disk image is malformed"), Path("x")), SessionCorrupt)

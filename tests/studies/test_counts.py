@@ -40,9 +40,9 @@ def test_whatever_is_written_the_sums_follow(tmp_path: Path) -> None:
             {"verdict": "passed", "doubtful": "why"}, {"verdict": None}, {"verdict": "failed", "repairs": 2}, {"cost_usd": None},
             {"cost_usd": 0.5, "prompt_tokens": 7}, {"settings": '{"seed":1}'}, {"verdict": "error", "tested_s": 2.5}, {"control": 1},
         ]  # fmt: skip
-        for _ in range(60):
-            writer.update("candidates", {"id": rng.choice(keys)}, rng.choice(changes))
         with writer.transaction() as connection:
+            for _ in range(60):
+                writer.update("candidates", {"id": rng.choice(keys)}, rng.choice(changes))
             connection.execute("DELETE FROM candidates WHERE id = ?", (keys[0],))
     kept, counted = kept_and_counted(path)
     assert kept == counted

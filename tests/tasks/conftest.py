@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tasks.made_up import environment_of
+from tasks.made_up import environment_of, write
 
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.suite import Rules
@@ -31,15 +31,7 @@ def bubblewrap(needs_bubblewrap: None) -> Backend:
 def make(tmp_path: Path) -> Make:
     """Write a repository: path -> text."""
 
-    def write(files: Mapping[str, str]) -> Path:
-        root = tmp_path / "repository"
-        for name, text in files.items():
-            path = root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text.encode())
-        return root
-
-    return write
+    return lambda files: write(tmp_path / "repository", files)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.regeneration.environment import Environment
@@ -24,6 +25,15 @@ def environment_of(root: Path) -> Environment:
         pytest_args=("-p", "no:asyncio", "-p", "no:xdist", "-p", "no:randomly", *pytest_options(root)),
     )
     return Environment(workspace.python, Path(sys.prefix), "e" * 64, (), ("pytest==1",), (), workspace)
+
+
+def write(root: Path, files: Mapping[str, str]) -> Path:
+    """Write a repository: path -> text."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    return root
 
 
 def dropped(built: TaskSet, name: str) -> Dropped:

@@ -19,9 +19,9 @@ from workbench.regeneration import dataset
 from workbench.regeneration.dataset import (
     SCHEMA_VERSION,
     BadDataset,
+    DatasetRow,
     Origin,
     ParquetMissing,
-    Row,
     columns,
     make_rows,
     parse_formats,
@@ -72,7 +72,7 @@ def built_of(tasks: tuple[Task, ...]) -> TaskSet:
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> list[Row]:
+def rows(tmp_path: Path) -> list[DatasetRow]:
     root = tmp_path / "repository"
     root.mkdir()
     for name, source in SOURCES.items():
@@ -83,7 +83,7 @@ def rows(tmp_path: Path) -> list[Row]:
     return make_rows(origin, built_of(tasks))
 
 
-def test_a_row_holds_the_whole_file_and_the_body_where_the_workbench_replaces_it(rows: list[Row]) -> None:
+def test_a_row_holds_the_whole_file_and_the_body_where_the_workbench_replaces_it(rows: list[DatasetRow]) -> None:
     for row in rows:
         assert row.file == SOURCES[row.fn]
         found = {function.id: function for function in find_functions(row.file, row.fn)}[row.task_id]
@@ -102,7 +102,7 @@ def test_a_row_holds_the_whole_file_and_the_body_where_the_workbench_replaces_it
     assert plain.test_command.endswith(" tests/test_a.py")
 
 
-def test_json_lines_and_parquet_hold_the_same_rows(rows: list[Row], tmp_path: Path) -> None:
+def test_json_lines_and_parquet_hold_the_same_rows(rows: list[DatasetRow], tmp_path: Path) -> None:
     folder = tmp_path / "out"
     dropped = [{"repo": "owner/name", "task_id": "plain.py::h", "stage": "stub", "reason": "so"}]
     written = write_dataset(folder, rows, {"totals": {"n_tasks": 5}}, dropped)
@@ -143,14 +143,14 @@ def test_any_text_survives_both_formats(tmp_path_factory: pytest.TempPathFactory
     assert read_dataset(folder / "out" / "tasks.parquet").rows == (row,)
 
 
-def test_a_lone_surrogate_in_a_docstring_does_not_stop_parquet(rows: list[Row], tmp_path: Path) -> None:
+def test_a_lone_surrogate_in_a_docstring_does_not_stop_parquet(rows: list[DatasetRow], tmp_path: Path) -> None:
     write_dataset(tmp_path / "out", [replace(rows[0], doc="odd \udc80")], {})
     assert read_dataset(tmp_path / "out" / "tasks.jsonl").rows[0].doc == "odd \udc80"
     assert read_dataset(tmp_path / "out" / "tasks.parquet").rows[0].doc == "odd \\udc80"
 
 
 def test_without_pyarrow_there_is_one_sentence(
-    rows: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    rows: list[DatasetRow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_dataset(tmp_path / "out", rows, {})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -194,7 +194,7 @@ def test_what_is_not_there_or_no_parquet_says_so(tmp_path: Path) -> None:
 
 
 def test_a_writing_that_fails_leaves_the_older_file(
-    rows: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rows: list[DatasetRow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "out"
     write_dataset(folder, rows, {}, formats=("jsonl",))

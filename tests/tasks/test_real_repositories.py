@@ -17,7 +17,7 @@ from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
 from workbench.sandbox import Job, Limits, Route, Verdict, pool
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.nightly, pytest.mark.timeout(600)]
 
 CASES = Path(__file__).parents[2] / "test_cases"
 

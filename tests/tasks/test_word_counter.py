@@ -12,7 +12,7 @@ from workbench.base.typed_json import convert, encode
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.declarations import declarations
 from workbench.regeneration.environment import EnvironmentFailed, build_environment
-from workbench.regeneration.tasks import Progress, TaskSet, stubs
+from workbench.regeneration.tasks import BuildProgress, TaskSet, stubs
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
 from workbench.sandbox import Job, Limits, Route, Verdict, pool
@@ -29,7 +29,7 @@ async def test_tasks_of_word_counter(bubblewrap, tmp_path: Path, monkeypatch: py
     again = await build_environment(ROOT, on_progress=lambda line: pytest.fail(f"built twice: {line}"))
     assert (again.folder, again.installed) == (environment.folder, environment.installed)
     assert not list(environment.folder.rglob("word_counter*")), "the environment holds a copy of the project"
-    steps: list[Progress] = []
+    steps: list[BuildProgress] = []
     tasks = await build_tasks(ROOT, environment, bubblewrap, on_progress=steps.append)
     functions = {
         function.id: function for function in find_functions((ROOT / "word_counter.py").read_bytes(), "word_counter.py")

@@ -68,13 +68,6 @@ def test_tokens_are_normalised():
     ]
 
 
-@given(st.text(max_size=80), st.text(max_size=80))
-def test_measures_stay_in_range(docstring, body):
-    leak = measure_leakage(docstring, body)
-    assert 0 <= leak.overlap <= 1
-    assert leak.longest >= 0
-
-
 def test_few_docstrings_of_real_projects_are_flagged_and_all_copies_are():
     flagged = total = 0
     for file in sorted((Path(pytest.__file__).parent.parent / "_pytest").glob("*.py")):
@@ -88,20 +81,6 @@ def test_few_docstrings_of_real_projects_are_flagged_and_all_copies_are():
                 assert measure_leakage(f"{function.docstring}\n{body}", body).flagged
     assert total > 100
     assert flagged / total < 0.05
-
-
-@pytest.mark.parametrize(
-    ("docstring", "body"),
-    [
-        ("Return name.", "return name"),  # every token of the body, and yet no evidence
-        ("Notes.\nUses step_3 = call_3(x) + 3\nstep_4 = call_4(x) + 4 inside.", "\n".join(f"step_{n} = call_{n}(x) + {n}" for n in range(40))),
-        (f"Area.\n\n    {BODY}", BODY),
-        ("Return the area.", BODY),
-    ],
-)  # fmt: skip
-def test_the_one_number_that_is_kept_says_whether_it_is_flagged(docstring, body):
-    leak = measure_leakage(docstring, body)
-    assert (round(leak.level, 4) >= THRESHOLD) is leak.flagged
 
 
 @given(st.text(st.sampled_from("ab=+1 \n"), max_size=60), st.text(st.sampled_from("ab=+1 \n"), max_size=60))

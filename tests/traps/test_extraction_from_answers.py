@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import random
+import functools
+import json
 import textwrap
 from pathlib import Path
 
@@ -90,8 +91,8 @@ SHAPES = {
     "ellipsis first, then the answer": fence("def area(self, width, height=2):\n    ...") + "\n" + fence(IN8),
     "thoughts": "<think>\nMaybe\n```python\nreturn 0\n```\n</think>\n" + fence(IN8),
     "thoughts without a beginning": "Maybe\n```python\nreturn 0\n```\n</think>\n\n" + fence(IN8),
-    "json": '{"reasoning": "w*h", "code": ' + __import__("json").dumps(BODY) + "}",
-    "json in a fence": fence('{"body": ' + __import__("json").dumps(fence(BODY)) + "}", "json"),
+    "json": '{"reasoning": "w*h", "code": ' + json.dumps(BODY) + "}",
+    "json in a fence": fence('{"body": ' + json.dumps(fence(BODY)) + "}", "json"),
     "windows line ends": fence(IN8).replace("\n", "\r\n"),
     "end token": fence(IN8) + "<|im_end|>",
     "the next method follows": IN8 + "\n\n    def perimeter(self):\n        return 1\n",
@@ -100,38 +101,6 @@ SHAPES = {
     "overloads before it": fence("@overload\ndef area(self, width): ...\n@overload\ndef area(self, width, height): ...\ndef area(self, width, height=2):\n" + IN8),
     "the function got another name": fence("def solution(self, width, height=2):\n" + IN8),
 }  # fmt: skip
-
-
-STRING = 'text = """\n```python\nleft\n    four\n```\n"""\nreturn text'
-
-#: The trap's name → answers in which it stands, and the body that is meant.
-TRAPS: dict[str, tuple[list[str], str]] = {
-    "header_repeated": ([SHAPES[name] for name in SHAPES if name.startswith("header")], BODY),
-    "docstring_repeated": ([SHAPES[name] for name in SHAPES if "docstring" in name], BODY),
-    "several_fences": (
-        [SHAPES[n] for n in ("usage after it", "shell before it", "output after it", "the question first, then the answer")],
-        BODY,
-    ),
-    "unclosed_fence": ([SHAPES[name] for name in SHAPES if "unclosed" in name], BODY),
-    "fence_inside_a_string": ([fence(STRING), STRING, "```python\n" + STRING], STRING),
-    "zero_indentation": ([SHAPES["zero indentation"], SHAPES["no fence at the margin"]], BODY),
-    "multi_line_string_never_dedented": ([fence(STRING), fence(STRING.replace("text =", "        text =", 1).replace("return", "        return"))], STRING),
-    "empty_body_with_docstring_is_the_stub": ([fence(DOC), fence(HEADER + DOC)], ""),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("trap", TRAPS)
-def test_extraction(trap):
-    answers, body = TRAPS[trap]
-    assert len(answers) > 1
-    for answer in answers:
-        found = extract_body(answer, AREA, SOURCE)
-        assert found.valid, (answer, found)
-        result, expected = splice(SOURCE, AREA, found.body), splice(SOURCE, AREA, body)
-        assert ast.dump(parse(result)) == ast.dump(parse(expected)), answer
-    if trap.endswith("stub"):
-        assert found.body == ""
-        assert any("stub" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("answer", SHAPES.values(), ids=SHAPES)
@@ -263,23 +232,20 @@ def test_samples_in_the_style_of_evalplus(style, text, body):
     assert found.body == body
 
 
-def _trivial(body: str) -> bool:
-    return not body.strip() or body.strip() in ("pass", "...")
-
-
-def _real_functions():
-    for project in ("rich", "_pytest", "tabulate", "requests"):
-        for file in sorted((SITE / project).rglob("*.py"))[::3]:
+@functools.cache
+def real_functions():
+    found = []
+    for project in ("rich", "tabulate", "requests"):
+        for file in sorted((SITE / project).rglob("*.py"))[::6]:
             source = file.read_bytes()
             if len(source) > 40_000:
                 continue
             for function in find_functions(source, file.name):
                 body = reindent(body_text(source, function).lstrip(" ").lstrip("\n"), "", "    ")
-                if function.kind != "nested" and not body.lstrip().startswith(('"', "'")) and not _trivial(body):
-                    yield source, function, body
-
-
-REAL = list(_real_functions())
+                plain = body.strip() not in ("", "pass", "...") and not body.lstrip().startswith(('"', "'"))
+                if function.kind != "nested" and plain:
+                    found.append((source, function, body))
+    return found
 
 
 def _shape(number: int, source: bytes, function, body: str) -> str:
@@ -301,15 +267,15 @@ def _shape(number: int, source: bytes, function, body: str) -> str:
         f"<think>hm, it's odd</think>{fence(body)}",
         fence(f"class Any_:\n    x = 1\n\n{reindent(header, '    ', '    ')}\n{deep}"),
         f"{shallow}\n\n\ndef something_else():\n    return (",
-        __import__("json").dumps({"code": body}),
+        json.dumps({"code": body}),
         fence(source.decode()),
     ][number]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(st.integers(0, len(REAL) - 1), st.integers(0, 13))
-def test_real_bodies_survive_every_shape(index, shape):
-    source, function, body = REAL[index]
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.randoms(use_true_random=False), st.integers(0, 13))
+def test_real_bodies_survive_every_shape(random, shape):
+    source, function, body = random.choice(real_functions())
     answer = _shape(shape, source, function, body)
     found = extract_body(answer, function, source)
     expected = ast.dump(parse(splice(source, function, body)))
@@ -317,17 +283,9 @@ def test_real_bodies_survive_every_shape(index, shape):
     assert ast.dump(parse(splice(source, function, found.body))) == expected, (found, answer)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(st.sampled_from("`~x=1:()'\"#\\ \t\n<>{}defreturn"), max_size=120))
 def test_any_answer_is_survived(answer):
     found = extract_body(answer, AREA, SOURCE)
     if found.valid:
         parse(splice(SOURCE, AREA, found.body))
-
-
-def test_shuffled_lines_are_survived():
-    rng = random.Random(1)
-    lines = SHAPES["prose around a fence"].splitlines(keepends=True)
-    for _ in range(100):
-        rng.shuffle(lines)
-        extract_body("".join(lines), AREA, SOURCE)

@@ -10,35 +10,11 @@ import os
 from typing import Any
 
 import pytest
-from hostile.candidates import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.sandbox import Verdict
 from workbench.sandbox.workbench_runner.judge import judge
 from workbench.sandbox.workbench_runner.watching import watch
-
-#: The trap's name → the hostile candidate that springs it.
-FORGERIES = {
-    "a printed PASSED": "printed_passed",
-    "sys.exit(0)": "exit",
-    "os._exit(0)": "os_exit",
-    "atexit": "atexit",
-    "a patched pytest": "patched_runner",
-    "patched reports": "patched_reports",
-    "skip": "skip",
-    "xfail": "xfail",
-    "a forged report": "guessed_report",
-    "edited tests": "edited_tests",
-}
-
-
-@pytest.mark.parametrize("forgery", FORGERIES)
-def test_every_forgery_is_among_the_hostile_candidates_and_may_not_pass(forgery: str) -> None:
-    right = HOSTILE[FORGERIES[forgery]].right
-    assert right
-    assert Verdict.PASSED not in right
-
 
 TESTS = ("t.py::one", "t.py::two")
 

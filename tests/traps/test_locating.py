@@ -17,10 +17,6 @@ from workbench.repository.splicing import splice
 SITE = Path(pytest.__file__).parent.parent
 
 
-def ids(source: bytes) -> list[str]:
-    return [function.id for function in find_functions(source, "m.py")]
-
-
 def bodies(source: bytes) -> dict[str, bytes]:
     """The body of every function by its identity, without the layout around it."""
     return {function.id: source[slice(*function.body)].strip() for function in find_functions(source, "m.py")}
@@ -82,28 +78,6 @@ def test_locating(trap: str) -> None:
     assert {k: v for k, v in stubbed.items() if k not in (identity, *around)} == {
         k: v for k, v in bodies(source).items() if k not in (identity, *around)
     }
-
-
-def test_overloads_setters_and_conditional_definitions_are_told_apart_by_occurrence():
-    source = b"""
-@overload
-def f(x: int) -> int: ...
-@overload
-def f(x: str) -> str: ...
-def f(x): return x
-class A:
-    @property
-    def v(self): return 1
-    @v.setter
-    def v(self, x): pass
-if True:
-    def g(): pass
-else:
-    def g(): pass
-"""
-    assert ids(source) == [
-        "m.py::f", "m.py::f#2", "m.py::f#3", "m.py::A.v", "m.py::A.v#2", "m.py::g", "m.py::g#2",
-    ]  # fmt: skip
 
 
 def test_kinds_and_names_follow_qualname():
@@ -215,7 +189,7 @@ def _python_says(
     return found
 
 
-@pytest.mark.parametrize("package", ["rich", "_pytest", "hypothesis/internal", "jsonschema", "requests"])
+@pytest.mark.parametrize("package", ["rich", "hypothesis/internal"])
 def test_agrees_with_ast_on_installed_projects(package):
     folder = SITE / package
     if not folder.is_dir():

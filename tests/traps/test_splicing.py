@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sweeps import spread
 
 from workbench.base.python_syntax import parse
 from workbench.repository.functions import find_functions
@@ -16,15 +16,7 @@ from workbench.repository.lines import LineKind, read_lines, reindent, split_lin
 from workbench.repository.splicing import SpliceError, body_text, lay_out_docstring, quote, replace_docstring, splice
 
 SITE = Path(pytest.__file__).parent.parent
-PROJECTS = [
-    "rich",
-    "_pytest",
-    "tabulate",
-    "hypothesis/strategies",
-    "textual/widgets",
-    "requests",
-    "pygments/formatters",
-]
+PROJECTS = ["rich", "tabulate", "textual/widgets", "requests"]
 
 
 def one(source: bytes, number: int = 0):
@@ -55,14 +47,10 @@ CASES = [
 
 @pytest.mark.parametrize(("source", "body", "expected"), CASES)
 def test_splice(source, body, expected):
-    assert splice(source, one(source), body) == expected
-    assert syntax_problem(expected) is None
-
-
-@pytest.mark.parametrize("source", [case[0] for case in CASES])
-def test_the_original_body_gives_the_same_file(source):
     function = one(source)
+    assert splice(source, function, body) == expected
     assert splice(source, function, body_text(source, function)) == source
+    assert syntax_problem(expected) is None
 
 
 def test_the_inside_of_multi_line_strings_is_never_moved():
@@ -88,15 +76,15 @@ def _projects():
 
 def test_every_function_of_real_projects_takes_its_own_body_back():
     count = 0
-    for file, source in _projects():
+    for file, source in spread(list(_projects()), 3):
         for function in find_functions(source, file.name):
             assert splice(source, function, body_text(source, function)) == source, function.id
             count += 1
-    assert count > 5000
+    assert count > 500
 
 
 def test_a_dedented_body_gives_the_same_syntax_tree():
-    for file, source in list(_projects())[::8]:
+    for file, source in spread(list(_projects()), 12):
         tree = ast.dump(parse(source))
         for function in find_functions(source, file.name)[::5]:
             body = reindent(body_text(source, function).lstrip(" \t").lstrip("\r\n"), "", "    ")
@@ -104,7 +92,7 @@ def test_a_dedented_body_gives_the_same_syntax_tree():
 
 
 def test_a_stub_parses_and_changes_no_other_function():
-    for file, source in list(_projects())[::6]:
+    for file, source in spread(list(_projects()), 12):
         functions = find_functions(source, file.name)
         for function in functions[::4]:
             result = splice(source, function, "raise SystemError")
@@ -168,7 +156,7 @@ def test_raw_literals_are_preferred_for_backslashes():
 
 
 def test_docstrings_of_real_functions_can_be_taken_away_and_given_back():
-    for file, source in list(_projects())[::10]:
+    for file, source in spread(list(_projects()), 12):
         tree = ast.dump(parse(source))
         for function in find_functions(source, file.name)[::6]:
             bare = replace_docstring(source, function, None)
@@ -189,7 +177,7 @@ def test_line_kinds_agree_with_tokenize_on_real_files():
     import io
     import tokenize
 
-    for file, source in list(_projects())[::12]:
+    for file, source in spread(list(_projects()), 12):
         text = source.decode()
         expected: set[int] = set()
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -213,10 +201,3 @@ def test_splicing_any_text_keeps_what_is_around(body):
     result = splice(source, one(source), body)
     assert result.startswith(b"a = 1\n\n\ndef f(x):\n    '''d'''")
     assert result.endswith(b"\n\n\nb = 2\n")
-
-
-def test_long_bodies_are_fast():
-    body = "\n".join(f"x{i} = {i}" for i in range(20_000))
-    source = b"def f():\n    return 1\n"
-    assert len(splice(source, one(source), body)) > len(body)
-    assert textwrap.dedent(body) == body

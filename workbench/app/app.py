@@ -196,17 +196,17 @@ class WorkbenchApp(NavigatingApp):
 
         def work() -> Path:
             from workbench.pages import FORMATS, write_report
-            from workbench.pages.in_a_process import write_foreign_in_a_process
+            from workbench.pages.writing import write_plugin_in_subprocess
 
             out = destination(self, place)
             if callable(of):
-                from workbench.pages.composing import write_page
+                from workbench.pages.writing import write_page
 
                 write_page(of(), out, format)
             elif format in FORMATS:
                 write_report(session, format, out, of)
             else:
-                write_foreign_in_a_process(session, format, out)
+                write_plugin_in_subprocess(session, format, out)
             return out
 
         self._exporting.ask(work, lambda out: deliver_file(self, out, "report"))

@@ -69,8 +69,8 @@ f F | filter; clear the filter | filter clear-filter only-differences
 asterisk t a | star, tag, remark | star tags remark
 r | rerun | rerun rerun-task
 u c | resume, cancel | resume cancel
-d delete | delete, put away | delete put-away
-ctrl+z full_stop | bring back; show what was put away | bring-back all
+d delete | delete, archive | delete archive
+ctrl+z full_stop | bring back; show archived | bring-back all
 f2 | name | name
 f5 | fetch, read again | fetch reload
 ctrl+n | new | new open
@@ -108,6 +108,7 @@ WHY_NOT = {
     "travel": "The history has no entry in this direction.",
     "check_readme": "There is no README to check here.",
     "check_block": "The cursor is not on a block of a checked README.",
+    "rescore": "The trial has no README to score.",
     "hit": "There are no search hits here.",
     "trials": "There are no other trials in this session.",
     "run": "No regeneration run is shown.",
@@ -128,8 +129,8 @@ WHY_NOT = {
     "pair": "There is no other pair here.",
     "pause": "This run is not in the queue.",
     "turn": "This run is not in the queue.",
-    "bring_back": "Nothing was put away or deleted here.",
-    "all": "Nothing was put away or deleted here.",
+    "bring_back": "Nothing was archived or deleted here.",
+    "all": "Nothing was archived or deleted here.",
     "merge": "There is nothing to merge here.",
     "star": "The selection cannot be starred.",
     "tags": "The selection cannot be tagged.",
@@ -177,13 +178,13 @@ _START = "start, resume or cancel runs"
 _LABEL = "add stars, tags or remarks"
 _ARRANGE = "rename, delete, merge or bring back anything"
 _STARTING = (
-    "add_samples cancel cancel_study check_block check_readme fork improve new_study pause rerun rerun_failed rerun_model resume "
+    "add_samples cancel cancel_study check_block check_readme fork improve new_study pause rerun rerun_failed rerun_model rescore resume "
     "resume_study test_docs turn use"
 )
 CHANGING = {
     **dict.fromkeys(_STARTING.split(), _START),
     **dict.fromkeys(("remark", "star", "tags"), _LABEL),
-    **dict.fromkeys(("bring_back", "delete", "merge", "name", "put_away"), _ARRANGE),
+    **dict.fromkeys(("bring_back", "delete", "merge", "name", "archive"), _ARRANGE),
     "fetch": "fetch sources",
     "import_files": "import files",
     "new": "create anything new",

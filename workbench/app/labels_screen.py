@@ -20,7 +20,7 @@ from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.workers import LiveLoader
 from workbench.base.text import age, one_line, shortened
-from workbench.results.plan_title import plan_title
+from workbench.results.runs import plan_title
 from workbench.session.labels import SESSION, STAR, part_in_words
 
 if TYPE_CHECKING:

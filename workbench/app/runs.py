@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from workbench.base import paths
 from workbench.base.errors import UsageError
 from workbench.orders import running
-from workbench.orders.session_names import check_name, is_example, is_writable, new_place, new_session, writable_copy
 from workbench.session import SUFFIX, SessionReader, SessionWriter
+from workbench.session.session_names import check_name, is_example, is_writable, new_place, new_session, writable_copy
 
 if TYPE_CHECKING:
     from workbench.orders.launching import WarmEngine

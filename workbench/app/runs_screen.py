@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from workbench.app import runs
 from workbench.app.keys import bindings, key_of, with_keys
-from workbench.app.location import Location, Marked, ResultList
+from workbench.app.location import Location, MarkedItem, ResultList
 from workbench.app.toolkit.actions import LabelTarget
 from workbench.app.toolkit.columns import TableColumn
 from workbench.app.toolkit.literal import set_title
@@ -41,7 +41,7 @@ _WHAT_TO_DO = {
     "cancelled": "It was cancelled: {runs.resume} continues it.",
     "paused": "It is paused in the queue: {runs.pause} continues it.",
     "waiting": "It is number {} in the queue: {runs.sooner} or {runs.later} moves it, {runs.pause} pauses it, {runs.cancel} cancels it.",
-    "put away": "It was put away and is excluded from all figures: {runs.put-away} brings it back.",
+    "archived": "It is archived and excluded from all figures: {runs.archive} brings it back.",
 }
 _STYLES = {
     "done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused",
@@ -50,8 +50,8 @@ _STYLES = {
 
 
 def _state(line: RunLine) -> Part:
-    if line.put_away:
-        return "put away", "dim"
+    if line.archived:
+        return "archived", "dim"
     if line.paused:
         return f"{STATES['interrupted']} paused", "paused"
     if line.place:
@@ -93,23 +93,23 @@ COLUMNS: tuple[TableColumn[RunLine], ...] = (
 
 
 class RunTable(VirtualTable[RunLine]):
-    """The runs; those put away are shown on request."""
+    """The runs; archived ones are shown on request."""
 
-    RESTORED = (*VirtualTable.RESTORED, "with_put_away")
+    RESTORED = (*VirtualTable.RESTORED, "with_archived")
     BINDINGS = bindings("runs.open")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda run: run.id, order="age", id=id)
-        self.with_put_away = False
+        self.with_archived = False
 
     def filtered(self, rows: Sequence[RunLine]) -> list[RunLine]:
-        return [run for run in rows if self.with_put_away or not run.put_away]
+        return [run for run in rows if self.with_archived or not run.archived]
 
     def style_of(self, row: RunLine) -> str:
-        return "dim" if row.put_away else ""
+        return "dim" if row.archived else ""
 
     def words_of_row(self, row: RunLine) -> str:
-        return f"{row.id} {row.kind} {row.title} {row.asked} {'put away' if row.put_away else row.state} {row.error}"
+        return f"{row.id} {row.kind} {row.title} {row.asked} {'archived' if row.archived else row.state} {row.error}"
 
 
 class RunsScreen(ModeScreen):
@@ -127,7 +127,7 @@ class RunsScreen(ModeScreen):
             self, "runs", lambda reader: partial(load_runs, reader, time.time()), self._show, kinds=_KINDS, nothing=()
         )
         self._doing = LatestWorker(self, "run-orders", every=True)
-        self._put_away: list[str] = []
+        self._archived: list[str] = []
 
     def compose_body(self) -> Iterable[Widget]:
         pane = set_title(Container(RunTable(id="run-table"), id="runs", classes="pane"), "Runs")
@@ -155,7 +155,7 @@ class RunsScreen(ModeScreen):
     def on_virtual_table_arranged(self) -> None:
         table = self.table
         hidden = len(table.rows) - len(table.shown)
-        away = [f"{hidden:,} put away: {key_of('runs.all')} shows {'it' if hidden == 1 else 'them'}"] if hidden else []
+        away = [f"{hidden:,} archived: {key_of('runs.all')} shows {'it' if hidden == 1 else 'them'}"] if hidden else []
         self.retitle("#runs", " · ".join([f"Runs {len(table.shown):,}", *table.arranged_by(), *away]))
         self.on_row_list_row_highlighted()
 
@@ -165,11 +165,11 @@ class RunsScreen(ModeScreen):
             state = "paused" if line.place and line.paused else "waiting" if line.place else line.state
             todo = with_keys(_WHAT_TO_DO.get(state, "").replace("{}", str(line.place)))
             failed = f"✗ {one_line(line.error, 600)}" if line.error else ""
-            away = with_keys(_WHAT_TO_DO["put away"]) if line.put_away else ""
+            away = with_keys(_WHAT_TO_DO["archived"]) if line.archived else ""
             what = one_line(f"{line.kind} {line.id} · {line.asked}", 400)
             text = "\n".join(filter(None, (what, " · ".join(filter(None, (run_progress(line), todo))), failed, away)))
         elif self.table.rows:
-            text = f"All runs of this session were put away: {key_of('runs.all')} shows them, {key_of('runs.bring-back')} brings the last one back."
+            text = f"All runs of this session are archived: {key_of('runs.all')} shows them, {key_of('runs.bring-back')} brings the last one back."
         else:
             text = f"This session has no runs yet: press {key_of('app.cases')} and {key_of('cases.run')} to start one."
         self.query_one("#run-details", Static).update(text)
@@ -183,28 +183,28 @@ class RunsScreen(ModeScreen):
         line = self.table.selected
         match action:
             case "resume":
-                return line is not None and line.state in RESUMABLE and not line.put_away
+                return line is not None and line.state in RESUMABLE and not line.archived
             case "cancel":
                 return line is not None and line.state in {"running", "queued", "interrupted"}
             case "pause" | "turn":
                 return line is not None and line.place > 0
-            case "name" | "put_away" | "star" | "tags" | "remark" | "mark":
+            case "name" | "archive" | "star" | "tags" | "remark" | "mark":
                 return line is not None
             case "bring_back":
-                return bool(self._put_away)
+                return bool(self._archived)
             case "all":
-                return any(run.put_away for run in self.table.rows)
+                return any(run.archived for run in self.table.rows)
         return super().check_action(action, parameters)
 
     def labelled(self) -> LabelTarget | None:
         line = self.table.selected
         return LabelTarget(line.name or line.asked, line.id) if line is not None else None
 
-    def _marked(self) -> Marked | None:
+    def _marked(self) -> MarkedItem | None:
         line, path = self.table.selected, self.workbench.session_path
         if line is None or path is None:
             return None
-        return Marked(path, "run", line.id, one_line(line.title, 100), line.id, line.kind == "document")
+        return MarkedItem(path, "run", line.id, one_line(line.title, 100), line.id, line.kind == "document")
 
     def action_mark(self) -> None:
         if (one := self._marked()) is not None:
@@ -283,27 +283,27 @@ class RunsScreen(ModeScreen):
                 name = one_line(answer, LONGEST_NAME)
                 self._write(path, lambda writer: writer.name_run(line.id, name))
 
-    def action_put_away(self) -> None:
+    def action_archive(self) -> None:
         if (target := self._to_write()) is None:
             return
         line, path = target
-        if line.put_away:
-            self._write(path, lambda writer: writer.bring_back_run(line.id))
+        if line.archived:
+            self._write(path, lambda writer: writer.unarchive_run(line.id))
         elif line.state in {"running", "queued"}:
             self.notify(f"The run is active: cancel it first ({key_of('runs.cancel')}).", severity="warning")
         else:
-            self._put_away.append(line.id)
+            self._archived.append(line.id)
             back = f"{key_of('runs.bring-back')} brings it back."
-            text = f"{one_line(line.title, 60)} was put away; nothing is erased. {back}"
-            self._write(path, lambda writer: writer.put_away_run(line.id), text)
+            text = f"{one_line(line.title, 60)} was archived; nothing is erased. {back}"
+            self._write(path, lambda writer: writer.archive_run(line.id), text)
 
     def action_bring_back(self) -> None:
         path = self.workbench.session_path
-        if self._put_away and path is not None:
-            run = self._put_away.pop()
-            self._write(path, lambda writer: writer.bring_back_run(run))
+        if self._archived and path is not None:
+            run = self._archived.pop()
+            self._write(path, lambda writer: writer.unarchive_run(run))
 
     def action_all(self) -> None:
-        self.table.with_put_away = not self.table.with_put_away
+        self.table.with_archived = not self.table.with_archived
         self.table.rearrange()
         self.on_virtual_table_arranged()

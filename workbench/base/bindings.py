@@ -162,9 +162,9 @@ runs
   sooner                      shift+up                turn(-1)                sooner
   later                       shift+down              turn(1)                 later
   name                        f2                      name                    name
-  put-away                    d,delete                put_away                put away
+  archive                     d,delete                archive                 archive
   bring-back                  ctrl+z                  bring_back              bring back
-  all                         full_stop               all                     show put away
+  all                         full_stop               all                     show archived
   mark                        space                   mark                    mark
   compare                     C                       compare                 compare
   -labels.star labels.tags -labels.remark
@@ -247,6 +247,7 @@ trajectory
   -check-block                Z                       check_block             run this block again
   rerun                       r                       rerun                   rerun | rerun this trial
   rerun-model                 ctrl+r                  rerun_model             rerun with another model
+  -rescore                    ctrl+g                  rescore                 score again | score again by other judges or rubrics
   fork                        E                       fork                    edit, go on from here
   cancel                      c                       cancel                  cancel
   export                      x                       export                  export | export a report

@@ -21,12 +21,12 @@ from typing import Any
 from workbench import sandbox
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
-from workbench.cluster.address import ClusterError
+from workbench.cluster import ClusterError
 from workbench.regeneration.environment import Environment, build_environment, installed_in
 from workbench.repository import Snapshot
 from workbench.repository.archives import unpack
 from workbench.repository.store import Known, Store
-from workbench.repository.tree import Limits as TreeLimits
+from workbench.repository.tree import SnapshotLimits
 from workbench.sandbox import Job, Limits, Pool, Report, SandboxUnavailable, Workspace, choose_backend
 
 # The archive's single top-level folder, which unpacking strips again.
@@ -113,7 +113,7 @@ def unpacked(bundle: JobBundle) -> Snapshot:
     with store.workspace() as workspace, tempfile.NamedTemporaryFile(suffix=".tar.gz") as file:
         file.write(bundle.archive)
         file.flush()
-        tree = unpack(Path(file.name), workspace / "tree", TreeLimits())
+        tree = unpack(Path(file.name), workspace / "tree", SnapshotLimits())
         if tree.digest != bundle.snapshot:
             raise ClusterError(f"The files of {bundle.name} arrived changed; start the run again.")
         return store.publish(workspace, tree, known)

@@ -1,4 +1,4 @@
-"""Kinds of arguments that several commands take: numbers within bounds, paths; what does not fit is told by argparse."""
+"""Arguments of commands: their types, those that several commands share, and how a module declares them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from workbench.plans.arguments import arguments_of
 
 
 def whole(least: int = 1, most: int = numbers.MOST_ITEMS) -> Callable[[str], int]:
-    """Return a type for whole numbers; a default that stands for "not given" is left as it is."""
+    """Return an argparse type for whole numbers."""
 
     def read(text: str) -> int:
         try:
             return numbers.whole(text, least, most)
         except ValueError as expected:
-            raise argparse.ArgumentTypeError(f"it takes {expected}") from None
+            raise argparse.ArgumentTypeError(f"expected {expected}") from None
 
     return read
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Return the names in ``one,two``, each once."""
+    """Return the names in ``one,two`` without duplicates."""
     found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
     if not all(found):
-        raise argparse.ArgumentTypeError("it takes names, separated by commas")
+        raise argparse.ArgumentTypeError("expected names separated by commas")
     return found
 
 
@@ -38,7 +38,7 @@ def dollars(text: str) -> float:
     try:
         return numbers.amount(text)
     except ValueError as expected:
-        raise argparse.ArgumentTypeError(f"it takes {expected}") from None
+        raise argparse.ArgumentTypeError(f"expected {expected}") from None
 
 
 def path(text: str) -> Path:
@@ -57,21 +57,24 @@ def folder(text: str) -> Path:
 
 PlanT = TypeVar("PlanT")
 Argument = str | tuple[Any, ...]
-"""What a help says of an argument; in a tuple, with the type and the default of its value, or with more of what argparse takes."""
-Verb = tuple[str, Mapping[str, Argument], Callable[[argparse.Namespace], int]]
-"""What a verb does, its arguments, and the function that does it."""
+"""The help of an argument; in a tuple, with type and default of its value, or with further keyword arguments of argparse."""
+Execute = Callable[[argparse.Namespace], int]
+Verb = tuple[str, Mapping[str, Argument], Execute]
+"""Summary, arguments, and the function that executes it and returns the exit code."""
+Command = tuple[Mapping[str, Argument], Execute] | dict[str, Verb]
+"""A command without verbs, or its verbs by name, the default one first."""
 
 _SHARED: dict[str, Argument] = {
-    "session": "a session file, or the name of one",
-    "--session SESSION": "a session file or name; a new one is made if there is none",
+    "session": "a session file or name",
+    "--session SESSION": "a session file or name (default: a new one named after the time)",
     "--run RUN": "only this run",
-    "--model-path DIR": ("the weights of codebertscore", folder),
-    "--engine ENGINE": "test elsewhere from now on: dask://HOST:PORT, or local",
-    "--queue": "begin when the session's runs that are under way or wait already are over",
-    "--dry-run": "say what it would take, by this machine's earlier runs, and start nothing",
-    "--yes": "start it even if it will take more than ask_above_dollars or ask_above_minutes",
-    "--detach": "start and leave; watch it in the app",
-    "--read-only": "look only: nothing is started, fetched, written or opened in $EDITOR",
+    "--model-path DIR": ("folder with the weights of codebertscore", folder),
+    "--engine ENGINE": "continue testing on this engine: dask://HOST:PORT, or local",
+    "--queue": "wait for the running and queued runs of the session first",
+    "--dry-run": "print an estimate from earlier runs of this machine and start nothing",
+    "--yes": "start even if the estimate exceeds ask_above_dollars or ask_above_minutes",
+    "--detach": "start in the background and exit; watch it in the app",
+    "--read-only": "read-only mode: nothing is started, fetched, written or opened in $EDITOR",
     "--json": "print JSON lines; the last is the summary",
 }
 
@@ -82,10 +85,10 @@ def shared(*wanted: str) -> dict[str, Argument]:
 
 
 def declare(parser: argparse.ArgumentParser, arguments: Mapping[str, Argument]) -> None:
-    """Add arguments that are written as a usage line shows them: ``--check``, ``--task ID…``, ``[item]``.
+    """Add arguments that are declared as in a usage line: ``--check``, ``--task ID…``, ``[item]``.
 
-    What stands for a value says its type: ``N`` and ``M`` a whole number from 1, ``USD`` dollars, ``R[,R2]`` names, all else a
-    text. What is not given is 0, () or "".
+    The metavar says the type: ``N`` and ``M`` are whole numbers from 1, ``USD`` is dollars, ``R[,R2]`` names, anything else a
+    text. Defaults are 0, () and "".
     """
     for usage, argument in arguments.items():
         said, *how = (argument,) if isinstance(argument, str) else argument
@@ -113,7 +116,7 @@ def declare(parser: argparse.ArgumentParser, arguments: Mapping[str, Argument]) 
 
 
 def asked(kind: type[Any], *names: str, **helps: str) -> dict[str, Argument]:
-    """Return the arguments of a kind of plan, or those of these fields, as commands declare them; ``helps`` say some otherwise."""
+    """Return the arguments of a plan, or of these fields of it, for :func:`declare`; ``helps`` replaces the help of some."""
     found: dict[str, Argument] = {}
     plain = {one.name: one.default for one in fields(kind)}
     for name, one in arguments_of(kind).items():
@@ -129,7 +132,7 @@ def asked(kind: type[Any], *names: str, **helps: str) -> dict[str, Argument]:
 
 
 def plan_of(kind: type[PlanT], arguments: argparse.Namespace, **other: Any) -> PlanT:
-    """Return the plan that a command line asks for; ``other`` are fields that it says otherwise, or not at all."""
+    """Return the plan of a command line; ``other`` has fields that are not arguments or differ from them."""
     given = {name: getattr(arguments, name) for name in arguments_of(kind) if hasattr(arguments, name)}
     return kind(**{name: tuple(one) if isinstance(one, list) else one for name, one in given.items()} | other)
 
@@ -140,10 +143,10 @@ _TYPED: dict[str | None, tuple[Callable[[str], Any], Any]] = {
 
 
 def add_verbs(parser: argparse.ArgumentParser, verbs: Mapping[str, Verb]) -> None:
-    """Add the verbs of a command; the first is meant where none is named."""
+    """Add the verbs of a command, the default one first."""
     added = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=type(parser), title="verbs")
     for name, (summary, arguments, execute) in verbs.items():
-        usual = " (if no verb is named)" if name == next(iter(verbs)) else ""
+        usual = " (default)" if name == next(iter(verbs)) else ""
         verb = added.add_parser(name, help=summary + usual, description=summary)
         verb.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
         declare(verb, arguments)
@@ -151,25 +154,26 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Mapping[str, Verb]) -> Non
 
 
 def check_texts(given: list[str]) -> str:
-    """Return why a list of arguments cannot be meant: an empty one comes of a shell variable that is not set."""
+    """Return why arguments cannot be intended, "" if they can: an empty one comes from an unset shell variable."""
     for before, text in zip(["", *given], given, strict=False):
         option, equals, value = text.partition("=")
         named = option if equals and text.startswith("--") else before if before.startswith("-") else ""
         after = f" for {named}" if named else ""
         if not text.strip() or (equals and text.startswith("--") and not value.strip()):
-            return f"an argument{after} is empty (is a shell variable not set?); give it a value or leave it out"
+            return f"an argument{after} is empty (an unset shell variable?); give it a value or leave it out"
         if any(ord(character) < 32 or ord(character) == 127 for character in text):
-            return f"the argument {ascii(text)[:60]}{after} holds control characters"
+            return f"the argument {ascii(text)[:60]}{after} contains control characters"
     return ""
 
 
-def with_verb(given: Sequence[str], command: str, module: Any) -> list[str]:
-    """Return the arguments with the verb that is meant: a module says which ones it has in ``VERBS``, the default first."""
-    verbs = tuple(getattr(module, "VERBS", ()))
-    place = list(given).index(command) + 1
+def with_verb(given: Sequence[str], name: str, command: Command) -> list[str]:
+    """Return the arguments with the default verb inserted if none is named."""
+    place = list(given).index(name) + 1
     named = given[place : place + 1]
-    # Where the default verb takes no words, a word that is no verb is a mistake, and the parser says which there are.
-    words = getattr(module, "DEFAULT_TAKES_WORDS", True)
-    if not verbs or (named and (named[0] in (*verbs, "-h", "--help") or not (words or named[0].startswith("-")))):
+    if not isinstance(command, dict) or (named and named[0] in (*command, "-h", "--help")):
         return list(given)
-    return [*given[:place], verbs[0], *given[place:]]
+    default, (_, arguments, _) = next(iter(command.items()))
+    # If the default verb takes no positional argument, a word is a misspelt verb, which the parser reports with the choices.
+    takes_words = any(not usage.startswith("-") for usage in arguments)
+    misspelt = named and not (takes_words or named[0].startswith("-"))
+    return list(given) if misspelt else [*given[:place], default, *given[place:]]

@@ -21,9 +21,9 @@ from workbench.base.files import expanded
 from workbench.base.text import one_line
 from workbench.catalog.repositories import (
     TASKS_IN_THE_TEXT,
+    BuildRecord,
+    PaperRepository,
     Quarantined,
-    Record,
-    Repository,
     bundled_record,
     find_repository,
     load_repositories,
@@ -36,8 +36,8 @@ from workbench.commands.output import print_json, print_page, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.task_building import Prepared, dropped_by_stage, prepare
 from workbench.orders.regenerate import RegenerateOrder
-from workbench.pages.composing import rendered
-from workbench.pages.page import Facts, Note, Page, Part, Section, Table
+from workbench.pages.page import FactList, Marked, Note, Page, PageTable, Part, Section
+from workbench.pages.writing import rendered
 from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.tasks import is_skipped
 from workbench.repository.functions import find_functions
@@ -66,7 +66,7 @@ def _list(arguments: argparse.Namespace) -> int:
         for line in as_json(entries):
             print_json(line)
     elif entries:
-        sections = (Section(one.repository, (Facts(_facts(one, record_of(one))), _scores(one))) for one in entries)
+        sections = (Section(one.repository, (FactList(_facts(one, record_of(one))), _scores(one))) for one in entries)
         Terminal().print_page(Page("", sections=tuple(sections)))
     else:
         Terminal().parts(counts())
@@ -80,14 +80,18 @@ HEADINGS = (
     "here traced", "here in time", "here tasks", "here tests", "here unusable", "reference", "stub",
 )  # fmt: skip
 
-WRITTEN = (
-    "Written by workbench catalog --markdown; workbench catalog check NAME --record builds a repository and counts again. Every "
-    "entry resolves as a source: workbench regenerate keleshev/schema, or schema for short."
+DROPPABLE = (
+    "published candidates", "here unusable", "here tests", "here in tests", "here in time", "here functions", "here traced",
+    "published all tasks",
+)  # fmt: skip
+WRITTEN = Marked(
+    "Written by `workbench catalog --markdown`; `workbench catalog check NAME --record` builds a repository and counts again. Every "
+    "entry resolves as a source: `workbench regenerate keleshev/schema`, or `schema` for short."
 )
 NOTE = (
     "Published: the paper's Table 2. Its candidates fit the number of all functions, those of the tests included. Its "
     "`n_all_tasks` are functions that a passing test reaches, those below a folder `tests/` left out: no docstring is needed, "
-    "and no stub filter is in the numbers. `--selection published` applies that rule; docs/reference/dataset.md has what it gives. Test "
+    "and no stub filter is in the numbers. `--selection published` applies that rule ([its counts](dataset.md)). Test "
     "functions are among them only where tests lie elsewhere (schema, tabulate). Here, by the selection `filtered`: functions outside "
     "the tests, then those in tests and other files; traced by a stable test, which corresponds to `n_all_tasks`; tests within "
     "10 s, which corresponds to `n_tasks`; and tasks, which also fail with a stub and have no counterpart there. "
@@ -104,11 +108,13 @@ def _row(name: str, status: str, published: object, here: object, absent: str = 
     return (name, status, *cells, *(f"{getattr(here, name):,}/{tasks}" for name in CONTROLS))
 
 
-def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[Part, ...]:
+def counts(record: Callable[[PaperRepository], BuildRecord | None] = record_of) -> tuple[Part, ...]:
     """Return the counts of all repositories, with the published sums of all, then of those built here beside the sums found here."""
     found = [(entry, record(entry)) for entry in load_repositories()]
     built = [(entry, here) for entry, here in found if here is not None]
-    rows = [_row(entry.repository, entry.status, entry.published, here) for entry, here in found]
+    rows = [
+        _row(Marked(f"[{entry.repository}]({entry.url})"), entry.status, entry.published, here) for entry, here in found
+    ]
     published, ours = (
         SimpleNamespace(**_summed([one.published for one, _ in each], *_PUBLISHED)) for each in (found, built)
     )
@@ -117,18 +123,18 @@ def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[P
         _row(f"{len(found)} repositories", "", published, None, ""),
         _row(f"{len(built)} built here", "", ours, here),
     ]
-    table = Table(HEADINGS, tuple(rows), frozenset(range(2, len(HEADINGS))), closing=2)
+    table = PageTable(HEADINGS, tuple(rows), frozenset(range(2, len(HEADINGS))), closing=2, droppable=DROPPABLE)
     total = f"Table 2's tasks sum to {published.tasks:,}; the paper's text says {TASKS_IN_THE_TEXT:,}."
-    return table, Note(f"{NOTE} {total}")
+    return table, Note(Marked(f"{NOTE} {total}"))
 
 
-def page(record: Callable[[Repository], Record | None] = bundled_record) -> Page:
+def page(record: Callable[[PaperRepository], BuildRecord | None] = bundled_record) -> Page:
     """Return the page of the documentation; only records that come with the program are on it."""
-    sections = (Section(entry.repository, (Facts(_facts(entry, record(entry))),)) for entry in load_repositories())
+    sections = (Section(entry.repository, (FactList(_facts(entry, record(entry))),)) for entry in load_repositories())
     return Page("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
 
 
-def _scores(entry: Repository) -> Table:
+def _scores(entry: PaperRepository) -> PageTable:
     """Return the published pass@k: a column for each evaluator and k, a line for each doc system."""
     scores = published_scores(entry.repository)
     columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
@@ -139,18 +145,18 @@ def _scores(entry: Repository) -> Table:
         for system in systems
     )
     heads = ("published pass@k", *(f"{evaluator} pass@{k}" for evaluator, k in columns))
-    return Table(heads, rows, frozenset(range(1, len(heads))))
+    return PageTable(heads, rows, frozenset(range(1, len(heads))))
 
 
-def _facts(entry: Repository, record: Record | None) -> tuple[tuple[str, str], ...]:
+def _facts(entry: PaperRepository, record: BuildRecord | None) -> tuple[tuple[str, str], ...]:
     counted = entry.published
     facts = [
-        ("page", entry.url),
+        ("page", Marked(f"[{entry.url}]({entry.url})")),
         ("licence", entry.license or "not known"),
-        ("distribution", f"{entry.distribution}  sha256 {entry.sha256}" if entry.distribution else "none"),
-        ("git", f"{entry.git}  (the paper states no tag or commit)" if not entry.revision else entry.git),
-        ("install", "; ".join(entry.install) or "what the project declares"),
-        ("test", "; ".join(entry.test) or "what the project declares"),
+        ("distribution", Marked(f"`{entry.distribution}`, sha256 `{entry.sha256}`") if entry.distribution else "none"),
+        ("git", Marked(f"`{entry.git}`" + ("" if entry.revision else " (the paper states no tag or commit)"))),
+        ("install", _codes(entry.install) or "what the project declares"),
+        ("test", _codes(entry.test) or "what the project declares"),
         ("status", entry.status),
         ("tried", entry.tried),
         (
@@ -161,18 +167,24 @@ def _facts(entry: Repository, record: Record | None) -> tuple[tuple[str, str], .
     ]
     if record is not None:
         facts += _recorded(record)
-    facts += [("not usable", f"{_number(one, record)}{', '.join(one.tests)}: {one.why}") for one in entry.quarantined]
+    facts += [
+        ("not usable", Marked(f"{_number(one, record)}{_codes(one.tests)}: {one.why}")) for one in entry.quarantined
+    ]
     return tuple(facts)
 
 
-def _number(quarantined: Quarantined, record: Record | None) -> str:
+def _codes(texts: Sequence[str]) -> Marked:
+    return Marked(", ".join(f"`{one}`" for one in texts))
+
+
+def _number(quarantined: Quarantined, record: BuildRecord | None) -> str:
     if record is None or not any("*" in name for name in quarantined.tests):
         return ""
     number = sum(quarantined.means(test) for test in (*record.failing, *record.unstable))
     return f"{number} in "
 
 
-def _recorded(record: Record) -> list[tuple[str, str]]:
+def _recorded(record: BuildRecord) -> list[tuple[str, str]]:
     dropped = ", ".join(f"{number} {stage}" for stage, number in record.dropped.items())
     return [
         (
@@ -194,7 +206,7 @@ def _recorded(record: Record) -> list[tuple[str, str]]:
     ]
 
 
-def as_json(entries: Sequence[Repository]) -> Iterator[dict[str, Any]]:
+def as_json(entries: Sequence[PaperRepository]) -> Iterator[dict[str, Any]]:
     wanted = entries or load_repositories()
     records = [record_of(entry) for entry in wanted]
     for entry, record in zip(wanted, records, strict=True):
@@ -253,11 +265,11 @@ VERBS: dict[str, Verb] = {
 class Checked:
     """What a check found: the counts, and a sentence for each control whose verdict is not what it should be."""
 
-    record: Record
+    record: BuildRecord
     wrong: tuple[str, ...]
 
 
-def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
+def check(entries: Sequence[PaperRepository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
     """Check one repository after another; what cannot be built is told, and the others go on.
 
     Counts are written into ``folder`` if they are ``recorded``, by default among the user's own records. Returns 0 if
@@ -284,7 +296,7 @@ def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: P
     return 1 if failures else 0
 
 
-def check_one(entry: Repository, sandbox: str = "") -> Checked:
+def check_one(entry: PaperRepository, sandbox: str = "") -> Checked:
     backend = choose_backend(sandbox or settings.load().sandbox or None)
     began = time.monotonic()
     prepared = asyncio.run(prepare(entry.repository, backend, _Lines(entry.name), rebuild=True))
@@ -303,7 +315,7 @@ def check_one(entry: Repository, sandbox: str = "") -> Checked:
     return Checked(_record(entry, prepared, backend.name, passed, seconds), tuple(wrong))
 
 
-def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
+def _controls(entry: PaperRepository, sandbox: str) -> dict[tuple[str, str], str]:
     plan = RegenerationPlan(source=entry.repository, evaluator="reference", samples=1, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:
         session = Path(folder) / "check.session"
@@ -330,8 +342,8 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
 
 
 def _record(
-    entry: Repository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
-) -> Record:
+    entry: PaperRepository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
+) -> BuildRecord:
     built, root = prepared.built, prepared.snapshot.root
     every = sum(
         len(find_functions((root / file.path).read_bytes(), file.path))
@@ -340,7 +352,7 @@ def _record(
     )
     functions = len(built.tasks) + len(built.dropped)
     unusable = {**built.failing, **built.taken_out, **built.not_collected}
-    return Record(
+    return BuildRecord(
         repository=entry.repository,
         source=prepared.snapshot.source,
         snapshot=prepared.snapshot.digest,

@@ -16,17 +16,18 @@ from workbench.base.errors import UsageError
 from workbench.base.read_only import must_write
 from workbench.base.text import clean, json_text, one_line, plural
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict, check, fixed
+from workbench.checking import BlockResult, BlockVerdict, CheckResult, check, fixed
 from workbench.checking.verdicts import CheckDamaged, alarm, counts, fault, result_of, shown_lines, word, works
+from workbench.claims.claim import CheckedClaim, Truth
 from workbench.commands.arguments import Argument, path, whole
 from workbench.commands.ordering import ORDERING, carry_out
 from workbench.commands.output import print_json, say, tell, tell_over
 from workbench.commands.watching import follow
 from workbench.orders.check import CheckOrder
-from workbench.orders.session_names import resolve_session
 from workbench.sandbox.types import NoIsolation
 from workbench.session import SessionReader
 from workbench.session.rows import CheckRow
+from workbench.session.session_names import resolve_session
 
 FORMATS = ("text", "junit", "github", "json")
 
@@ -93,7 +94,7 @@ def _checkout(folder: Path) -> Path:
     return folder
 
 
-def _fix(root: Path, checked: Checked) -> None:
+def _fix(root: Path, checked: CheckResult) -> None:
     must_write("write into pages")
     for page in checked.pages:
         text = (root / page).read_bytes().decode("utf-8", "surrogateescape")
@@ -101,7 +102,7 @@ def _fix(root: Path, checked: Checked) -> None:
         if claims:
             (root / page).write_bytes(mended.encode("utf-8", "surrogateescape"))
         for claim in claims:
-            tell(f"{page}:{claim.line}: {claim.text} is now {claim.nearest}")
+            tell(f"{page}:{claim.line}: {claim.text} is now {claim.lookup.nearest}")
 
 
 _OF_SESSIONS = ("text", "json")
@@ -192,7 +193,7 @@ class _Shown:
 _MOST_OUTPUT = 8  # lines of a program's output under a failure
 
 
-def text(checked: Checked, *, verbose: bool = False) -> list[str]:
+def text(checked: CheckResult, *, verbose: bool = False) -> list[str]:
     """Return the lines of a test runner: ``file:line``, what is wrong, a short difference; at the end the counts."""
     lines: list[str] = []
     for one in checked.alarms:
@@ -201,48 +202,52 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
         lines += [
             f"{block.path}:{one.line}: {block.kind} not run: {one.reason}"
             for block in checked.blocks
-            for one in ([block] if block.verdict is Verdict.NOT_RUN else block.parts)
-            if one.verdict is Verdict.NOT_RUN and one.reason
+            for one in ([block] if block.verdict is BlockVerdict.NOT_RUN else block.parts)
+            if one.verdict is BlockVerdict.NOT_RUN and one.reason
         ]
         lines += [
-            f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} cannot be said: {one.reason}"
+            f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} cannot be said: {one.lookup.reason}"
             for one in checked.claims
-            if one.truth is Truth.UNKNOWN
+            if one.lookup.truth is Truth.UNKNOWN
         ]
     return [*lines, *checked.problems, *_totals(checked)]
 
 
-def _totals(checked: Checked) -> Iterator[str]:
+def _totals(checked: CheckResult) -> Iterator[str]:
     for noun, found in zip(("block", "claim"), counts(checked), strict=True):
         said = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
         yield plural(sum(found.values()), noun) + (f": {said}" if said else "")
 
 
-def _alarm(one: BlockResult | ClaimResult) -> list[str]:
+def _alarm(one: BlockResult | CheckedClaim) -> list[str]:
     command = one.command.splitlines()[:4] if isinstance(one, BlockResult) else ()
     shown = (*(f"$ {line}" for line in command), *shown_lines(one, _MOST_OUTPUT))
     return [f"{one.path}:{one.line}: {alarm(one)}", *(f"    {line}" for line in shown)]
 
 
-def junit(checked: Checked) -> list[str]:
+def junit(checked: CheckResult) -> list[str]:
     """Return JUnit's XML: a suite a page, a case a block or claim; what was not run or cannot be said is skipped."""
     suites = ET.Element("testsuites", name="workbench check")
     for page in checked.pages:
-        found: list[BlockResult | ClaimResult] = [one for one in checked.blocks if one.path == page]
+        found: list[BlockResult | CheckedClaim] = [one for one in checked.blocks if one.path == page]
         found += [one for one in checked.claims if one.path == page]
         suite = ET.SubElement(suites, "testsuite", name=page, tests=str(len(found)))
         bad = skipped = 0
         for one in found:
             name = _xml(f"{one.kind}{'' if isinstance(one, BlockResult) else f' {one.text}'} at line {one.line}")
             case = ET.SubElement(suite, "testcase", classname=_xml(page), name=name, file=page, line=str(one.line))
-            wrong = one.alarming if isinstance(one, BlockResult) else (one,) if one.truth is Truth.UNTRUE else ()
+            wrong = one.alarming if isinstance(one, BlockResult) else (one,) if one.lookup.truth is Truth.UNTRUE else ()
             if wrong:
                 bad += 1
                 failure = ET.SubElement(case, "failure", message=_xml(fault(one)))
                 failure.text = _xml("\n".join(line for each in wrong for line in _alarm(each)))
-            elif one.reason and (isinstance(one, BlockResult) or one.truth is Truth.UNKNOWN):
+            elif (
+                reason := one.reason
+                if isinstance(one, BlockResult)
+                else one.lookup.reason * (one.lookup.truth is Truth.UNKNOWN)
+            ):
                 skipped += 1
-                ET.SubElement(case, "skipped", message=_xml(one.reason))
+                ET.SubElement(case, "skipped", message=_xml(reason))
         suite.set("failures", str(bad))
         suite.set("skipped", str(skipped))
     ET.indent(suites)
@@ -253,7 +258,7 @@ def _xml(text: str) -> str:
     return "".join(char for char in clean(text) if char >= " " or char in "\n\t")
 
 
-def github(checked: Checked) -> list[str]:
+def github(checked: CheckResult) -> list[str]:
     """Return workflow commands, which GitHub shows as annotations at the lines."""
     lines = []
     for one in checked.alarms:
@@ -271,9 +276,11 @@ def _escaped(value: str) -> str:
     return _data(value).replace(":", "%3A").replace(",", "%2C")
 
 
-def values(checked: Checked) -> list[dict[str, object]]:
+def values(checked: CheckResult) -> list[dict[str, object]]:
     lines: list[dict[str, object]] = [{"type": "block", **asdict(one)} for one in checked.blocks]
-    lines += [{"type": "claim", **asdict(one)} for one in checked.claims]
+    for one in checked.claims:
+        known = {"kind": one.kind, "text": one.text, **asdict(one.lookup)}
+        lines.append({"type": "claim", "path": one.path, "line": one.line, **known})
     lines += [{"type": "problem", "problem": problem} for problem in checked.problems]
     blocks, claims = counts(checked)
     whole: dict[str, object] = {"type": "check", "pages": list(checked.pages), "blocks": blocks, "claims": claims}
@@ -281,6 +288,6 @@ def values(checked: Checked) -> list[dict[str, object]]:
     return [*lines, whole]
 
 
-PRINTERS: dict[str, Callable[[Checked], Iterable[str]]] = {
+PRINTERS: dict[str, Callable[[CheckResult], Iterable[str]]] = {
     "junit": junit, "github": github, "json": lambda checked: map(json_text, values(checked)),
 }  # fmt: skip

@@ -42,8 +42,7 @@ from workbench.regeneration.outcome import (
 from workbench.regeneration.self_check import self_check
 from workbench.results.contents import cell
 from workbench.results.failures import diagnose
-from workbench.results.reasons import Reason, counted
-from workbench.results.samples import run_check
+from workbench.results.samples import ErrorReason, counted, run_check
 from workbench.session import SessionReader
 from workbench.session.groups import docs_words
 from workbench.session.json_forms import picked
@@ -56,7 +55,7 @@ _MOST_ROWS = 200
 
 
 def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
-    return [one_line(str(Reason(reason["sentence"], reason["count"])), 600) for reason in reasons]
+    return [one_line(str(ErrorReason(reason["sentence"], reason["count"])), 600) for reason in reasons]
 
 
 def trials_summary(session: Path, trials: Iterable[Scored | str]) -> dict[str, Any]:
@@ -82,7 +81,7 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
     columns: dict[str, Callable[[dict[str, Any]], str]] = {
         # The path of a folder would leave no room for the scores.
         "case": lambda one: " ".join(
-            filter(None, (one["case_name" if "/" in one["case"] else "case"], one["told_apart"]))
+            filter(None, (one["case_name" if "/" in one["case"] else "case"], one["content_suffix"]))
         ),
         "agent": lambda one: one["agent"],
         "score": score_words,
@@ -93,7 +92,8 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
         "s": lambda one: fixed(one["seconds"], 1),
         "status": lambda one: one["status"],
     }
-    yield table_of(cases, columns, columns.keys() - {"case", "agent", "status"})
+    numbers, droppable = columns.keys() - {"case", "agent", "status"}, ("cost $", "tokens", "steps")
+    yield table_of(cases, columns, numbers, droppable=droppable)
     told: dict[str, dict[str, None]] = {}
     for case in cases:
         if case["problem"]:
@@ -221,7 +221,7 @@ def order_summary(session: Path, run: str | Order, began: float = 0.0) -> dict[s
         "reasons": [reason.to_json() for reason in counted((why, 1) for why in errors)],
         "kept": sum(one.verdict is not None and (one.at or 0.0) < began for one in samples),
         # Those tested again are counted above by their former verdicts, which stay until the new ones are there.
-        **picked(sums, "unfinished", "again"),
+        **picked(sums, "unfinished", "retesting"),
         "routes": dict(sums.routes),
         "elapsed_s": sums.elapsed_s,
         "controls": {one.name: one.passed / one.decided for one in controls if one.decided},
@@ -290,7 +290,7 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
     }
     if len({line.task.path for line in lines}) < 2:
         del columns["file"]  # a single file goes without saying
-    yield table_of(lines[:_MOST_ROWS], columns, {"tests", "cover", *figures_at})
+    yield table_of(lines[:_MOST_ROWS], columns, {"tests", "cover", *figures_at}, droppable=("cover",))
     if len(lines) > _MOST_ROWS:
         yield Note(f"… and {len(lines) - _MOST_ROWS:,} more tasks")
     if len(lines) < len(every):
@@ -299,8 +299,8 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
     if closing["kept"] and ordered:
         kept = f"{closing['kept']:,} of {plural(closing['candidates'], 'verdict')} were in the session before and are shown as they are."
         yield Note(f"{kept} Test them again with: workbench rerun {closing['session']} '*'", "advice")
-    if closing["again"]:
-        again = f"{closing['again']:,} of {plural(closing['candidates'], 'sample')} are still to be tested again;"
+    if closing["retesting"]:
+        again = f"{closing['retesting']:,} of {plural(closing['candidates'], 'sample')} are still to be tested again;"
         yield Note(f"{again} their former verdicts ({glyphs.FORMER}) are shown and count.", "advice")
     if closing["note"]:
         yield Note(closing["note"], "advice")
@@ -413,7 +413,7 @@ def order_end(order: Order) -> Callable[[SessionReader], str]:
 
 def exit_code(state: str, closing: dict[str, Any]) -> int:
     """Return 0 for a run whose every candidate has a verdict and whose self-check held, else 1."""
-    missing = closing["unfinished"] or closing["again"]
+    missing = closing["unfinished"] or closing["retesting"]
     # Nothing asked for, nothing tested: that is no success.
     something = bool(closing["tasks"] or closing["excluded"])
     complete = something and state == "done" and not missing and "error" not in closing["verdicts"]

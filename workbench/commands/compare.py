@@ -15,12 +15,11 @@ from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.comparison import kind_of
 from workbench.comparison.groups import GroupSide, compare_groups, groups_of, join_groups
-from workbench.orders.session_names import resolve_session
 from workbench.pages.comparison import comparison_page
-from workbench.pages.composing import write_page
-from workbench.pages.writing import check_place
+from workbench.pages.writing import check_place, write_page
 from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader
+from workbench.session.session_names import resolve_session
 
 ARGUMENTS = {
     "a A": "SESSION/ITEM: a trial, task, candidate or run by the first characters of its id (a run of trials by all of "

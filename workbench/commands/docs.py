@@ -9,13 +9,12 @@ from workbench.base.text import plural, size_of, when
 from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
 from workbench.commands.terminal import Terminal
-from workbench.documenters.kept import described, forget, kept
+from workbench.documenters.program_cache import cached_docs, remove_cached, summary_of
 from workbench.interop.doc_programs.installing import install, installed, remove
 from workbench.interop.doc_programs.programs import INSTALLABLE
-from workbench.pages.page import Table
+from workbench.pages.page import PageTable
 from workbench.session.json_forms import picked
 
-DEFAULT_TAKES_WORDS = False
 _OTHERS = (
     ("original", "the docstrings that the repository has"),
     ("none", "no docstring anywhere"),
@@ -44,7 +43,7 @@ def run_list(arguments: argparse.Namespace) -> int:
             print_json({"type": "doc_system", "name": name, "title": what, "installed": True})
         rows.append((f"  {name}", what))
     if not arguments.json:
-        Terminal().parts([Table(("", ""), tuple(rows))])
+        Terminal().parts([PageTable(("", ""), tuple(rows))])
     return 0
 
 
@@ -63,7 +62,7 @@ def run_remove(arguments: argparse.Namespace) -> int:
 
 
 def run_kept(arguments: argparse.Namespace) -> int:
-    found, rows = kept(), []
+    found, rows = cached_docs(), []
     for one in found:
         documented = one.documented
         if arguments.json:
@@ -74,17 +73,17 @@ def run_kept(arguments: argparse.Namespace) -> int:
         what = " × ".join(filter(None, (documented.source, documented.program))) if documented else "not finished"
         if documented and not what:
             what = "by an older version, which did not keep names"
-        came = described(documented) if documented else ""
+        came = summary_of(documented) if documented else ""
         rows.append((one.id, when(one.changed_at), f"{what} · {size_of(one.bytes)}\n{came}".rstrip()))
     if rows:
-        Terminal().parts([Table(("", "", ""), tuple(rows))])
+        Terminal().parts([PageTable(("", "", ""), tuple(rows))])
     elif not found and not arguments.json:
         say("Nothing is kept: no program has documented a repository here.")
     return 0
 
 
 def run_forget(arguments: argparse.Namespace) -> int:
-    gone = forget(arguments.names)
+    gone = remove_cached(arguments.names)
     say(f"{len(gone)} forgotten, {size_of(sum(one.bytes for one in gone))}." if gone else "Nothing is kept.")
     return 0
 

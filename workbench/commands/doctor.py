@@ -24,7 +24,7 @@ from workbench.base.glyphs import VERDICTS, WAITING
 from workbench.base.text import one_line, size_of
 from workbench.commands.output import print_json, sign
 from workbench.commands.terminal import Terminal
-from workbench.pages.page import Heading, Note, Part, Table
+from workbench.pages.page import Note, PageTable, Part, Subheading
 
 Status = Literal["ok", "note", "warning", "missing"]
 _OLDEST_SQLITE = (3, 24, 0)  # older ones lack what the session file's statements use
@@ -224,11 +224,11 @@ def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _plugins(env: Mapping[str, str]) -> Iterator[Finding]:
-    from workbench.base.plugins import installed
-    from workbench.commands.plugins import problems
+    from workbench.base.extensions import installed
+    from workbench.commands.installation import plugin_problems
 
     found = installed()
-    wrong = problems(found)
+    wrong = plugin_problems(found)
     for plugin, why in wrong.items():
         yield (plugin.name, "warning", why, f"Repair or uninstall {plugin.package}.")
     if found and not wrong:
@@ -355,7 +355,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def findings(found: Sequence[Check]) -> Iterator[Part]:
     for group in dict.fromkeys(check.group for check in found):
-        yield Heading(group)
+        yield Subheading(group)
         rows = (
             (
                 MARKS[one.status],
@@ -365,7 +365,7 @@ def findings(found: Sequence[Check]) -> Iterator[Part]:
             for one in found
             if one.group == group
         )
-        yield Table(("", "", ""), tuple(rows))
+        yield PageTable(("", "", ""), tuple(rows))
     mark, word, sentence = closing(found)
     yield from (Note(""), Note(f"{sign(mark, word)} {sentence}", "problem"))
 

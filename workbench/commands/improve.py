@@ -6,26 +6,34 @@ import argparse
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.read_only import must_write
-from workbench.base.text import plural
+from workbench.base.text import NOTHING, plural
 from workbench.commands.arguments import Argument, asked, path, plan_of
 from workbench.commands.ordering import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import RegenerationWatch, follow, position, showing
-from workbench.improving.attempts import Attempt, overall_gain
-from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
-from workbench.improving.reading import Improved, attempts_of
+from workbench.improving.attempts import DocstringAttempt, Standing, overall_gain
+from workbench.improving.changes import (
+    Checkout,
+    Improved,
+    attempts_of,
+    check_patch,
+    patch_of,
+    source_checkout,
+    suggested_name,
+)
 from workbench.orders.improve import ImproveOrder, improved, state_of
 from workbench.orders.improve import plan_of as recorded_plan
-from workbench.pages.page import Table
+from workbench.pages.page import Note, Part, table_of
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
-from workbench.results.kinds import Kind
+from workbench.results.tasks import DocstringQuality
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.task_names import row_id
@@ -77,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json(result)
         else:
-            print_table(session, came, result)
+            Terminal().parts(closing_parts(came, result))
         return 0 if len(came.kept) == len(came.tried) else 1
 
     return carry_out(arguments, order, follow)
@@ -105,19 +113,19 @@ class _Watch:
                 self._tell_attempts(reader)
                 if row is None or state not in ("queued", "running"):
                     return state, (row.problem if row is not None else None) or ""
-                now = (row.stage, row.now_run)
-                if now == shown or not row.now_run:
+                now = (row.stage, row.active_run_id)
+                if now == shown or not row.active_run_id:
                     time.sleep(_LOOK_SECONDS)
                     continue
                 shown = now
                 if not self._as_json:
                     say(f"{row.stage}", flush=True)
                 with showing(self._as_json) as show:
-                    follow(self._session, row.now_run, self._process, show, watch, partial(self._moved, now))
+                    follow(self._session, row.active_run_id, self._process, show, watch, partial(self._moved, now))
 
     def _moved(self, from_stage: tuple[str, str | None], reader: SessionReader) -> str:
         row = reader.improvement(self._id)
-        if row is None or (row.stage, row.now_run) != from_stage or row.state not in ("queued", "running"):
+        if row is None or (row.stage, row.active_run_id) != from_stage or row.state not in ("queued", "running"):
             return "over"
         return ""
 
@@ -158,7 +166,7 @@ _MOST_ROWS = 200
 _MOST_REASONS = 5
 
 
-def attempt_json(attempt: Attempt) -> dict[str, Any]:
+def attempt_json(attempt: DocstringAttempt) -> dict[str, Any]:
     gain = attempt.gain
     shares = {"seen": attempt.seen, "before": gain and gain.before, "after": gain and gain.after}
     return {
@@ -167,7 +175,7 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
         "task_id": row_id(attempt.task),
         **picked(attempt, "number:attempt", "is_kept:kept"),
         **picked(attempt.refusal, "gate", "reason"),
-        **{name: getattr(attempt, name) or None for name in ("docstring", "run", "held_out_by")},
+        **{name: getattr(attempt, name) or None for name in ("docstring", "run", "held_out_evaluator")},
         **{name: [share.passed, share.counted] if share else None for name, share in shares.items()},
         **picked(gain, "value:gain", "interval"),
     }
@@ -183,7 +191,7 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
         "second_evaluator": plan.second_evaluator or None,
         **picked(plan.base, "evaluator", "samples"),
         **picked(plan, "writer", "held_out", "below"),
-        "functions": {str(kind): counts[str(kind)] for kind in Kind},
+        "functions": {str(kind): counts[str(kind)] for kind in DocstringQuality},
         "tried": len(improved.tried),
         "kept": len(improved.kept),
         "attempts": len(improved.attempts),
@@ -200,45 +208,57 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
     }
 
 
-def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> None:
+def closing_parts(improved: Improved, result: dict[str, Any]) -> Iterator[Part]:
     last = {attempt.task.id: attempt for attempt in improved.attempts}
     second = result["second_evaluator"]
+
+    def attempt_of(one: Standing) -> DocstringAttempt | None:
+        return last.get(one.task.id) if one.task is not None else None
+
+    def held_out(one: Standing) -> str:
+        gain = attempt.gain if (attempt := attempt_of(one)) else None
+        return f"{gain.before.words} → {gain.after.words}" if gain else ""
+
+    columns: dict[str, Callable[[Standing], str]] = {
+        "function": lambda one: one.name,
+        "documented": lambda one: str(one.kind),
+        "passed": lambda one: one.seen.words if one.seen.counted else NOTHING,
+        f"held out ({second})" if second else "held out": held_out,
+        "new docstring": lambda one: _became(attempt) if (attempt := attempt_of(one)) else one.why,
+    }
     tasks = [one for one in improved.standings if one.task is not None]
-    rows = []
-    for one in tasks[:_MOST_ROWS]:
-        attempt = last.get(one.task.id) if one.task is not None else None
-        gain = attempt.gain if attempt else None
-        held_out = f"{gain.before.words} → {gain.after.words}" if gain else ""
-        passed = one.seen.words if one.seen.counted else "–"
-        rows.append((one.name, str(one.kind), passed, held_out, _became(attempt) if attempt else one.why))
-    heading = f"held out ({second})" if second else "held out"
-    heads = ("function", "documented", "passed", heading, "new docstring")
-    Terminal().parts([Table(heads, tuple(rows))])
+    yield table_of(tasks[:_MOST_ROWS], columns)
     if len(tasks) > _MOST_ROWS:
-        say(f"… and {len(tasks) - _MOST_ROWS} more functions")
+        yield Note(f"… and {len(tasks) - _MOST_ROWS:,} more functions")
     reasons = Counter(one.why for one in improved.standings if one.task is None)
     for reason, count in reasons.most_common(_MOST_REASONS):
-        say(f"untestable: {plural(count, 'function')}, {reason}")
+        yield Note(f"untestable: {plural(count, 'function')}, {reason}")
     if (more := len(reasons) - _MOST_REASONS) > 0:
-        say(f"untestable for {plural(more, 'other reason')}; --json lists them")
+        yield Note(f"untestable for {plural(more, 'other reason')}; --json lists them")
     counts = result["functions"]
-    say(", ".join(f"{counts[str(kind)]} {kind}{'' if kind is Kind.UNTESTABLE else ' documented'}" for kind in Kind))
-    say(
+    said = ", ".join(
+        f"{counts[str(kind)]} {kind}{'' if kind is DocstringQuality.UNTESTABLE else ' documented'}"
+        for kind in DocstringQuality
+    )
+    yield Note(said, "said")
+    yield Note(
         f"{result['kept']} of {result['tried']} docstrings improved in {result['attempts']} attempts by {result['writer']}, "
-        f"tested with {result['evaluator']}" + (f"; held-out samples and gains are those of {second}" if second else "")
+        f"tested with {result['evaluator']}"
+        + (f"; held-out samples and gains are those of {second}" if second else ""),
+        "strong",
     )
     gain = result["gain"]
     if gain["value"] is not None:
         bounds = "" if gain["low"] is None else f" [{gain['low']:+.2f}, {gain['high']:+.2f}]"
-        say(f"gain of what came to held-out samples: {gain['value']:+.2f}{bounds}. {gain['interval']}")
+        yield Note(f"mean gain on held-out samples: {gain['value']:+.2f}{bounds}. {gain['interval']}")
     if result["patch"]:
-        say(f"patch: {result['patch']}")
+        yield Note(f"patch: {result['patch']}")
     if result["branch"]:
-        say(f"branch: {result['branch']} (commit {result['commit']})")
-    say(f"session: {session}")
+        yield Note(f"branch: {result['branch']} (commit {result['commit']})")
+    yield Note(f"session: {result['session']}")
 
 
-def _became(attempt: Attempt) -> str:
+def _became(attempt: DocstringAttempt) -> str:
     if attempt.gain is not None and attempt.is_kept:
         return f"kept, {attempt.gain.value:+.2f} {attempt.gain.interval_words}"
     assert attempt.refusal is not None

@@ -14,14 +14,14 @@ from workbench.commands.arguments import asked, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
-from workbench.metrics.helpfulness import Documented, Helpfulness, judge_helpfulness
+from workbench.metrics.helpfulness import Helpfulness, JudgedDocstring, judge_helpfulness
 from workbench.metrics.tasks import USUAL, GroupMetrics, docs_of, measure_run, to_json
 from workbench.metrics.texts import needed
 from workbench.models.names import check_model
-from workbench.orders.session_names import resolve_session, working_copy
-from workbench.pages.page import Note, Part, Table
+from workbench.pages.page import Note, PageTable, Part
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
+from workbench.session.session_names import resolve_session, working_copy
 
 ARGUMENTS = {
     "session SESSION": "a session file, or the name of one",
@@ -86,7 +86,7 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
     settings = load()
     check_model(judge, "the judge", base_url=settings.base_url, local_model_path=settings.local_model_path)
 
-    async def ask(writer: SessionWriter, run_id: str, items: dict[str, Documented]) -> Helpfulness:
+    async def ask(writer: SessionWriter, run_id: str, items: dict[str, JudgedDocstring]) -> Helpfulness:
         with SessionReader(writer.path) as reader:
             row = reader.run(run_id)
         assert row is not None
@@ -121,7 +121,7 @@ def _parts(group: GroupMetrics) -> Iterator[Part]:
             rows.append((*first, f"pass@{k}", *(value for value, _, _ in said)))
             first = ("", "", "", "")
     heads = ("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall")
-    yield Table(heads, tuple(rows), frozenset({2, 3}))
+    yield PageTable(heads, tuple(rows), frozenset({2, 3}))
     if units:
         over = f"Intervals over {', '.join(units)}; too few of them, or values that do not vary, give none."
         yield Note(over, "said")

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     session = None
     if arguments.session:
-        from workbench.orders.session_names import resolve_session
+        from workbench.session.session_names import resolve_session
 
         session = resolve_session(arguments.session)
     return run_app(session, load())

@@ -13,10 +13,11 @@ from workbench.base.errors import UsageError
 from workbench.base.settings import load
 from workbench.commands.arguments import shared
 from workbench.commands.output import look_for_damage, print_json, say, say_path, tell
+from workbench.orders.estimate import Estimate
 from workbench.orders.measured import measure
 from workbench.orders.order import WorkOrder
-from workbench.orders.session_names import check_name, named
 from workbench.session.json_forms import picked
+from workbench.session.session_names import check_name, named
 
 #: What every order takes beside its own arguments.
 ORDERING = shared("--queue", "--dry-run", "--yes", "--detach", "--json")
@@ -61,18 +62,22 @@ def settle(arguments: argparse.Namespace, order: WorkOrder) -> int | None:
         return None
     told = order.estimate(measure(order.session, order.session))
     if arguments.dry_run:
-        if arguments.json:
-            names = ("noun", "count", "requests", "seconds", "building:building_seconds", "dollars", "basis", "up_to")
-            docs = None if told.documentation is None else asdict(told.documentation)
-            values = {**picked(told, *names, "left_out", "without:time_without"), "documentation": docs}
-            print_json({"type": "estimate", "what": order.what, **values, "basis": told.basis or None})
-        else:
-            say(f"{order.what} = {told.sentence()}. Nothing was started.")
+        print_estimate(order.what, told, as_json=arguments.json)
         return 0
     if why := told.beyond(known.ask_above_dollars, known.ask_above_minutes):
         tell(f"workbench: {order.what} = {told.sentence()}. That is {why}, so nothing was started; --yes starts it.")
         return 2
     return None
+
+
+def print_estimate(what: str, told: Estimate, *, as_json: bool) -> None:
+    if as_json:
+        names = ("noun", "count", "requests", "seconds", "building:building_seconds", "dollars", "basis", "up_to")
+        docs = None if told.documentation is None else asdict(told.documentation)
+        values = {**picked(told, *names, "left_out", "without:time_without"), "documentation": docs}
+        print_json({"type": "estimate", "what": what, **values, "basis": told.basis or None})
+    else:
+        say(f"{what} = {told.sentence()}. Nothing was started.")
 
 
 def session_path(text: str) -> Path:

@@ -15,7 +15,7 @@ from workbench.base import glyphs
 from workbench.base.text import clean, json_text
 
 if TYPE_CHECKING:
-    from workbench.session.damage import Damage
+    from workbench.session.row_reader import Damage
 
 
 def readable(text: str, encoding: str | None) -> str:
@@ -84,7 +84,9 @@ def tell_damage(damage: Sequence[Damage]) -> int:
     """Say what of a session could not be read; return the exit code, 1 if there is any."""
     if not damage:
         return 0
-    from workbench.session.damage import summary  # every command imports this module, also the one that opens the app
+    from workbench.session.row_reader import (
+        summary,  # every command imports this module, also the one that opens the app
+    )
 
     tell(f"workbench: {summary(damage, _NAMED)}")
     return 1

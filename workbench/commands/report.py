@@ -9,10 +9,10 @@ from pathlib import Path
 from workbench.base.errors import UsageError
 from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import look_for_damage, tell, tell_damage
-from workbench.orders.session_names import resolve_session
 from workbench.pages import FORMATS, STUDY_FORMATS, format_by_name, in_words, write_report
 from workbench.pages.writing import encoded
-from workbench.session.damage import Damage
+from workbench.session.row_reader import Damage
+from workbench.session.session_names import resolve_session
 
 ARGUMENTS: dict[str, Argument] = {
     "[session]": "a session file, or the name of one; with --study that of `workbench study` unless given",

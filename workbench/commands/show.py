@@ -16,11 +16,9 @@ from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
 from workbench.orders.rerun import find_items
-from workbench.orders.session_names import resolve_session
 from workbench.pages import records, regeneration_page, session_page, wording
 from workbench.pages.excerpts import Excerpts
-from workbench.pages.page import Facts, Heading, Literal, Note, Page, Part, Points, Table, table_of
-from workbench.pages.remarks import remarks
+from workbench.pages.page import BulletList, FactList, Note, Page, PageTable, Part, Preformatted, Subheading, table_of
 from workbench.pages.writing import encoded
 from workbench.results.contents import Contents, Trial, read_contents
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
@@ -28,6 +26,7 @@ from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader, json_forms
 from workbench.session.labels import SESSION
 from workbench.session.rows import CallRow, CandidateRow, StepRow
+from workbench.session.session_names import resolve_session
 from workbench.session.task_names import row_id
 from workbench.studies.following import read_study
 
@@ -62,13 +61,13 @@ def show(reader: SessionReader, contents: Contents, called: str) -> Page:
 
 def _session(reader: SessionReader, contents: Contents, called: str) -> Iterator[Part]:
     yield from (session_page.session_facts(contents), Note(str(reader.path)))
-    yield from remarks(contents, SESSION)
+    yield from wording.remarks(contents, SESSION)
     yield from (Note(warning, "advice") for warning in reader.warnings())
     if not contents.runs:
-        yield Note(session_page.put_away_sentence(contents) or "Nothing has been run in this session yet.")
+        yield Note(session_page.archived_sentence(contents) or "Nothing has been run in this session yet.")
         return
     for section in session_page.overview(contents, _FAILURES):
-        yield from (Heading(section.title, section.small), *section.parts)
+        yield from (Subheading(section.title, section.small), *section.parts)
     yield from _studies(reader, called)
     yield from (Note(advice, "advice") for advice in session_page.state_advice(contents, called))
     ids = [trial.row.id for trial in contents.trials]
@@ -93,7 +92,7 @@ def _studies(reader: SessionReader, called: str) -> Iterator[Part]:
 def _trial(reader: SessionReader, contents: Contents, trial: Trial, texts: Excerpts, called: str) -> Iterator[Part]:
     yield from session_page.trial_parts(reader, contents, trial, texts)
     steps = reader.steps(trial.row.id)
-    yield Heading("Steps", str(len(steps)))
+    yield Subheading("Steps", str(len(steps)))
     yield session_page.steps_table(trial, steps)
     if steps:
         short = contents.short.get(trial.row.id, trial.row.id)
@@ -102,7 +101,7 @@ def _trial(reader: SessionReader, contents: Contents, trial: Trial, texts: Excer
 
 def _step(reader: SessionReader, contents: Contents, step: StepRow, texts: Excerpts) -> Iterator[Part]:
     call = reader.call(step.call_id) if step.call_id is not None else None
-    yield Facts((
+    yield FactList((
         ("kind", step.kind),
         ("model", step.model or ""),
         ("tokens", wording.tokens(step.prompt_tokens, step.completion_tokens)),
@@ -114,26 +113,26 @@ def _step(reader: SessionReader, contents: Contents, step: StepRow, texts: Excer
     ))  # fmt: skip
     if step.problem:
         yield Note(f"{glyphs.VERDICTS['crashed']} {step.problem}", "advice")
-    yield from remarks(contents, step.trial_id, step.number)
+    yield from wording.remarks(contents, step.trial_id, step.number)
     if call is not None:
         yield from _attempts(reader.decoded(call.attempts, list, f"the attempts of call {call.id}"))
         for role, text in reader.messages(call):
-            yield Literal(text, f"Message: {role}")
+            yield Preformatted(text, f"Message: {role}")
     yield from session_page.step_texts(step, texts)
 
 
 def _attempts(attempts: list[object]) -> Iterator[Part]:
     tried = [one for one in attempts if isinstance(one, dict)]
     if len(tried) > 1 or any(one.get("error") for one in tried):
-        yield Heading("Attempts", str(len(tried)))
+        yield Subheading("Attempts", str(len(tried)))
         for number, one in enumerate(tried, 1):
             took, paused = (json_forms.number(one.get(key)) or 0.0 for key in ("seconds", "waited_s"))
             waited = f" after waiting {paused:.1f} s" if paused else ""
-            yield Points((f"{number}  {took:.1f} s{waited}  {one.get('error') or 'answered'}",))
+            yield BulletList((f"{number}  {took:.1f} s{waited}  {one.get('error') or 'answered'}",))
 
 
 def _candidates(reader: SessionReader, contents: Contents, candidates: list[CandidateRow]) -> Iterator[Part]:
-    yield Heading("Candidates", str(len(candidates)))
+    yield Subheading("Candidates", str(len(candidates)))
     rows = tuple(
         (
             contents.short.get(one.id, one.id),
@@ -145,21 +144,21 @@ def _candidates(reader: SessionReader, contents: Contents, candidates: list[Cand
         )
         for one in candidates
     )
-    yield Table(("id", "evaluator", "sample", "verdict", "s", "why"), rows, frozenset({2, 4}))
+    yield PageTable(("id", "evaluator", "sample", "verdict", "s", "why"), rows, frozenset({2, 4}))
 
 
 def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, texts: Excerpts) -> Iterator[Part]:
     yield Note(wording.stands_words(one) + (f": {one.verdict_reason}" if one.verdict_reason else ""), "problem")
-    yield Facts((
+    yield FactList((
         ("candidate", one.id),
         ("tokens", wording.tokens(one.prompt_tokens, one.completion_tokens)),
         ("asked s", fixed(one.asked_s, 1)),
         ("tested s", fixed(one.tested_s, 1)),
         ("notes", one.notes or ""),
     ))  # fmt: skip
-    yield from remarks(contents, one.id)
+    yield from wording.remarks(contents, one.id)
     if one.control and one.body_blob:
-        yield Literal(texts.of(one.body_blob, f"the body of candidate {one.id}").text, "Body")
+        yield Preformatted(texts.of(one.body_blob, f"the body of candidate {one.id}").text, "Body")
     yield from regeneration_page.candidate_parts(reader, one, None, texts)
 
 
@@ -206,7 +205,7 @@ def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
     return 1 if problems else 0
 
 
-def costs_table(rows: Sequence[ModelCost]) -> Table:
+def costs_table(rows: Sequence[ModelCost]) -> PageTable:
     columns: dict[str, Callable[[ModelCost], str]] = {
         "model": lambda one: one_line(one.model, 80) or "?",
         "runs": lambda one: one.kind or "-",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -14,31 +12,31 @@ from workbench.base.numbers import MOST_REPEATS
 from workbench.commands.arguments import Argument, asked, whole
 from workbench.commands.ordering import ORDERING, carry_out, session_path
 from workbench.commands.output import interrupted, print_json, print_page, say, tell
+from workbench.commands.terminal import Terminal
 from workbench.commands.watching import TerminalShow, follow, stop
 from workbench.metrics.paper import published_paper
 from workbench.metrics.texts import needed
 from workbench.orders.launching import wait_for_others
-from workbench.orders.session_names import resolve_session
 from workbench.orders.study import (
     StudyOrder,
     each_run,
     pending_runs,
     titles_of,
 )
-from workbench.pages.composing import rendered
-from workbench.pages.fitting import fitted
-from workbench.pages.page import Page
+from workbench.pages.page import Note, Page
 from workbench.pages.paper import paper_json, paper_page
 from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
+from workbench.pages.writing import rendered
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
+from workbench.session.session_names import resolve_session
 from workbench.studies.analysis import analyse
 from workbench.studies.declaration import PAPER, Study, with_amounts
 from workbench.studies.following import declared, read_study
 from workbench.studies.study_files import packaged_studies, study_named
 
-FORMATS = ("md", "json")
+FORMATS = ("text", "md", "json")
 
 
 ARGUMENTS: dict[str, Argument] = {
@@ -52,7 +50,10 @@ ARGUMENTS: dict[str, Argument] = {
         DocumentPlan, "spend_limit", spend_limit="stop asking beyond this, for all runs, instead of what the study says"
     ),
     **ORDERING,
-    "--format FORMAT": ("Markdown (unless given) or one JSON object", {"choices": FORMATS, "default": "md"}),
+    "--format FORMAT": (
+        "text for a terminal (default), Markdown, or one JSON object",
+        {"choices": FORMATS, "default": "text"},
+    ),
 }
 
 
@@ -107,14 +108,17 @@ def _print(session: Path, name: str, form: str) -> int:
     if form == "json":
         print_json(study_json(outcome, analysis=analysis))
     else:
-        say("".join(rendered(_laid_out(study_page(outcome, analysis=analysis)), "md")).rstrip("\n"))
-        say()
-        say(f"session: {session}")
+        _print_page(study_page(outcome, analysis=analysis), form, Note(f"session: {session}"))
     return 0 if outcome.finished and not outcome.problems else 1
 
 
-def _laid_out(page: Page) -> Page:
-    return fitted(page, shutil.get_terminal_size().columns) if sys.stdout.isatty() else page
+def _print_page(page: Page, form: str, *closing: Note) -> None:
+    if form == "md":
+        print_page("".join(rendered(page, "md")))
+    else:
+        terminal = Terminal()
+        terminal.print_page(page)
+        terminal.parts(closing)
 
 
 def _paper(form: str) -> int:
@@ -123,7 +127,7 @@ def _paper(form: str) -> int:
     if form == "json":
         print_json(paper_json(paper))
     else:
-        print_page("".join(rendered(_laid_out(paper_page(paper)), "md")))
+        _print_page(paper_page(paper), form)
     return 0
 
 

@@ -27,9 +27,9 @@ from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
 from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
-from workbench.pages.page import Heading, Note, Part, Table
+from workbench.pages.page import Note, PageTable, Part, Subheading
 from workbench.plans.plan import Ask, Asked, chosen
-from workbench.regeneration.dataset import Row, parse_formats, read_dataset
+from workbench.regeneration.dataset import DatasetRow, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Task, TaskSet, located, parse_selection
 from workbench.sandbox import choose_backend
@@ -139,7 +139,7 @@ def print_counts(summary: Mapping[str, Any]) -> None:
     )
     heads = ("repository", *(heading for heading, _ in _COLUMNS), "dropped")
     numbers = frozenset(range(1, len(_COLUMNS) + 1))
-    table = Table(heads, tuple(rows), numbers, closing=len(every) - len(entries))
+    table = PageTable(heads, tuple(rows), numbers, closing=len(every) - len(entries), droppable=("dropped",))
     problems = (Note(f"{one['repo']}: {one['error']}", "said") for one in entries if one.get("error"))
     Terminal().parts((table, *problems))
 
@@ -168,7 +168,7 @@ def show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task | Row, int]]) -> Table:
+def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task | DatasetRow, int]]) -> PageTable:
     """Return a table of tasks, each with what names it and the number of its tests."""
     rows = tuple(
         (
@@ -181,7 +181,7 @@ def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task |
         for called, one, tests in tasks
     )
     heads = (*names, "tests", "cover", "branches", "s")
-    return Table(heads, rows, frozenset(range(len(names), len(heads))))
+    return PageTable(heads, rows, frozenset(range(len(names), len(heads))), droppable=("cover",))
 
 
 _SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION"
@@ -299,7 +299,7 @@ def _parts(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> Iterator
         ("Not used", unused),
     ):
         if reasons:
-            yield from (Heading(title, f"{len(reasons):,}"), Table(("", "", ""), tuple(reasons)))
+            yield from (Subheading(title, f"{len(reasons):,}"), PageTable(("", "", ""), tuple(reasons)))
     tests = plural(built.stable, "stable test") + (f", {built.quarantined}" if built.quarantined else "")
     functions = len(built.tasks) + len(built.dropped)
     left = "" if len(shown) == len(built.tasks) else f" ({len(built.tasks)} in all)"

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from itertools import repeat
-from textwrap import wrap
+from collections.abc import Iterable
 from typing import Any, Literal
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TimeElapsedColumn
 from rich.table import Table
@@ -18,16 +14,11 @@ from workbench.base import glyphs
 from workbench.base.text import clean, one_line
 from workbench.commands.output import readable
 from workbench.pages import page
+from workbench.pages.fitting import BETWEEN, cell_widths, fitted
 
 _PIPED = 200  # columns where the output is no terminal and nothing must fit
 _LONG = 80  # cells of a value that stands on a line of its own
 _SHORT = 12  # cells of a column that is never broken
-# What a narrow terminal can do without, the most dispensable first: other commands, or --json, have it.
-_DISPENSABLE = (
-    "T1", "T2", "T3", "T4", "asked for", "spend $", "cost $", "kind", "controls", "cover", "rep.", "a sample", "tokens", "steps",
-    "such as", "exception", "by", "evidence", "dropped", "published candidates", "here unusable", "here tests", "here in tests",
-    "here in time", "here functions", "here traced", "published all tasks",
-)  # fmt: skip
 _STYLES = {
     **dict.fromkeys((glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]), "red"),
     **dict.fromkeys((glyphs.VERDICTS["timeout"], glyphs.VERDICTS["error"]), "yellow"),
@@ -78,22 +69,20 @@ class Terminal(Console):
         match part:
             case page.Note():
                 self._line(part.text, _NOTES[part.kind] if part.kind in _NOTES else _style(part.text) or "yellow")
-            case page.Points():
+            case page.BulletList():
                 for item in part.items:
                     self._line(f"  {item}")
-            case page.Facts():
+            case page.FactList():
                 said = tuple((label, value) for label, value in part.pairs if value not in ("", "–"))
                 if any(len(value) > _LONG for _, value in said):
-                    self._table(page.Table(("", ""), said))
+                    self._table(page.PageTable(("", ""), said))
                 else:
                     self._line(" · ".join(f"{label} {value}" for label, value in said), "dim")
-            case page.Table():
-                if part.caption:
-                    self._line(part.caption)
+            case page.PageTable() if part.rows or not part.caption:
                 self._table(part)
-            case page.Heading():
+            case page.Subheading():
                 self._heading(part.title, part.small)
-            case page.Literal():
+            case page.Preformatted():
                 if part.title:
                     self._heading(part.title, part.small)
                 # A text from outside is printed for itself, none of its signs are ours; and straight through: wrapping a
@@ -113,7 +102,7 @@ class Terminal(Console):
                 self.parts(part.scores)
                 self._heading("README" if part.text else "No README was handed in.")
                 if part.text:
-                    self._part(page.Literal(part.text.text))
+                    self._part(page.Preformatted(part.text.text))
             case _:
                 # Figures and differences: the tables and texts beside them say the same.
                 pass
@@ -123,11 +112,19 @@ class Terminal(Console):
             self._line()
         self._line(f"{title}  {small}" if small else title, "bold")
 
-    def _table(self, shown: page.Table) -> None:
+    def _table(self, table: page.PageTable) -> None:
         self._begun = True
-        shown = narrowed(shown, self.width)
-        widths = _widths((shown.headings, *shown.rows))
-        whole = sum(min(width, _SHORT) for width in widths) + _BETWEEN * (len(widths) - 1) <= self.width
+        for part in fitted(table, self.width):
+            if isinstance(part, page.BulletList):
+                self._part(part)
+            else:
+                if part.caption:
+                    self._line(part.caption)
+                self._rows(part)
+
+    def _rows(self, shown: page.PageTable) -> None:
+        widths = cell_widths((shown.headings, *shown.rows))
+        whole = sum(min(width, _SHORT) for width in widths) + BETWEEN * (len(widths) - 1) <= self.width
         table = Table(box=None, pad_edge=False, header_style="dim", show_header=any(shown.headings))
         for place, heading in enumerate(shown.headings):
             side: Literal["right", "left"] = "right" if place in shown.right else "left"
@@ -145,33 +142,6 @@ class Terminal(Console):
             place = shown.headings.index("samples")
             if legend := glyphs.legend([row[place] for row in shown.rows], letters=True):
                 self._line(f"samples: {legend}", "dim")
-
-
-_BETWEEN = 2  # cells between two columns
-
-
-def _widths(rows: Iterable[Sequence[str]]) -> list[int]:
-    return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)]
-
-
-def narrowed(shown: page.Table, width: int) -> page.Table:
-    """Return a table that fits ``width`` columns as far as it can: with broken headings, then without what one can do without."""
-    if _fits(shown, width):
-        return shown
-    least = _widths(([max(heading.split(), key=len, default="") for heading in shown.headings], *shown.rows))
-    headings = ("\n".join(wrap(*pair)) for pair in zip(shown.headings, map(max, least, repeat(1)), strict=True))
-    broken, kept = replace(shown, headings=tuple(headings)), list(range(len(shown.headings)))
-    for name in _DISPENSABLE:
-        if _fits(broken.with_columns(kept), width):
-            break
-        kept = [place for place in kept if shown.headings[place] != name]
-    whole = shown.with_columns(kept)
-    return whole if _fits(whole, width) else broken.with_columns(kept)
-
-
-def _fits(shown: page.Table, width: int) -> bool:
-    widths = _widths((shown.headings, *shown.rows))
-    return sum(widths) + _BETWEEN * (len(widths) - 1) <= width
 
 
 def _style(text: str) -> str:

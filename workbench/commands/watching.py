@@ -22,7 +22,7 @@ from workbench.orders.orders import belongs
 from workbench.pages import wording
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, DocumentPlan
-from workbench.results.reasons import Reason, kind_of
+from workbench.results.samples import ErrorReason, kind_of
 from workbench.results.scores import card_of
 from workbench.results.spread import Total
 from workbench.session import SessionError, SessionReader
@@ -95,7 +95,7 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     return {
         **picked(trial, "case_id:case", "case_name"),
         "content": trial.content or None,
-        "told_apart": reader.told_apart(trial) or None,
+        "content_suffix": reader.content_suffix(trial) or None,
         **picked(trial, "agent", "model", "repeat", "id:trial"),
         **picked(card, "total:score", "out_of"),
         **picked(scorecard, "given:given_by_format"),
@@ -190,7 +190,7 @@ class RegenerationWatch:
 
     def _verdict(self, row: CandidateRow, task: str, show: Show) -> None:
         """Show a verdict that is new; one that only stands again, because its rerun was cancelled, is not."""
-        if row.again:
+        if row.retesting:
             self._former[row.id] = row.at
         elif row.state == "done" and self._former.pop(row.id, _NEVER) != row.at:
             show(candidate_line(row, task))
@@ -416,7 +416,7 @@ class TerminalShow:
             case "stage":
                 self._stage(event["name"], event["state"], event["done"], event["total"], event["note"] or "")
             case "reason":
-                said = one_line(str(Reason(event["sentence"], event["count"])), 600)
+                said = one_line(str(ErrorReason(event["sentence"], event["count"])), 600)
                 if self._live:
                     # Above the bars; standard error would break them.
                     self.console.print(said, style="red")

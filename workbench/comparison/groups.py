@@ -17,7 +17,7 @@ from workbench.base.text import one_line, share
 from workbench.comparison import panes, tasks
 from workbench.comparison.texts import TextSide, compare_texts, docstring_of
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
-from workbench.regeneration.passk import Estimate
+from workbench.regeneration.passk import PassEstimate
 from workbench.results.samples import samples_of
 from workbench.session.groups import Group, settings_of
 from workbench.session.rows import RunRow, TaskRow
@@ -263,10 +263,12 @@ def _compared(
     )  # fmt: skip
 
 
-def pass_at(k: int, one: Paired, left: Estimate | None, right: Estimate | None, at: int) -> list[panes.Column[int]]:
+def pass_at(
+    k: int, one: Paired, left: PassEstimate | None, right: PassEstimate | None, at: int
+) -> list[panes.Column[int]]:
     """Return the columns of a k: pass@k of all tasks of each, with intervals where there is room, and of the tasks of both."""
 
-    def bounds(estimate: Estimate | None) -> str:
+    def bounds(estimate: PassEstimate | None) -> str:
         known = estimate is not None and estimate.value is not None and estimate.low is not None
         return f"[{estimate.low:.2f}, {estimate.high:.2f}]" if estimate and known else ""
 

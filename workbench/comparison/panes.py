@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from workbench.base.errors import UsageError
 from workbench.base.text import NOTHING, bounds, one_line, signed
 from workbench.comparison.texts import Texts
-from workbench.statistics.paired import Tally, difference
+from workbench.statistics.paired import WinTally, difference
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -47,7 +47,7 @@ def interval_words(of: tuple[float | None, float | None], digits: int) -> str:
     return bounds(*of, digits, change)
 
 
-def wins(count: Tally) -> str:
+def wins(count: WinTally) -> str:
     return f"B wins {count.wins:,}, ties {count.ties:,}, loses {count.losses:,}"
 
 

@@ -293,7 +293,7 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
 
 def _conditions(left: ChosenTrials, right: ChosenTrials) -> list[tuple[str, str, str]]:
     sides, found = (left, right), []
-    plans = [[settings_of(run.config) for run in side.reader.every_run() if run.id in side.runs] for side in sides]
+    plans = [[settings_of(run.config) for run in side.reader.all_runs() if run.id in side.runs] for side in sides]
     for key, name in AGENT_LIMITS.items():
         a, b = (", ".join(sorted({str(plan[key]) for plan in of if plan.get(key)})) or "not known" for of in plans)
         found += [(name, a, b)] if a != b else []

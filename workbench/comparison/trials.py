@@ -87,14 +87,21 @@ class TrialSide:
             self.no_card = "not scored yet" if self.state in {"queued", "running"} else f"not scored{by}"
         self.case, repeat = trial.case_name or trial.case_id, f"rep {trial.repeat}"
         # What tells it from others; content only where others have another one.
-        named = trial.agent, trial.model.rpartition("/")[2], self.case, reader.told_apart(trial), repeat, self.session
+        named = (
+            trial.agent,
+            trial.model.rpartition("/")[2],
+            self.case,
+            reader.content_suffix(trial),
+            repeat,
+            self.session,
+        )
         self.parts = [one_line(part, 60) for part in named]
         self.steps = reader.steps(trial.id)
         sizes = dict(reader.files_of(trial.snapshot)) if trial.snapshot else {}
         # A file of which the agent was shown a part only is partly read.
         self.seen = [
-            replace(row, how=PARTLY) if row.how == READ and 0 < row.size < WHOLE * sizes.get(row.path, 0) else row
-            for row in reader.seen(trial.id)
+            replace(row, access=PARTLY) if row.access == READ and 0 < row.size < WHOLE * sizes.get(row.path, 0) else row
+            for row in reader.accessed_files(trial.id)
         ]
         no_readme = {
             "queued": "no README yet: the trial waits for its engine",
@@ -231,7 +238,7 @@ def _target(pair: StepPair) -> str:
 def join_files(left: Iterable[AccessedFileRow], right: Iterable[AccessedFileRow]) -> list[panes.Pair[str]]:
     """Return all paths that either agent saw, by name, with the closest look of each: who looked closer has more."""
     closeness = {how: at for at, how in enumerate(_LOOKS)}
-    looks = [{row.path: row.how for row in sorted(seen, key=lambda row: closeness.get(row.how, 0))} for seen in (left, right)]  # fmt: skip
+    looks = [{row.path: row.access for row in sorted(seen, key=lambda row: closeness.get(row.access, 0))} for seen in (left, right)]  # fmt: skip
     return [
         panes.Pair(a, b, path, (closeness.get(b, 0) - closeness.get(a, 0),))
         for path, a, b in sorted(panes.joined(*looks), key=lambda one: one[0])

@@ -11,7 +11,15 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "llm": ["LlmDocs"],
-        "making": ["DocumentedFile", "as_documented", "document_file", "make_doc_system"],
-        "types": ["SCOPES", "parse_docs", "parse_scope", "DocSystem", "Docstring", "DocumentationFailed", "Progress"],
+        "doc_systems": ["DocumentedFile", "as_documented", "document_file", "make_doc_system"],
+        "types": [
+            "SCOPES",
+            "parse_docs",
+            "parse_scope",
+            "DocSystem",
+            "Docstring",
+            "DocumentationFailed",
+            "DocumentationProgress",
+        ],
     },
 )

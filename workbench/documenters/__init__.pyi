@@ -1,12 +1,12 @@
+from workbench.documenters.doc_systems import DocumentedFile as DocumentedFile
+from workbench.documenters.doc_systems import as_documented as as_documented
+from workbench.documenters.doc_systems import document_file as document_file
+from workbench.documenters.doc_systems import make_doc_system as make_doc_system
 from workbench.documenters.llm import LlmDocs as LlmDocs
-from workbench.documenters.making import DocumentedFile as DocumentedFile
-from workbench.documenters.making import as_documented as as_documented
-from workbench.documenters.making import document_file as document_file
-from workbench.documenters.making import make_doc_system as make_doc_system
 from workbench.documenters.types import SCOPES as SCOPES
 from workbench.documenters.types import Docstring as Docstring
 from workbench.documenters.types import DocSystem as DocSystem
 from workbench.documenters.types import DocumentationFailed as DocumentationFailed
-from workbench.documenters.types import Progress as Progress
+from workbench.documenters.types import DocumentationProgress as DocumentationProgress
 from workbench.documenters.types import parse_docs as parse_docs
 from workbench.documenters.types import parse_scope as parse_scope

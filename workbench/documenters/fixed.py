@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workbench.base.errors import UsageError
-from workbench.documenters.kept import Written, read_edited
-from workbench.documenters.types import Docstring, DocumentationFailed, Progress
+from workbench.documenters.program_cache import WrittenDocs, read_edited
+from workbench.documenters.types import Docstring, DocumentationFailed, DocumentationProgress
 from workbench.repository import Snapshot
 from workbench.repository.functions import (
     Definition,
@@ -20,7 +20,7 @@ from workbench.repository.functions import (
 )
 
 
-class Sources:
+class RepositorySources:
     """The functions below a folder by path, qualified name and occurrence; DocumentationFailed if there is none."""
 
     def __init__(self, root: Path) -> None:
@@ -54,8 +54,8 @@ class OriginalDocs:
     name = "original"
     needs_model = False
 
-    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
-        self._sources = Sources(snapshot.root)
+    async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
+        self._sources = RepositorySources(snapshot.root)
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         function, _ = self._sources.function(path, qualified_name, occurrence)
@@ -74,7 +74,7 @@ class NoDocs:
     name = "none"
     needs_model = False
 
-    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None: ...
+    async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None: ...
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         return Docstring(None)
@@ -95,14 +95,14 @@ class CopiedDocs:
         self.name = name
         self._folder = folder
         self._source = source
-        self._files: dict[str, Written] = {}
+        self._files: dict[str, WrittenDocs] = {}
 
-    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+    async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
         self._root = snapshot.root
         if self._folder is None:
             from workbench.repository import fetch
 
-            report(Progress(note=f"fetching {self._source}"))
+            report(DocumentationProgress(note=f"fetching {self._source}"))
             self._folder = (await asyncio.to_thread(fetch, self._source)).root
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:

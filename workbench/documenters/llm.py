@@ -6,8 +6,8 @@ import inspect
 import re
 from collections.abc import Callable
 
-from workbench.documenters.fixed import Sources
-from workbench.documenters.types import Docstring, DocumentationFailed, Progress
+from workbench.documenters.fixed import RepositorySources
+from workbench.documenters.types import Docstring, DocumentationFailed, DocumentationProgress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Asker, Message, Request, Sampling
@@ -95,9 +95,9 @@ class LlmDocs:
             f"{self._sampling.max_tokens:,} tokens; what is whole of them is used"
         )
 
-    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+    async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
         self._snapshot = snapshot.digest
-        self._sources = Sources(snapshot.root)
+        self._sources = RepositorySources(snapshot.root)
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         function, source = self._sources.function(path, qualified_name, occurrence)

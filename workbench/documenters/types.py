@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.extensions import is_dotted
-from workbench.base.plugins import names, path_of
+from workbench.base.extensions import is_dotted, names, path_of
 
 if TYPE_CHECKING:
     from workbench.repository import Snapshot
@@ -34,7 +33,7 @@ class Docstring:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class DocumentationProgress:
     """The progress of documenting a repository; ``total`` 0 is unknown, ``cost_usd`` comes beside the gateway's."""
 
     done: int = 0
@@ -59,7 +58,7 @@ class DocSystem(Protocol):
     name: str
     needs_model: bool
 
-    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+    async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
         """Document a repository, once and first; ``report`` gets progress and cost. Raises WorkbenchError."""
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:

@@ -16,7 +16,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.catalog import resolve_case
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
-from workbench.regeneration.dataset import Origin, Row, make_rows, repository_name, write_dataset
+from workbench.regeneration.dataset import DatasetRow, Origin, make_rows, repository_name, write_dataset
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import TaskSet
 from workbench.sandbox import Backend
@@ -31,7 +31,7 @@ class Outcome:
     error: str = ""  # Why it has no tasks, as one sentence; empty if it has some
     built: TaskSet | None = None
     prepared: Prepared | None = None
-    rows: tuple[Row, ...] = field(default=(), repr=False)
+    rows: tuple[DatasetRow, ...] = field(default=(), repr=False)
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from workbench.engine.records import SessionCallLog
 from workbench.models import Gateway
 from workbench.models.defaults import context_window, is_local, sampling_for
 from workbench.models.types import Answer, EmptyAnswer, Request, Sampling
-from workbench.orders.samples import Sample, read_samples
 from workbench.plans.plan import Ask
 from workbench.regeneration import build_prompt, extract_body, minimal_stub
 from workbench.regeneration.extraction import Extraction, Style
 from workbench.regeneration.prompts import DEFAULT_RESERVE, SHORT_PROMPT
+from workbench.regeneration.samples_file import Sample, read_samples
 from workbench.session.groups import CONTROLS, NO_SETTINGS, canonical
 
 if TYPE_CHECKING:

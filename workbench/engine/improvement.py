@@ -24,10 +24,9 @@ from workbench.base.settings import load
 from workbench.claims.project import ProjectIndex
 from workbench.engine.document import gateway_for
 from workbench.engine.process import serve
-from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of, standings
-from workbench.improving.changes import written
+from workbench.improving.attempts import DocstringAttempt, Gain, Refusal, Refused, Share, share_of, standings
+from workbench.improving.changes import spliced, task_source, written
 from workbench.improving.gates import check_docstring, longest_for, read_docstring
-from workbench.improving.reading import spliced, task_source
 from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, writer_prompt
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
@@ -36,7 +35,7 @@ from workbench.orders.orders import Order, is_finished, ordered_work, refusal
 from workbench.orders.regenerate import carried_out, order_regeneration
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan, as_text
 from workbench.repository.functions import Function
-from workbench.results.kinds import Kind
+from workbench.results.tasks import DocstringQuality
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import AttemptRow, CandidateRow, ImprovementRow, TaskRow
 from workbench.session.task_names import row_id
@@ -63,11 +62,11 @@ class _Proposal:
     source: bytes
     rows: tuple[CandidateRow, ...]
     seen: Share
-    attempts: list[Attempt]
+    attempts: list[DocstringAttempt]
     changed: bytes = b""
 
     @property
-    def last(self) -> Attempt:
+    def last(self) -> DocstringAttempt:
         return self.attempts[-1]
 
     def refuse(self, refusal: Refusal) -> None:
@@ -97,7 +96,7 @@ def execute_improvement(session: Path, improvement: str) -> int:
         problem = f"A defect of the workbench ended the order: {type(error).__name__}: {error}."
     with SessionWriter(session) as writer:
         writer.set_improvement(
-            improvement, state=state, problem=problem, stage="", now_run=None, finished_at=time.time()
+            improvement, state=state, problem=problem, stage="", active_run_id=None, finished_at=time.time()
         )
     return code
 
@@ -114,8 +113,10 @@ class Improvement:
         with SessionReader(session) as reader:
             attempts = reader.docstring_attempts(row.id)
         # What another process came to stands until it is known anew.
-        self._known = {(one.task_id, one.number): one for one in attempts if one.state in ("refused", "kept")}
-        self._runs = {one.run_id for one in attempts if one.run_id} | {run for run in (row.run_id, row.now_run) if run}
+        self._known = {(one.task_id, one.number): one for one in attempts if one.state in ("refused", "accepted")}
+        self._runs = {one.run_id for one in attempts if one.run_id} | {
+            run for run in (row.run_id, row.active_run_id) if run
+        }
 
     def carry_out(self, plan: RegenerationPlan, stage: str) -> Order:
         """Order a regeneration into the session and return when it has ended; ``stage`` says what it is for."""
@@ -169,7 +170,7 @@ class Improvement:
                 # A run that was just made has cost nothing.
                 self._spent_before = row.spend_usd if row is not None else 0.0
                 writer.set_improvement(self._id, run_id=run, spent_before=self._spent_before)
-            writer.set_improvement(self._id, stage=stage, now_run=run)
+            writer.set_improvement(self._id, stage=stage, active_run_id=run)
 
     def _left(self) -> float:
         limit = self._plan.base.spend_limit
@@ -194,8 +195,8 @@ class Improvement:
             with SessionWriter(self._session) as writer:
                 writer.update("improvements", {"id": self._id, "state": "queued"}, {"state": "running"})
 
-    def tell(self, attempt: Attempt) -> None:
-        state = "kept" if attempt.is_kept else "testing" if attempt.docstring else "asking"
+    def tell(self, attempt: DocstringAttempt) -> None:
+        state = "accepted" if attempt.is_kept else "testing" if attempt.docstring else "asking"
         state = "refused" if attempt.refusal else state
         key = (attempt.task.id, attempt.number)
         if key in self._known and state in ("asking", "testing"):
@@ -213,7 +214,7 @@ class Improvement:
                 _share(attempt.seen),
                 _share(gain.before if gain else None),
                 _share(gain.after if gain else None),
-                attempt.held_out_by,
+                attempt.held_out_evaluator,
                 time.time(),
             )
             known = self._known.get(key)
@@ -254,7 +255,7 @@ class Improvement:
         with SessionReader(self._session) as reader:
             work = ordered_work(reader, order)
             found = standings(work.tasks, work.candidates, (), below=plan.below, samples=plan.base.samples)
-            bad = [(one, one.task) for one in found if one.kind is Kind.BADLY and one.task is not None]
+            bad = [(one, one.task) for one in found if one.kind is DocstringQuality.BADLY and one.task is not None]
             proposals = []
             for one, task in bad[: plan.most or len(bad)]:
                 source, function = task_source(reader, task)
@@ -274,7 +275,7 @@ class Improvement:
     def _ask(self, run: str, proposals: Sequence[_Proposal], number: int) -> None:
         limit = self.begin(f"docstrings of attempt {number}", run)
         for one in proposals:
-            self.tell(Attempt(one.task, number))
+            self.tell(DocstringAttempt(one.task, number))
         with SessionWriter(self._session) as writer, SessionReader(self._session) as reader:
             row = reader.run(run)
             assert row is not None
@@ -300,8 +301,8 @@ class Improvement:
 
             asyncio.run(ask_all())
 
-    def _judged(self, one: _Proposal, number: int, answer: str | Refusal) -> Attempt:
-        attempt = Attempt(one.task, number)
+    def _judged(self, one: _Proposal, number: int, answer: str | Refusal) -> DocstringAttempt:
+        attempt = DocstringAttempt(one.task, number)
         if isinstance(answer, Refusal):
             return replace(attempt, refusal=answer)
         try:
@@ -368,7 +369,7 @@ class Improvement:
         for one in better:
             name = row_id(one.task)
             gain = Gain(share_of(before[name], held_out), share_of(after[name], held_out))
-            one.attempts[-1] = replace(one.last, gain=gain, held_out_by=self._plan.held_out_by)
+            one.attempts[-1] = replace(one.last, gain=gain, held_out_evaluator=self._plan.held_out_evaluator)
             if gain.problem:
                 one.refuse(Refusal("held-out samples", gain.problem))
 
@@ -386,7 +387,7 @@ class Improvement:
             work = ordered_work(reader, order)
         return {row_id(task): tuple(work.candidates[task.id]) for task in work.tasks if task.state != "excluded"}
 
-    def _keep(self, attempt: Attempt) -> None:
+    def _keep(self, attempt: DocstringAttempt) -> None:
         text = f"docstring by {self._plan.writer}: {attempt.words}"
         with SessionWriter(self._session) as writer, writer.transaction() as connection:
             there = connection.execute(

@@ -18,7 +18,7 @@ from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, RegenerationPlan, as_text, same_but_samples
 from workbench.session.groups import CONTROLS, settings_of
 from workbench.session.identity import candidate_id, run_id, trial_id
-from workbench.session.schema import Column, tables
+from workbench.session.schema import SchemaColumn, tables
 
 COUNTED = (
     "runs", "trials", "steps", "scorecards", "tasks", "candidates", "annotations", "labels", "calls", "improvements",
@@ -33,7 +33,7 @@ _ADDED_ROWS = {
     "unused_tests": "NOT EXISTS (SELECT 1 FROM main.unused_tests AS known WHERE known.run_id = {run_id} "
     "AND known.kind = unused_tests.kind AND known.test_id = unused_tests.test_id)",
     "steps": _ADDED.format("trial_id"),
-    "seen": _ADDED.format("trial_id"),
+    "accessed_files": _ADDED.format("trial_id"),
     "failing_tests": _ADDED.format("candidate_id"),
     "former_verdicts": _ADDED.format("candidate_id"),
     # Tasks and whole files have the same names everywhere.
@@ -44,7 +44,7 @@ _ADDED_ROWS = {
 }
 """Which rows of a table are added, unless all; ``{run_id}`` is that column under its new name."""
 
-_OVER = "('refused', 'kept')"  # states of an attempt that came to its end
+_OVER = "('refused', 'accepted')"  # states of an attempt that came to its end
 _FURTHER = (
     "instr('cancelled failed done', {}.state)"  # states of an order that nobody executes, that which lacks least last
 )
@@ -78,7 +78,7 @@ _CHANGED = {
         "name": "coalesce(runs.name, excluded.name)",
         "note": "coalesce(runs.note, excluded.note)",
         # What counts in one of them counts.
-        "deleted_at": "iif(runs.deleted_at IS NULL, NULL, excluded.deleted_at)",
+        "archived_at": "iif(runs.archived_at IS NULL, NULL, excluded.archived_at)",
         "finished_at": "max(coalesce(runs.finished_at, excluded.finished_at), coalesce(excluded.finished_at, runs.finished_at))",
         "started_at": "min(coalesce(runs.started_at, excluded.started_at), coalesce(excluded.started_at, runs.started_at))",
     },
@@ -176,7 +176,7 @@ class _Adding:
         kinds = ("runs", "trials", "candidates")
         return next((self._names[kind][own] for kind in kinds if own in self._names[kind]), own) + item[len(own) :]
 
-    def _renamed(self, table: str, column: Column) -> str:
+    def _renamed(self, table: str, column: SchemaColumn) -> str:
         """Return SQL for a column of a row of ``src`` as it is called in ``main``."""
         own = f"{table}.{column.name}"
         if column.name in _INSIDE:
@@ -264,7 +264,7 @@ class _Adding:
     def _is_same_trial(self, mine: _Row, theirs: _Row) -> bool:
         if any(mine[name] != theirs[name] for name in mine if name not in {"run_id", "position"}):
             return False
-        for table in ("steps", "seen"):
+        for table in ("steps", "accessed_files"):
             names = ", ".join(column.name for column in tables()[table] if column.name != "call_id")
             here, there = (f"SELECT {names} FROM {schema}.{table} WHERE trial_id = :id" for schema in ("main", "src"))
             for one, other in ((here, there), (there, here)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
 import signal
 import threading
@@ -124,9 +125,6 @@ async def _insist(work: asyncio.Task[None]) -> None:
 
 
 async def _work(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
-    # Of a run that was imported, what is there is whole, and the rest is in files that an engine does not know.
-    if is_imported(run):
-        return
     if run.kind == "document":
         await document.execute(writer, run, settings)
         return
@@ -143,7 +141,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         started_at=run.started_at or time.time(),
         error=None,
         finished_at=None,
-        turn=None,
+        queue_position=None,
         paused=0,
     )
     work: asyncio.Task[None] = asyncio.create_task(_work(writer, run, settings))
@@ -200,6 +198,12 @@ def serve(session: Path, run_id: str) -> int:
     try:
         # Also where it was waited for already: while this module was imported the run may have been moved or paused.
         come_to_turn(session, run_id)
+        with SessionReader(session, surveyed=False) as reader:
+            ordered = reader.run(run_id)
+        if ordered is not None and is_imported(ordered):
+            # An optional part: it is imported when a run needs it.
+            code: int = importlib.import_module("workbench.interop.formats.importing").execute(session, run_id)
+            return code
         with SessionWriter(session) as writer:
             held, waited = _acquired(writer, run_id)
             writer.remember()

@@ -13,9 +13,9 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from workbench.base.task_groups import task_group
-from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import TaskItem, decide_task
 from workbench.orders.orders import why_again
@@ -25,6 +25,9 @@ from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow
+
+if TYPE_CHECKING:
+    from workbench.engine.regenerate import Sandboxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: R
                 "tested_s": report.seconds if tested else None,
                 "outcomes_blob": writer.blob(json.dumps(outcomes)) if outcomes else None,
                 "backend": report.backend if tested else None,
-                "slower": (report.slower or None) if tested else None,
+                "route_fallback_reason": (report.slower or None) if tested else None,
                 "suspicious": json.dumps(report.suspicious) if report.suspicious else None,
                 "plain": None if report.plain is None else int(report.plain),
                 "doubtful": report.doubtful or None,
@@ -90,7 +93,7 @@ def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: R
 
 
 def _keep_former(writer: SessionWriter, candidate: str) -> None:
-    kept = "verdict, verdict_reason, route, tested_s, outcomes_blob, backend, slower, suspicious, recheck, doubtful, at"
+    kept = "verdict, verdict_reason, route, tested_s, outcomes_blob, backend, route_fallback_reason, suspicious, recheck, doubtful, at"
     with writer.transaction() as connection:
         if connection.execute("SELECT verdict FROM candidates WHERE id = ?", (candidate,)).fetchone()[0] is None:
             return

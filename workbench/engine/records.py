@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from workbench.agents.agent_context import INHERITED, ForkDiverged, Given, Inherited, Step
+from workbench.agents.agent_context import INHERITED, ForkDiverged, Inherited, InheritedSteps, Step
 from workbench.documenters.types import DocsName, parse_docs
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
 from workbench.orders.docs_estimate import model_of
@@ -29,7 +29,7 @@ def _messages(writer: SessionWriter, messages: tuple[Message, ...]) -> str:
 
 _ANSWER = (
     "answer_blob", "reasoning_blob", "answered_by", "finish_reason", "prompt_tokens", "completion_tokens", "cached_tokens",
-    "cost_usd", "latency_s", "attempts", "shape_blob",
+    "cost_usd", "latency_s", "attempts", "response_schema_blob",
 )  # fmt: skip
 # The tries of one request have a row each, those of an earlier process that came to no answer as well.
 _BILLED = """
@@ -89,7 +89,7 @@ class SessionCallLog:
                     **picked(request, "scope", "purpose", "model", "digest", "sample"),
                     "nth": call.nth,
                     "messages_blob": _messages(self._writer, request.messages),
-                    "shape_blob": self._writer.blob(shape) if shape else None,
+                    "response_schema_blob": self._writer.blob(shape) if shape else None,
                     "sampling": json.dumps(request.sampling.to_json()),
                     "answer_blob": self._writer.blob(answer.text) if answer else None,
                     "reasoning_blob": self._writer.blob(answer.reasoning) if answer and answer.reasoning else None,
@@ -193,7 +193,7 @@ class TrialLog:
                     seen.append(
                         AccessedFileRow(self._trial, observation.read, "read", step.number, observation.size, blob)
                     )
-                self._writer.add_accessed_file(seen)
+                self._writer.add_accessed_files(seen)
             connection.execute(
                 "UPDATE trials SET (steps, prompt_tokens, completion_tokens, cost_usd) = ("
                 "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0), sum(cost_usd) "
@@ -213,8 +213,8 @@ def inherited_by(reader: SessionReader, fork: TrialRow, took: Callable[[int], No
     return Inherited(fork.parent, fork.fork_step, given, observations, fork.edited, edited_call, took)
 
 
-def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Given, ...], dict[int, str]]:
-    given: list[Given] = []
+def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[InheritedSteps, ...], dict[int, str]]:
+    given: list[InheritedSteps] = []
     observations: dict[int, str] = {}
     if trial.parent:
         parent = reader.trial(trial.parent)
@@ -239,7 +239,7 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Giv
             answer = recorded_answer(reader, row)
             if answer is None:
                 raise ForkDiverged(f"The fork does not start, because an answer of trial {trial.id} cannot be read.")
-            given.append(Given(row.id, row.digest, answer))
+            given.append(InheritedSteps(row.id, row.digest, answer))
     return tuple(given), observations
 
 

@@ -20,11 +20,11 @@ from workbench.base.files import replaced
 from workbench.base.text import one_line
 from workbench.catalog import TestCase, resolve_case, snapshot_of
 from workbench.engine.stages import StageProgress
-from workbench.orders.measured import note_build
 from workbench.regeneration.building import build_tasks
+from workbench.regeneration.builds import note_build
 from workbench.regeneration.environment import Environment, build_environment
 from workbench.regeneration.suite import SUITE_FORMAT, Rules, Suite
-from workbench.regeneration.tasks import STUB_VERSION, Dropped, Progress, Task, TaskSet, is_skipped
+from workbench.regeneration.tasks import STUB_VERSION, BuildProgress, Dropped, Task, TaskSet, is_skipped
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend
 
@@ -105,7 +105,7 @@ async def prepare(
         # What goes on where another build stopped says nothing of what all of it takes.
         whole = not await asyncio.to_thread(cache.is_begun)
 
-        def on_progress(step: Progress) -> None:
+        def on_progress(step: BuildProgress) -> None:
             if step.dropped is not None:
                 on_dropped(step.dropped)
             if step.stage == "suite":

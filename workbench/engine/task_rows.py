@@ -16,8 +16,8 @@ from workbench.documenters import (
     Docstring,
     DocSystem,
     DocumentationFailed,
+    DocumentationProgress,
     DocumentedFile,
-    Progress,
     as_documented,
     document_file,
 )
@@ -57,12 +57,7 @@ class TaskItem:
 
 
 def identity(
-    snapshot: str,
-    task: Task,
-    system: str,
-    docs: Docstring | DocumentedFile,
-    sandbox: str,
-    selection: str = "filtered",
+    snapshot: str, task: Task, system: str, docs: Docstring | DocumentedFile, sandbox: str, selection: str = "filtered"
 ) -> str:
     """Return a task's id; the doc system is a part of it, so that two of them never share a row by saying the same.
 
@@ -248,7 +243,7 @@ class TaskTable:
     async def _prepare(self, progress: StageProgress) -> None:
         spent = 0.0
 
-        def report(step: Progress) -> None:
+        def report(step: DocumentationProgress) -> None:
             nonlocal spent
             if step.cost_usd > spent:
                 self._writer.add_spend(self._run, step.cost_usd - spent)

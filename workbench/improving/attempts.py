@@ -9,7 +9,7 @@ from functools import cached_property
 
 from workbench.base.errors import WorkbenchError
 from workbench.regeneration.passk import pass_at_k
-from workbench.results.kinds import Kind, kind_of
+from workbench.results.tasks import DocstringQuality, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
 from workbench.session.sample_counts import is_counted
 from workbench.session.task_names import readable_id, row_id
@@ -37,7 +37,7 @@ class Refused(WorkbenchError):
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class DocstringAttempt:
     """What a writer proposed for a function, and what became of it."""
 
     task: TaskRow
@@ -47,7 +47,7 @@ class Attempt:
     run: str = ""  # The run whose samples were asked for it, "" where it came to none
     seen: Share | None = None  # Samples of the numbers that the writer saw, with the new docstring
     gain: Gain | None = None  # What held-out samples say; None where it did not come to them
-    held_out_by: str = ""  # Whose samples these are, "" where there are none
+    held_out_evaluator: str = ""  # Whose samples these are, "" where there are none
 
     @property
     def is_kept(self) -> bool:
@@ -62,11 +62,11 @@ class Attempt:
         return (
             f"attempt {self.number} kept: pass@1 {self.gain.before.at(1):.2f} → {self.gain.after.at(1):.2f} "
             f"on {self.gain.after.counted} held-out samples"
-            f"{f' of {self.held_out_by}' if self.held_out_by else ''}, {self.gain.interval_words}"
+            f"{f' of {self.held_out_evaluator}' if self.held_out_evaluator else ''}, {self.gain.interval_words}"
         )
 
 
-def overall_gain(attempts: Iterable[Attempt]) -> Difference:
+def overall_gain(attempts: Iterable[DocstringAttempt]) -> Difference:
     """Return the paired difference of pass@1 over functions whose docstrings came to held-out samples, refused ones too.
 
     Of several docstrings of one function the mean counts, for the best of them would flatter.
@@ -146,7 +146,7 @@ class Standing:
     """A function."""
 
     name: str  # Its readable id, `path::qualified_name`
-    kind: Kind
+    kind: DocstringQuality
     task: TaskRow | None
     seen: Share
     why: str = ""  # Why it is untestable, "" where it is not
@@ -165,10 +165,10 @@ def standings(
     for task in tasks:
         seen = share_of(candidates.get(task.id, ()), range(samples))
         kind = kind_of(seen.passed, seen.counted, excluded=task.state == "excluded", below=below)
-        why = "no sample of the evaluator has a verdict" if kind is Kind.UNTESTABLE else ""
+        why = "no sample of the evaluator has a verdict" if kind is DocstringQuality.UNTESTABLE else ""
         why = (task.reason or "taken out") if task.state == "excluded" else why
         found.append(Standing(row_id(task), kind, task, seen, why))
     for row in dropped:
         name = readable_id(row.path, row.qualified_name, row.occurrence)
-        found.append(Standing(name, Kind.UNTESTABLE, None, Share(0, 0), row.reason))
+        found.append(Standing(name, DocstringQuality.UNTESTABLE, None, Share(0, 0), row.reason))
     return tuple(found)

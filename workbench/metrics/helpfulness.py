@@ -51,7 +51,7 @@ SYSTEM = (
 
 
 @dataclass(frozen=True, slots=True)
-class Documented:
+class JudgedDocstring:
     """A function with the docstring that is judged."""
 
     function: str
@@ -84,7 +84,7 @@ class Helpfulness:
         }
 
 
-async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, Documented]) -> Helpfulness:
+async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, JudgedDocstring]) -> Helpfulness:
     """Ask a model about documented functions by task. ModelError: every request would fail."""
     judged = {task: item for task, item in items.items() if item.docstring.strip()}
     async with task_group() as group:
@@ -100,7 +100,7 @@ async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, Docu
     return Helpfulness(model, aspects, problems)
 
 
-def recorded_helpfulness(reader: SessionReader, items: Mapping[str, Documented]) -> tuple[Helpfulness, ...]:
+def recorded_helpfulness(reader: SessionReader, items: Mapping[str, JudgedDocstring]) -> tuple[Helpfulness, ...]:
     """Return the recorded judgements by judge, as far as a session has them; no model is asked."""
     scopes = {f"{task}/{VERSION}": task for task in items}
     found: dict[str, dict[str, dict[str, float]]] = {}
@@ -126,11 +126,11 @@ def recorded_helpfulness(reader: SessionReader, items: Mapping[str, Documented])
     )
 
 
-def _aspects(item: Documented) -> tuple[str, ...]:
+def _aspects(item: JudgedDocstring) -> tuple[str, ...]:
     return tuple(aspect for aspect in ASPECTS if aspect != "parameters" or _has_parameters(item.function))
 
 
-async def _ask(gateway: Asker, model: str, task: str, item: Documented) -> tuple[dict[str, float] | None, str]:
+async def _ask(gateway: Asker, model: str, task: str, item: JudgedDocstring) -> tuple[dict[str, float] | None, str]:
     asked = _aspects(item)
     request = Request(
         model,
@@ -149,7 +149,7 @@ async def _ask(gateway: Asker, model: str, task: str, item: Documented) -> tuple
     return value and {aspect: float(value[aspect]) for aspect in asked}, problem
 
 
-def question(item: Documented, aspects: tuple[str, ...]) -> str:
+def question(item: JudgedDocstring, aspects: tuple[str, ...]) -> str:
     """Return the prompt of the judge; code and docstring are fenced by a mark that neither holds."""
     code, docstring = _without_docstring(item.function)[:_CODE_LIMIT], item.docstring[:_DOC_LIMIT]
     lines = ["Judge the docstring of this function.", *fenced([("CODE", code), ("DOCSTRING", docstring)])]

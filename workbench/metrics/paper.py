@@ -21,7 +21,7 @@ from workbench.statistics.paired import (
     paired_difference,
     permutation_test,
 )
-from workbench.statistics.rankings import Measured, PairOrder, kendall_tau, pair_orders, ranking
+from workbench.statistics.rankings import PairOrder, RankedTask, kendall_tau, pair_orders, ranking
 from workbench.statistics.resampling import drawn_orders, resampled_means
 
 SYSTEMS = ("RepoAgent", "OSA", "default")
@@ -61,7 +61,7 @@ class PairedCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Stratum:
+class RepositoryStratum:
     """A kind of repositories, with the mean pass@k of each doc system (over its models) by setting."""
 
     name: str
@@ -83,7 +83,7 @@ class Paper:
     orders: Mapping[Setting, tuple[PairOrder, ...]]  # how often two columns keep their overall order
     paired: tuple[PairedCell, ...]  # RepoAgent minus OSA in eight settings
     spreads: Mapping[tuple[Cell, Setting], float]  # interquartile ranges over repositories, by column and setting
-    strata: tuple[Stratum, ...]  # popular repositories and others
+    strata: tuple[RepositoryStratum, ...]  # popular repositories and others
     sums: tuple[int, int, int]  # of Table 2: candidates, all tasks, tasks
 
     @property
@@ -150,7 +150,7 @@ def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
             for setting in settings
             for mine in [
                 [
-                    Measured(name, "", {named[cell]: values[cell, setting] for cell in columns})
+                    RankedTask(name, "", {named[cell]: values[cell, setting] for cell in columns})
                     for name, values in table.items()
                 ]
             ]
@@ -162,7 +162,7 @@ def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
             for setting in settings
         },
         strata=tuple(
-            Stratum(
+            RepositoryStratum(
                 name,
                 len(mine),
                 {

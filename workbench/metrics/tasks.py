@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import UsageError
 from workbench.metrics.docstrings import VERSIONS, completeness, names_of, truthfulness
-from workbench.metrics.helpfulness import Documented, Helpfulness
+from workbench.metrics.helpfulness import Helpfulness, JudgedDocstring
 from workbench.metrics.texts import TEXT_METRICS, Score, text_metric
 from workbench.regeneration.outcome import TaskResult, group_outcomes, ks_of
 from workbench.repository.fetching import texts_in_cache
@@ -132,11 +132,11 @@ def measure_run(
     return tuple(found)
 
 
-def docs_of(reader: SessionReader, run_id: str) -> dict[str, Documented]:
+def docs_of(reader: SessionReader, run_id: str) -> dict[str, JudgedDocstring]:
     """Return the functions of a run's ready tasks with the docs that their prompts showed, by task; docs may be ""."""
     tasks = {task.id: task for task in reader.tasks(run_id) if task.state == "ready"}
     texts, _ = texts_of(reader, tasks, (), {})
-    return {task: Documented(texts.function[task], texts.docs[task]) for task in tasks}
+    return {task: JudgedDocstring(texts.function[task], texts.docs[task]) for task in tasks}
 
 
 def values_of(

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from workbench.base.plugins import names
-from workbench.documenters.kept import kept
-from workbench.documenters.making import kept_place, program_of
+from workbench.base.extensions import names
+from workbench.documenters.doc_systems import docstrings_file, program_of
+from workbench.documenters.program_cache import cached_docs
 from workbench.documenters.types import KIND, DocsName, parse_docs
 from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
-from workbench.orders.measured import DocsRate, Measured, snapshot_here, tasks_in_cache  # fmt: skip
+from workbench.orders.measured import DocsRate, Measured
 from workbench.plans.plan import RegenerationPlan
+from workbench.regeneration.builds import snapshot_here, tasks_in_cache
 
 if TYPE_CHECKING:
     from workbench.repository import Snapshot
@@ -52,7 +53,7 @@ def model_of(name: DocsName) -> str:
 
 def kept_rates() -> list[DocsRate]:
     found = []
-    for one in kept():
+    for one in cached_docs():
         told = one.documented
         if told is None or not told.program or not told.counts.get("requests"):
             continue
@@ -87,7 +88,7 @@ def _asked(
     snapshot = snapshot_here(plan.source)
     whole = [one for one in rates if one.docs == plan.docs and one.complete]
     own = [one.requests for one in whole if one.source == plan.source]
-    if name.kind != "llm" and snapshot is not None and kept_place(name, snapshot).is_file():
+    if name.kind != "llm" and snapshot is not None and docstrings_file(name, snapshot).is_file():
         return 0.0, False
     # An order for some tasks makes llm document some files only.
     if own and name.kind != "llm":

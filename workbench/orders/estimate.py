@@ -12,8 +12,9 @@ from pathlib import Path
 from statistics import median
 
 from workbench.base.text import plural
-from workbench.orders.measured import Measured, Rate, most_tasks, tasks_in_cache
+from workbench.orders.measured import Measured, Rate
 from workbench.plans.plan import Ask
+from workbench.regeneration.builds import most_tasks, tasks_in_cache
 from workbench.session.groups import CONTROLS
 
 NOTHING_KNOWN = "no earlier run to estimate from"
@@ -229,14 +230,6 @@ def estimate_candidates(measured: Measured, source: str, evaluator: str, *, cand
     return _estimate(candidates, "candidate", evaluator, requests, near[0] * candidates, None, near[1])
 
 
-def estimate_tests(measured: Measured, source: str, count: int) -> Estimate:
-    """Return what testing ``count`` candidates of a source again will take: no request, and their tests one after the other."""
-    own = [rate for rate in measured.candidates if rate.case == source]
-    if not own:
-        return Estimate(count, "candidate", 0.0, None, 0.0)
-    return Estimate(count, "candidate", 0.0, median(rate.tested for rate in own) * count, 0.0, _basis(len(own), "run"))
-
-
 def estimate_scores(measured: Measured, count: int, judges: Sequence[str]) -> Estimate:
     """Return what scoring ``count`` trials anew will take, one judge after the other; judges that ask nobody take no time to speak of."""
     asking = [judge for judge in judges if not judge.startswith(("offline", "replay:"))]
@@ -255,12 +248,10 @@ def estimate_scores(measured: Measured, count: int, judges: Sequence[str]) -> Es
     )
 
 
-def estimate_checks(measured: Measured, count: int, execute: bool) -> Estimate:
-    """Return what checking ``count`` READMEs one after the other will take."""
-    took = [rate.seconds for rate in measured.checks if rate.tested == float(execute)]
-    return Estimate(
-        count, "README", 0.0, median(took) * count if took else None, 0.0, _basis(len(took), "check") if took else ""
-    )
+def estimate_alike(count: int, noun: str, took: Sequence[float], earlier: str) -> Estimate:
+    """Return what work that asks no model will take, one item after the other; ``took`` are seconds of ``earlier`` items."""
+    basis = _basis(len(took), earlier) if took else ""
+    return Estimate(count, noun, 0.0, median(took) * count if took else None, 0.0, basis)
 
 
 def added(estimates: Iterable[Estimate]) -> Estimate:
@@ -414,7 +405,8 @@ def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:
     told = added(
         estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
         if one.asked or not one.tested
-        else estimate_tests(measured, one.source, one.tested)
+        # Their tests are run one after the other.
+        else estimate_alike(one.tested, "candidate", measured.tested(one.source), "run")
         for one in again
     )
     for source in dict.fromkeys(one.source for one in again):
@@ -425,7 +417,7 @@ def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:
 def building_first(told: Estimate, measured: Measured, source: str, *, rebuild: bool = False) -> Estimate:
     """Add the time in which the tasks of a source are built first: what it took last, else the median of others; none if in the cache."""
     known = measured.builds.get(source) or measured.builds.get(_as_path(source))
-    if known is not None and known.ready and not rebuild:
+    if known is not None and known.tasks is not None and not rebuild:
         return told
     took = [build.seconds for build in measured.builds.values() if build.seconds is not None]
     own = known.seconds if known is not None and known.seconds is not None else median(took) if took else None

@@ -30,8 +30,8 @@ _LOOKS = 4
 def enqueue(session: Path, run: str) -> None:
     """Let a run that was planned and not launched yet wait for its turn, after those that wait already."""
     with SessionWriter(session) as writer, writer.transaction() as connection:
-        last = connection.execute("SELECT coalesce(max(turn), 0) FROM runs").fetchone()[0]
-        connection.execute("UPDATE runs SET turn = ? WHERE id = ? AND state = 'queued'", (last + 1, run))
+        last = connection.execute("SELECT coalesce(max(queue_position), 0) FROM runs").fetchone()[0]
+        connection.execute("UPDATE runs SET queue_position = ? WHERE id = ? AND state = 'queued'", (last + 1, run))
 
 
 def move(session: Path, run: str, places: int) -> None:
@@ -42,10 +42,10 @@ def move(session: Path, run: str, places: int) -> None:
     to = max(0, min(len(rows) - 1, at + places))
     order = [row.id for row in rows]
     order.insert(to, order.pop(at))
-    turns = sorted(row.turn or 0.0 for row in rows)
+    turns = sorted(row.queue_position or 0.0 for row in rows)
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key, turn in zip(order, turns, strict=True):
-            connection.execute("UPDATE runs SET turn = ? WHERE id = ? AND state = 'queued'", (turn, key))
+            connection.execute("UPDATE runs SET queue_position = ? WHERE id = ? AND state = 'queued'", (turn, key))
 
 
 def pause(session: Path, run: str, paused: bool) -> None:
@@ -63,7 +63,7 @@ def has_turn(session: Path, run: str) -> bool:
             row = reader.run(run)
     except WorkbenchError:
         return False
-    return row is not None and row.state == "queued" and row.turn is not None
+    return row is not None and row.state == "queued" and row.queue_position is not None
 
 
 def come_to_turn(session: Path, run: str) -> None:
@@ -87,7 +87,7 @@ def wait_for_turn(session: Path, run: str) -> bool:
             if version != seen or looks >= _LOOKS:
                 seen, looks = version, 0
                 row = reader.run(run)
-                if row is None or row.state != "queued" or row.turn is None:
+                if row is None or row.state != "queued" or row.queue_position is None:
                     break
                 if not row.paused and not _before(reader, row):
                     break
@@ -100,7 +100,7 @@ def _before(reader: SessionReader, mine: RunRow) -> bool:
     ahead = (run for run in waiting_runs(reader) if not run.paused)
     if next(ahead, mine).id != mine.id:
         return True
-    going = (run for run in reader.every_run() if run.id != mine.id and run.state in {"queued", "running"})
+    going = (run for run in reader.all_runs() if run.id != mine.id and run.state in {"queued", "running"})
     return any(reader.holder(run.id) is not None for run in going)
 
 
@@ -112,7 +112,7 @@ def wait_for_others(session: Path, study: str = "") -> None:
         while reader.fate() is Fate.IN_PLACE and any(
             run.state in {"queued", "running"}
             and (engine_starts.is_coming(run.id) or reader.holder(run.id) is not None)
-            for run in reader.every_run()
+            for run in reader.all_runs()
             if run.id not in own
         ):
             look.wait(_LOOK_SECONDS)

@@ -5,22 +5,24 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from workbench.base.errors import UsageError
 from workbench.orders import launching, running
 from workbench.orders.plan_checks import check_place
-from workbench.orders.session_names import working_copy
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.identity import run_id
 from workbench.session.rows import TrialRow
+from workbench.session.session_names import working_copy
 
 if TYPE_CHECKING:
     from workbench.orders.estimate import Estimate
     from workbench.orders.measured import Measured
 
 
+@dataclass(eq=False)
 class WorkOrder:
     """What a person asks for: resolved and checked, estimated, submitted into a session, executed, resumed or cancelled.
 
@@ -28,11 +30,11 @@ class WorkOrder:
     may not be there yet; of an example that is a copy, from :meth:`begin` on.
     """
 
-    def __init__(self, session: Path) -> None:
-        self.session = session
-        self.remarks: list[str] = []  # What a person should know of it
-        self.runs: list[str] = []  # Once it was submitted, the runs that have its work
-        self.process: subprocess.Popen[bytes] | None = None  # Once it was launched, the engine of the last of them
+    session: Path
+    remarks: list[str] = field(default_factory=list, init=False)  # What a person should know of it
+    runs: list[str] = field(default_factory=list, init=False)  # Once it was submitted, the runs that have its work
+    # Once it was launched, the engine of the last of its runs
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
     def what(self) -> str:
@@ -54,8 +56,9 @@ class WorkOrder:
         raise NotImplementedError
 
     def submit(self) -> Self:
-        self.check()
-        self.write()
+        with working_copy(self.session) as self.session:
+            self.check()
+            self.write()
         return self
 
     def launch(self, *, queue: bool = False, warm: launching.WarmEngine | None = None) -> None:
@@ -66,8 +69,7 @@ class WorkOrder:
             self.process = launching.launch(self.session, run, warm)
 
     def begin(self, *, queue: bool = False, warm: launching.WarmEngine | None = None) -> Self:
-        with working_copy(self.session) as self.session:
-            self.submit()
+        self.submit()
         self.launch(queue=queue, warm=warm)
         return self
 

@@ -171,7 +171,7 @@ def _settings(source: str) -> tuple[object, ...] | None:
 
 def check_samples(session: Path, plan: RegenerationPlan) -> None:
     """Refuse, by UsageError, a samples file in which an answer that was tested is another one now: one name never stands for two."""
-    from workbench.orders.samples import read_samples
+    from workbench.regeneration.samples_file import read_samples
 
     if not plan.evaluator.startswith("samples:") or not session.exists():
         return
@@ -180,7 +180,7 @@ def check_samples(session: Path, plan: RegenerationPlan) -> None:
     for sample in read_samples(path):
         now.setdefault(sample.task, []).append(sample.text)
     with SessionReader(session) as reader:
-        for run in reader.every_run():
+        for run in reader.all_runs():
             if not is_same_work(run, plan):
                 continue
             names = {task.id: row_id(task) for task in reader.tasks(run.id) if task.state != "excluded"}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.session.damage import Damage
+    from workbench.session.row_reader import Damage
 
 PAGE_FORMATS: Mapping[str, str] = {
     "md": "Markdown",
@@ -63,10 +63,9 @@ def write_report(
         SessionError: The session cannot be read.
         ReportError: The report cannot be written, for example because the disk is full.
     """
-    from workbench.pages.composing import compose
-    from workbench.pages.writing import check_place, write_atomically
+    from workbench.pages.writing import check_place, session_report, write_atomically
 
     if out is None:
-        return "".join(compose(session, format, item, damage))
+        return "".join(session_report(session, format, item, damage))
     check_place(out, session)
-    return write_atomically(out, compose(session, format, item, damage))
+    return write_atomically(out, session_report(session, format, item, damage))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from workbench.base.text import one_line
 from workbench.comparison import panes
 from workbench.comparison.texts import Texts
-from workbench.pages.page import Literal, Note, Page, Part, Section, Table
+from workbench.pages.page import Note, Page, PageTable, Part, Preformatted, Section
 
 
 def comparison_page(found: Sequence[panes.Comparison], notes: Sequence[str] = ()) -> Page:
@@ -31,7 +31,7 @@ def _head(found: panes.Comparison) -> Iterator[Part]:
     sentences = (found.status and f"by {found.status}", found.alike, found.note, *found.notes())
     yield from map(_said, filter(None, sentences))
     rows = ((one.title, *(_text(one.cell(at)) for at in range(3))) for one in found.columns)
-    yield Table(("", "A", "B", "B − A"), tuple(row for row in rows if any(row[1:])), frozenset({1, 2, 3}))
+    yield PageTable(("", "A", "B", "B − A"), tuple(row for row in rows if any(row[1:])), frozenset({1, 2, 3}))
     for name, pane in found.panes.items():
         if pane.summary and not _is_long(pane):
             yield _said(f"{name.lower()}: {pane.summary}")
@@ -49,13 +49,13 @@ def _pane(pane: panes.Pane) -> Iterator[Part]:
             for sign, pieces in (("-", line.left), ("+", line.right))
             if pieces is not None
         )
-        yield Literal("\n".join(lines), language="diff")
+        yield Preformatted("\n".join(lines), language="diff")
         return
     columns = [one for one in pane.columns if one.page]
     rows = [row for row in pane.rows if pane.page == "all" or row.heading or row.sign != panes.SAME]
     if pane.summary:
         yield _said(pane.summary)
-    yield Table(
+    yield PageTable(
         tuple(one.title for one in columns),
         tuple(tuple(one_line(_text(one.cell(row)), 200) for one in columns) for row in rows),
         frozenset(place for place, one in enumerate(columns) if not one.text),

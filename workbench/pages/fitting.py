@@ -1,38 +1,67 @@
-"""Tables that are too wide: long headings become letters with a legend, columns and rows are divided into several tables.
-
-Nothing but the layout changes, unless a table says how it is written shortly (:class:`workbench.pages.page.Brief`).
-"""
+"""Tables that are too wide for their medium: shorter forms, fewer columns, or several tables below one another."""
 
 from __future__ import annotations
 
-import string
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import repeat
+from textwrap import wrap
 
 from rich.cells import cell_len
 
-from workbench.pages.page import Page, Part, Points, Table
+from workbench.pages.page import BulletList, PageTable
 
-_AROUND = 3
-"""Cells of what stands between two cells of a Markdown table."""
-_LONGEST = 8
-"""Cells of a heading that stays; where cells below it are longer, as long as these."""
+BETWEEN = 2
+"""Blank cells between two columns on a terminal."""
 
 
-def fitted(page: Page, width: int) -> Page:
-    """Return a page whose tables are at most ``width`` cells wide in Markdown, as far as their leading words allow."""
-    sections = tuple(replace(one, parts=tuple(_fitted(one.parts, width))) for one in page.sections)
-    return replace(page, lead=tuple(_fitted(page.lead, width)), sections=sections)
+def fitted(table: PageTable, width: int) -> list[PageTable | BulletList]:
+    """Return a table so that it fits ``width`` terminal columns if it can; its legend follows where it has a narrow form."""
+    if _fits(table, width):
+        return [table]
+    legend = []
+    if form := table.narrow:
+        table = replace(table, caption=form.caption, rows=form.rows, closing=form.closing, narrow=None)
+        legend = [BulletList(form.legend)]
+    table = _narrowed(table, width)
+    if not table.caption or _fits(table, width):
+        return [table, *legend]
+    widths = [one + BETWEEN for one in cell_widths((table.headings, *table.rows))]
+    return [*divided(table, widths, width + BETWEEN, len(table.rows)), *legend]
 
 
-def divided(table: Table, widths: Sequence[int], room: int, most_rows: int) -> list[Table]:
-    """Return parts of a table that take up to ``room`` and ``most_rows``: leading words in each, closing rows in the last."""
+def _narrowed(table: PageTable, width: int) -> PageTable:
+    """Break headings between words, then drop columns until the table fits; unbroken headings return if there is room for them."""
+    if _fits(table, width):
+        return table
+    least = cell_widths(([max(heading.split(), key=len, default="") for heading in table.headings], *table.rows))
+    headings = ("\n".join(wrap(*pair)) for pair in zip(table.headings, map(max, least, repeat(1)), strict=True))
+    broken, kept = replace(table, headings=tuple(headings)), list(range(len(table.headings)))
+    for name in table.droppable:
+        if _fits(broken.with_columns(kept), width):
+            break
+        kept = [place for place in kept if table.headings[place] != name]
+    whole = table.with_columns(kept)
+    return whole if _fits(whole, width) else broken.with_columns(kept)
+
+
+def cell_widths(rows: Iterable[Sequence[str]]) -> list[int]:
+    return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)]
+
+
+def _fits(table: PageTable, width: int) -> bool:
+    widths = cell_widths((table.headings, *table.rows))
+    return sum(widths) + BETWEEN * (len(widths) - 1) <= width
+
+
+def divided(table: PageTable, widths: Sequence[int], room: int, most_rows: int) -> list[PageTable]:
+    """Divide a table into parts of at most ``room`` and ``most_rows``; each has the leading texts, the last the closing rows."""
     lead = min(table.right, default=len(widths))
     room -= sum(widths[:lead])
     numbers = range(lead, len(widths))
-    several = _filled(widths, numbers, room, len(numbers))
-    several = _filled(widths, numbers, room, -(-len(numbers) // len(several)))
-    starts = range(0, max(1, len(table.rows)), most_rows)
+    count = len(_filled(widths, numbers, room, len(numbers)))
+    several = _filled(widths, numbers, room, -(-len(numbers) // count))
+    starts = range(0, max(1, len(table.rows)), max(1, most_rows))
     found = [
         replace(part, rows=part.rows[start : start + most_rows], closing=part.closing if start == starts[-1] else 0)
         for places in several
@@ -53,45 +82,3 @@ def _filled(widths: Sequence[int], places: Iterable[int], room: int, most: int) 
             parts.append([])
         parts[-1].append(place)
     return parts
-
-
-def _fitted(parts: Iterable[Part], width: int) -> Iterator[Part]:
-    for part in parts:
-        if isinstance(part, Table) and part.rows and sum(_widths(part)) >= width:
-            yield from _narrowed(part, width)
-        else:
-            yield part
-
-
-def _widths(table: Table) -> list[int]:
-    return [_AROUND + max(map(cell_len, column)) for column in zip(table.headings, *table.rows, strict=True)]
-
-
-def _narrowed(table: Table, width: int) -> Iterator[Part]:
-    legend: tuple[str, ...] = ()
-    if brief := table.brief:
-        legend = brief.legend
-        table = replace(table, caption=brief.caption, rows=brief.rows, closing=brief.closing, brief=None)
-    if sum(_widths(table)) >= width:
-        table, legend = _lettered(table, legend)
-    yield from divided(table, _widths(table), width - 1, len(table.rows))
-    if legend:
-        yield Points(legend)
-
-
-def _lettered(table: Table, legend: Sequence[str]) -> tuple[Table, tuple[str, ...]]:
-    """Return a table in which headings that are longer than all below them are letters, and what these mean."""
-    numbers = sorted(table.right)
-    below = [max((cell_len(row[place]) for row in table.rows), default=0) for place in range(len(table.headings))]
-    if all(cell_len(table.headings[place]) <= max(below[place], _LONGEST) for place in numbers):
-        return table, tuple(legend)
-    letters = {place: _letter(number) for number, place in enumerate(numbers)}
-    said = dict(zip(numbers, legend, strict=False))
-    headings = tuple(letters.get(place, heading) for place, heading in enumerate(table.headings))
-    words = tuple(f"{letters[place]}: {said.get(place, table.headings[place])}" for place in numbers)
-    return replace(table, headings=headings), words
-
-
-def _letter(number: int) -> str:
-    first, last = divmod(number, 26)
-    return (string.ascii_uppercase[first - 1] if first else "") + string.ascii_uppercase[last]

@@ -22,7 +22,7 @@ from workbench.base import glyphs, text
 from workbench.base.python_syntax import retried
 from workbench.comparison.texts import line_diff, line_diff_words
 from workbench.pages import svg, wording
-from workbench.pages.page import Changes, Figure, Page, Section
+from workbench.pages.page import Figure, Marked, Page, Section, TextChanges
 from workbench.session.json_forms import TIER_NAMES
 
 if TYPE_CHECKING:
@@ -92,7 +92,17 @@ def _templates() -> Any:
 
 def _clean(value: object) -> object:
     """Return what a template writes without control characters and bidirectional overrides."""
+    if isinstance(value, Marked):
+        return Markup().join(_piece(*one) for one in value.pieces)
     return value if isinstance(value, Markup) else "" if value is None else text.clean(str(value))
+
+
+def _piece(words: str, kind: str) -> Markup:
+    if kind == "code":
+        return Markup("<code>{}</code>").format(words)
+    return (
+        Markup('<a href="{}" rel="noopener noreferrer nofollow">{}</a>').format(kind, words) if kind else escape(words)
+    )
 
 
 def e(value: object) -> Markup:
@@ -122,7 +132,7 @@ def _figure(figure: Figure) -> Markup:
     return Markup(svg.drawn(figure))
 
 
-def _diff(part: Changes) -> tuple[str, list[str]]:
+def _diff(part: TextChanges) -> tuple[str, list[str]]:
     """Return the lines with - and +, which say without colour what colour says, and how many; or why there are none."""
     before, after = part.before, part.after
     if before.cut or after.cut or max(len(before.text), len(after.text)) > MOST_COMPARED:

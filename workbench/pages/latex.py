@@ -20,7 +20,19 @@ from markupsafe import Markup
 from workbench.base.python_syntax import retried
 from workbench.base.text import one_line, shortened
 from workbench.pages.fitting import divided
-from workbench.pages.page import Facts, Folded, Forest, Heading, Heat, Note, Page, Part, Points, Table
+from workbench.pages.page import (
+    BulletList,
+    FactList,
+    Folded,
+    Forest,
+    Heat,
+    Marked,
+    Note,
+    Page,
+    PageTable,
+    Part,
+    Subheading,
+)
 from workbench.pages.svg import scale_of
 
 _HEAD = r"""% Written by workbench report. Read this file with \input; the preamble needs \usepackage{booktabs}, and for figures, which
@@ -53,7 +65,7 @@ def _blocks(page: Page) -> Iterator[str]:
         for part in section.parts:
             for block in _part(part, section.title, labels):
                 yield block
-                floats += not isinstance(part, Note | Points | Facts)
+                floats += not isinstance(part, Note | BulletList | FactList)
                 if floats == _FLOATS:
                     floats = 0
                     yield "\\clearpage\n"
@@ -63,17 +75,17 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
     match part:
         case Note():
             return [f"{latex(part.text, 4_000)}\n"]
-        case Points():
+        case BulletList():
             return [_items(Markup("{{}}{}").format(_long(item)) for item in part.items)]
-        case Facts():
+        case FactList():
             return [_items(Markup("{}: {}").format(_long(label), _long(value)) for label, value in part.pairs if value)]
-        case Table():
+        case PageTable():
             return [
                 _table(one, _label(one.caption, labels))
                 for one in _divided(replace(part, caption=part.caption or f"{section}."))
                 if one.rows
             ]
-        case Heading():
+        case Subheading():
             return [rf"\subsubsection*{{{latex(part.title)}}}" + "\n"]
         case Folded():
             inside = (block for one in part.parts for block in _part(one, part.title, labels))
@@ -86,7 +98,7 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
             return []
 
 
-def _divided(table: Table) -> list[Table]:
+def _divided(table: PageTable) -> list[PageTable]:
     """Return a table, or several where it is wider or longer than a page."""
     widths = [max(map(len, column)) + 2 for column in zip(table.headings, *table.rows, strict=True)]
     texts = [place for place in range(len(widths)) if place not in table.right]
@@ -101,7 +113,7 @@ def _items(lines: Iterator[str]) -> str:
     return str(_templates().items(several)) if (several := list(lines)) else ""
 
 
-def _table(table: Table, label: str) -> str:
+def _table(table: PageTable, label: str) -> str:
     long = [max(map(len, column)) > _LONG for column in zip(table.headings, *table.rows, strict=True)]
     wrapped = f"p{{{0.36 if sum(long) < 2 else 0.28}\\linewidth}}"
     columns = ("r" if place in table.right else wrapped if is_long else "l" for place, is_long in enumerate(long))
@@ -161,6 +173,8 @@ _ENDED = re.compile(r"-(?=-)|.", re.DOTALL)
 
 def latex(text: object, width: int = 600) -> str:
     """Return a text as one line of LaTeX, cut to ``width`` characters."""
+    if isinstance(text, Marked):
+        return text.joined(latex, lambda code: rf"\texttt{{{latex(code)}}}", "{0}")
     return _ENDED.sub(lambda found: _one(found[0], found.string[found.end() :][:1]), one_line(str(text), width))
 
 

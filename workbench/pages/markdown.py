@@ -24,7 +24,9 @@ _SHORT = 300
 
 
 def inline(text: object) -> str:
-    """Return a text as one line that Markdown shows letter by letter: no markup, no HTML, no table cell's end."""
+    """Return a text as one line that Markdown shows letter by letter: no markup, no HTML, no end of a table cell."""
+    if isinstance(text, page.Marked):
+        return text.joined(inline, "`{}`".format, "[{}]({})")
     flat = " ".join(clean(str(text)).split())
     escaped = _PUNCTUATION.sub(r"\\\1", flat.replace("&", "&amp;").replace("<", "&lt;"))
     return _NUMBERED.sub(r"\1\\\2", escaped)
@@ -52,7 +54,7 @@ def _section(section: page.Section) -> Iterator[str]:
         yield from blocks
 
 
-def _table(shown: page.Table) -> str:
+def _table(shown: page.PageTable) -> str:
     if shown.caption and not shown.rows:
         return ""
     rule = ["---:" if place in shown.right else "---" for place in range(len(shown.headings))]
@@ -69,17 +71,17 @@ def _part(part: page.Part) -> str:
             return f"> {inline(part.text)}\n"
         case page.Note():
             return f"{_line(part.text)}\n"
-        case page.Points():
+        case page.BulletList():
             return "".join(f"- {_line(item)}\n" for item in part.items)
-        case page.Facts():
+        case page.FactList():
             return "".join(f"- {inline(label)}: {_line(value)}\n" for label, value in part.pairs if value)
-        case page.Table():
+        case page.PageTable():
             return _table(part)
-        case page.Heading():
+        case page.Subheading():
             return _heading(part.title, part.small)
-        case page.Literal():
+        case page.Preformatted():
             return _literal(part)
-        case page.Folded(parts=(page.Literal(title="") as text,)):
+        case page.Folded(parts=(page.Preformatted(title="") as text,)):
             return _hidden(part.title, part.small, text)
         case page.Folded(cells=()):
             return "\n".join([_heading(part.title, part.small), *filter(None, map(_part, part.parts))])
@@ -104,7 +106,7 @@ def _heading(title: str, small: str = "") -> str:
     return f"### {inline(title)}{f', {inline(small)}' if small else ''}\n"
 
 
-def _literal(part: page.Literal) -> str:
+def _literal(part: page.Preformatted) -> str:
     if not part.title:
         return fence(part.text, part.language)
     if part.prose and len(part.text) < _SHORT and "\n" not in part.text.strip():
@@ -112,7 +114,7 @@ def _literal(part: page.Literal) -> str:
     return _hidden(part.title, part.small, part)
 
 
-def _hidden(title: str, small: str, text: page.Literal) -> str:
+def _hidden(title: str, small: str, text: page.Preformatted) -> str:
     """Return a code block behind a summary; the blank lines let Markdown read it inside the HTML."""
     summary = f"{inline(title)}{f', {inline(small)}' if small else ''}"
     return f"<details><summary>{summary}</summary>\n\n{fence(text.text, text.language)}\n</details>\n"

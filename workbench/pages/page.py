@@ -1,11 +1,12 @@
-"""A page without any markup: headings, text, tables, figures, before a format says how it looks.
+"""A page without any markup: headings, text, tables and figures, before a format decides how they look.
 
-Its renderers (:mod:`.markdown`, :mod:`.html`, :mod:`.latex`, and :mod:`workbench.commands.show` on a terminal) escape every
-text in it; whoever makes a page passes texts from outside as they are. A format leaves out what it cannot show.
+The renderers (:mod:`.markdown`, :mod:`.html`, :mod:`.latex` and, on a terminal, :mod:`workbench.commands.terminal`) escape every
+text; whoever builds a page passes texts from outside unchanged. A format leaves out what it cannot show.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -16,33 +17,61 @@ if TYPE_CHECKING:
     from workbench.statistics.histogram import Bin
 
 T = TypeVar("T")
+_MARK = re.compile(r"`([^`]+)`|\[([^]]+)\]\(([^)\s]+)\)")
+
+
+class Marked(str):
+    """A text of the program's own in which `` `code` `` and ``[text](URL)`` keep their meaning; never for a text from outside.
+
+    As a string it has no link targets; ``pieces`` are its texts, each with its kind: "", "code" or the URL of a link.
+    """
+
+    pieces: tuple[tuple[str, str], ...]
+
+    def __new__(cls, source: str) -> Marked:
+        pieces, end = [], 0
+        for found in _MARK.finditer(source):
+            pieces += [(source[end : found.start()], ""), (found[1], "code") if found[1] else (found[2], found[3])]
+            end = found.end()
+        pieces = [one for one in (*pieces, (source[end:], "")) if one[0]]
+        made = super().__new__(cls, "".join(f"`{text}`" if kind == "code" else text for text, kind in pieces))
+        made.pieces = tuple(pieces)
+        return made
+
+    def joined(self, text: Callable[[str], str], code: Callable[[str], str], link: str) -> str:
+        """Return the pieces as ``text`` and ``code`` write them, links in a format with text and URL; blanks between them stay."""
+        found = []
+        for words, kind in self.pieces:
+            made = code(words) if kind == "code" else link.format(text(words), kind) if kind else text(words)
+            found.append(f"{' ' * words.startswith(' ')}{made}{' ' * words.endswith(' ')}" if words.strip() else " ")
+        return "".join(found)
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A paragraph; ``kind`` is "", or what it is apart from the others: ``said``, ``problem``, ``advice``, ``remark``."""
+    """A paragraph; ``kind`` names its style: ``said`` (plain), ``problem``, ``advice``, ``remark``; "" is dimmed."""
 
     text: str
     kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
-    """A list of sentences."""
+class BulletList:
+    """Sentences, each with a bullet."""
 
     items: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """Labels with their values; empty values are left out by the renderers."""
+class FactList:
+    """Labels with their values; renderers leave out empty values."""
 
     pairs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
-    """How a table is written where there is little room: shorter cells, and in ``legend`` all of each column of numbers."""
+class NarrowForm:
+    """What replaces a table that does not fit: shorter cells, and a ``legend`` with the full text of each number column."""
 
     caption: str
     rows: tuple[tuple[str, ...], ...]
@@ -51,12 +80,12 @@ class Brief:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table; ``right`` are the columns with numbers.
+class PageTable:
+    """A table; ``right`` are the places of number columns, the last ``closing`` rows (means, sums) stand below a line.
 
-    ``links`` has the item that each row leads to ("" for none), ``anchor`` what stands before it in the page's ids. With a ``caption``
-    it stands by itself, and its last ``closing`` rows (a mean) are about those before, apart from them by a line. ``brief`` is how it
-    is written on a narrow terminal, None for as it is.
+    ``links`` has the item that each row leads to ("" for none), ``anchor`` the prefix of its id on the page. A table with a
+    ``caption`` stands by itself. Where room is short, a renderer takes the ``narrow`` form, drops the ``droppable`` columns in
+    their order, or divides a table with a caption.
     """
 
     headings: tuple[str, ...]
@@ -66,9 +95,10 @@ class Table:
     anchor: str = ""
     caption: str = ""
     closing: int = 0
-    brief: Brief | None = None
+    narrow: NarrowForm | None = None
+    droppable: tuple[str, ...] = ()
 
-    def with_columns(self, kept: Sequence[int]) -> Table:
+    def with_columns(self, kept: Sequence[int]) -> PageTable:
         return replace(
             self,
             headings=tuple(self.headings[place] for place in kept),
@@ -83,15 +113,15 @@ def grid(
     rows: Iterable[Iterable[str]],
     texts: int = 1,
     closing: int = 0,
-    brief: Brief | None = None,
-) -> Table:
-    """Return a table with a caption; its first ``texts`` columns are words, the others numbers."""
+    narrow: NarrowForm | None = None,
+) -> PageTable:
+    """Return a table with a caption; all but its first ``texts`` columns are numbers."""
     heads = tuple(headings)
     right = frozenset(range(texts, len(heads)))
-    return Table(heads, tuple(map(tuple, rows)), right, caption=caption, closing=closing, brief=brief)
+    return PageTable(heads, tuple(map(tuple, rows)), right, caption=caption, closing=closing, narrow=narrow)
 
 
-def grid_of(caption: str, items: Iterable[T], columns: Mapping[str, Callable[[T], str]], texts: int = 1) -> Table:
+def grid_of(caption: str, items: Iterable[T], columns: Mapping[str, Callable[[T], str]], texts: int = 1) -> PageTable:
     return grid(caption, columns, ([value(item) for value in columns.values()] for item in items), texts)
 
 
@@ -100,19 +130,20 @@ def table_of(
     columns: Mapping[str, Callable[[T], str]],
     right: Container[str] = (),
     optional: Container[str] = (),
-) -> Table:
+    droppable: tuple[str, ...] = (),
+) -> PageTable:
     """Return a table with a row for each item; ``right`` are numbers, ``optional`` columns are left out where all is empty."""
     rows = tuple(tuple(value(item) for value in columns.values()) for item in items)
-    table = Table(tuple(columns), rows, frozenset(place for place, name in enumerate(columns) if name in right))
+    numbers = frozenset(place for place, name in enumerate(columns) if name in right)
     kept = [place for place, name in enumerate(columns) if name not in optional or any(row[place] for row in rows)]
-    return table.with_columns(kept)
+    return PageTable(tuple(columns), rows, numbers, droppable=droppable).with_columns(kept)
 
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """A value of a matrix: ``share`` of the colour from 0 to 1 (None: none), what is written in it, and more when pointed at.
+    """A value of a matrix: its ``share`` of the colour from 0 to 1 (None for none), its text, and a tooltip.
 
-    A ``tone`` (good, warn, bad) is a colour that says by itself how the value stands, where a page has such colours.
+    A ``tone`` (good, warn, bad) replaces the share where a page has such colours.
     """
 
     share: float | None
@@ -123,7 +154,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A matrix as colours with their numbers; ``said`` is what it shows in words, for whoever does not see it."""
+    """A heat map with its numbers; ``said`` describes it for readers who cannot see it."""
 
     caption: str
     headings: tuple[str, ...]
@@ -133,7 +164,7 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A line of a forest plot: a value with the bounds of its interval, None where it has none; ``text`` says it in numbers."""
+    """A line of a forest plot: a value with the bounds of its interval (None for none), and both as ``text``."""
 
     label: str
     value: float
@@ -143,13 +174,13 @@ class Bar:
 
     @property
     def is_sure(self) -> bool:
-        """Whether 0 is outside its interval."""
+        """Whether the interval excludes 0."""
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """A forest plot: differences around 0; ``folded`` ones are opened by whoever wants to see them."""
+    """A forest plot of differences around 0; a ``folded`` one is closed at first."""
 
     caption: str
     bars: tuple[Bar, ...]
@@ -159,7 +190,7 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A row of columns: each as high as its share of 1, in the colour of its tone; None is a gap at the bottom line."""
+    """A row of columns, each with its height from 0 to 1 and its tone; None is a gap."""
 
     label: str
     columns: tuple[tuple[float, str] | None, ...]
@@ -168,7 +199,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Strips:
-    """Rows of the same columns; ``lines`` are shares that a line marks in each row."""
+    """Rows of the same columns; ``lines`` are heights that are marked in each row."""
 
     caption: str
     rows: tuple[Strip, ...]
@@ -177,8 +208,8 @@ class Strips:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """A row of bins with their tones ("" for none), the mean of all their values, and what stands beside them."""
+class HistogramRow:
+    """A histogram's bins with their tones ("" for none), the mean of all values, and a text beside them."""
 
     label: str
     bins: tuple[tuple[Bin, str], ...]
@@ -188,10 +219,10 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Histograms:
-    """Rows of the same bins on one axis from ``low`` to ``high``; each row's highest bar has its full height."""
+    """Histograms on one axis from ``low`` to ``high``; the highest bar of each row has its full height."""
 
     caption: str
-    rows: tuple[Counted, ...]
+    rows: tuple[HistogramRow, ...]
     axis: str
     low: float
     high: float
@@ -200,8 +231,8 @@ class Histograms:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading within a section; ``small`` is what is less important in it, ``anchor`` the id of the section that it leads to."""
+class Subheading:
+    """A heading within a section; ``small`` is set in smaller type, ``anchor`` is the id of the section it links to."""
 
     title: str
     small: str = ""
@@ -209,8 +240,8 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
-    """A text that is shown as it is; ``prose`` has lines that may be broken."""
+class Preformatted:
+    """A text that is shown verbatim; lines of ``prose`` may be wrapped."""
 
     text: str
     title: str = ""
@@ -220,8 +251,8 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """What changed from one text to another of those names; its lines are charged to the allowance of ``excerpts``."""
+class TextChanges:
+    """The difference between two texts with these names; its lines are charged to the allowance of ``excerpts``."""
 
     title: str
     before: Excerpt
@@ -232,7 +263,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Parts behind a summary; ``cells`` of it make it a line of a list. ``kind`` is how it looks in HTML."""
+    """Parts behind a summary, which is a line of a list where it has ``cells``; ``kind`` is the CSS class."""
 
     title: str
     parts: tuple[Part, ...]
@@ -244,7 +275,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A score: by which rubric and judge, the points, and its scorecard, None where that cannot be read."""
+    """A score with its scorecard, None where that cannot be read."""
 
     rubric: str
     judge: str
@@ -255,7 +286,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Readme:
-    """A README, with its scores beside it; ``changed`` says what it was made from, where that is known."""
+    """A README beside its scores; ``changed`` is its difference from the README it was made from, if that is known."""
 
     text: Excerpt | None
     changed: tuple[Part, ...]
@@ -263,12 +294,14 @@ class Readme:
 
 
 Figure = Heat | Forest | Strips | Histograms
-Part = Note | Points | Facts | Table | Figure | Heading | Literal | Changes | Folded | Card | Readme
+Part = (
+    Note | BulletList | FactList | PageTable | Figure | Subheading | Preformatted | TextChanges | Folded | Card | Readme
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page under a heading; an ``item`` is one of many alike. ``anchor`` is its id, "" for one of its title."""
+    """Parts under a heading; an ``item`` is one of many of a kind. Without an ``anchor`` its id is made of the title."""
 
     title: str
     parts: Iterable[Part]
@@ -279,10 +312,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: what stands before the first heading, its sections, and by whom it was written from what.
+    """A title, the parts before the first heading, and sections; ``over`` and ``foot`` name the program and its source.
 
-    ``items`` are sections that are made one by one, so that the long texts of one are gone when the next is made; ``index`` has a
-    heading for each of them, and ``noun`` says what they are: what a reader searches for.
+    ``items`` are sections that are built one by one, so that the long texts of one are gone when the next is built; ``index``
+    lists them, and ``noun`` is what a reader searches for among them.
     """
 
     title: str
@@ -291,10 +324,10 @@ class Page:
     over: str = ""
     foot: str = ""
     items: Iterable[Section] = ()
-    index: tuple[Heading, ...] = ()
+    index: tuple[Subheading, ...] = ()
     noun: str = ""
 
     @property
     def is_short(self) -> bool:
-        """Whether its items are listed and, on paper, their steps and bodies printed; of more, what the reader opened."""
+        """Whether the index is open and all steps and bodies are printed; of a longer page only what the reader opened."""
         return len(self.index) <= 12

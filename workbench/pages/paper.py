@@ -10,16 +10,17 @@ import workbench
 from workbench.base.text import bounds, percent, signed
 from workbench.pages.page import (
     Bar,
-    Facts,
+    BulletList,
+    FactList,
     Forest,
     Heat,
     HeatCell,
+    Marked,
     Note,
     Page,
+    PageTable,
     Part,
-    Points,
     Section,
-    Table,
     grid,
     grid_of,
 )
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 CANNOT = (
     "pass@k of single tasks, intervals over tasks and files, sampling variance: no verdict of a candidate was published",
     "BLEU, ROUGE, BERTScore and CodeBERTScore and how they go with pass@k: neither texts nor scores were published; "
-    "of one's own runs `workbench metrics SESSION` computes them",
+    "`workbench metrics SESSION` computes them of your own runs",
     "completeness, helpfulness and truthfulness of the docs: the documentation was not published",
     "the sizes of T_i, and with them a weighting by tests: not in the tables",
     "pass@k without leaking docs: needs docs and bodies of each task",
@@ -52,8 +53,8 @@ def paper_page(paper: Paper) -> Page:
         Section("Rankings", tuple(_rankings(paper))),
         Section("RepoAgent − OSA, paired over repositories", tuple(_paired(paper))),
         Section("Popular and other repositories", (_strata(paper),)),
-        Section("Where the paper disagrees with itself", (Points(tuple(disagreements(paper))),)),
-        Section("What cannot be computed", (Points(CANNOT),)),
+        Section("Where the paper disagrees with itself", (BulletList(tuple(disagreements(paper))),)),
+        Section("What cannot be computed", (BulletList(tuple(map(Marked, CANNOT))),)),
         Section("Method", tuple(_method(paper))),
     )
     title = "The doc-to-code paper, computed again from its published tables"
@@ -169,7 +170,7 @@ def _interval(one: PairedCell) -> tuple[float, float]:
     return one.difference.interval.low or 0.0, one.difference.interval.high or 0.0
 
 
-def _strata(paper: Paper) -> Table:
+def _strata(paper: Paper) -> PageTable:
     return grid(
         "Mean pass@k of popular and of other repositories, models averaged.",
         ("repositories", "doc system", *(_setting(one) for one in paper.settings)),
@@ -187,7 +188,7 @@ def _strata(paper: Paper) -> Table:
 
 
 def _method(paper: Paper) -> Iterator[Part]:
-    yield Facts(
+    yield FactList(
         (
             ("written by", f"Workbench {workbench.__version__}, Python {platform.python_version()}"),
             ("from", "Tables 1, 2 and 3 of the paper, as the package has them"),

@@ -82,7 +82,7 @@ def trial_details(reader: SessionReader, trial: Trial) -> Values:
         "imported_scores": [asdict(score) for score in trial.imported_scores],
         "snapshot": row.snapshot,
         "files": [{"path": path, "size": size} for path, size in reader.files_of(row.snapshot)] if row.snapshot else [],
-        "seen": [picked(seen, "path", "how", "step", "size") for seen in reader.seen(row.id)],
+        "accessed_files": [picked(seen, "path", "access", "step", "size") for seen in reader.accessed_files(row.id)],
         "grounding": grounding_values(reader, row),
         "check": check_values(reader, row),
     }
@@ -155,7 +155,7 @@ def call_values(reader: SessionReader, call: CallRow, keep: Callable[[str, str],
             for role, digest in reader.message_digests(call)
             for text in (reader.kept(digest, f"a message of {of}"),)
         ],
-        "shape": decoded(reader.kept(call.shape_blob, f"the shape of {of}")),
+        "response_schema": decoded(reader.kept(call.response_schema_blob, f"the response schema of {of}")),
         "sampling": decoded(call.sampling),
         "sample": call.sample,
         "answer": reader.kept(call.answer_blob, f"the answer of {of}"),
@@ -226,7 +226,7 @@ def candidate_values(reader: SessionReader, candidate: CandidateRow) -> Values:
         "context": candidate.context or None,
         "settings": settings_of(candidate.settings),
         "control": bool(candidate.control),
-        **picked(candidate, "sample", "state", "verdict", "again"),
+        **picked(candidate, "sample", "state", "verdict", "retesting"),
         "plain": None if candidate.plain is None else bool(candidate.plain),
         **picked(candidate, "doubtful", "verdict_reason", "route"),
         "tested_s": candidate.tested_s,
@@ -294,7 +294,7 @@ REPORT_VERSION = 1
 """Counts changes that would break a reader."""
 
 
-def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
+def session_json(reader: SessionReader, contents: Contents) -> Iterator[str]:
     """Yield a session as one JSON object: all that is in the file, long texts of calls once in ``texts``, by digest."""
     texts: dict[str, str] = {}
 

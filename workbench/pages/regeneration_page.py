@@ -11,9 +11,20 @@ from workbench.base.text import NOTHING, decoded, fixed, one_line, percent, plur
 from workbench.comparison.texts import without_margin
 from workbench.pages import session_figures, wording
 from workbench.pages.excerpts import Excerpt, Excerpts
-from workbench.pages.page import Changes, Facts, Folded, Heading, Literal, Note, Part, Points, Section, Table, table_of
-from workbench.pages.remarks import remarks
-from workbench.results.contents import Contents, Line, Regenerated, former_failing
+from workbench.pages.page import (
+    BulletList,
+    FactList,
+    Folded,
+    Note,
+    PageTable,
+    Part,
+    Preformatted,
+    Section,
+    Subheading,
+    TextChanges,
+    table_of,
+)
+from workbench.results.contents import Contents, Regenerated, TaskGroupLine, former_failing
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, TaskRow
 
@@ -40,12 +51,12 @@ def _run(contents: Contents, outcome: Regenerated, most: int) -> Iterator[Part]:
         yield Note(f"pass@k without bias. {' '.join(wording.interval_notes(outcome))} {control}")
     if contents.item is None:
         yield from _over_all_tasks(outcome, most)
-    yield Heading("Tasks", f"{len(outcome.tasks):,}")
+    yield Subheading("Tasks", f"{len(outcome.tasks):,}")
     yield _tasks(contents, outcome)
     yield Note(wording.CELLS)
     if outcome.dropped:
         rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
-        dropped = Table(("file", "function", "stage", "reason"), rows)
+        dropped = PageTable(("file", "function", "stage", "reason"), rows)
         yield Folded("Functions that became no task", (dropped,), f"{len(rows):,}")
     if outcome.stages:
         columns: dict[str, Callable[[StageRow], str]] = {
@@ -78,8 +89,9 @@ def _over_all_tasks(outcome: Regenerated, most: int) -> Iterator[Part]:
     }
     if groups := outcome.diagnosis.groups:
         shown = f", the first {most:,} of {len(groups):,} ways" if len(groups) > most else ""
-        yield Heading(f"What went wrong with {plural(outcome.diagnosis.candidates, 'candidate')}{shown}")
-        yield table_of(groups[:most], columns, {"candidates", "tasks", "tests"})
+        yield Subheading(f"What went wrong with {plural(outcome.diagnosis.candidates, 'candidate')}{shown}")
+        numbers, droppable = {"candidates", "tasks", "tests"}, ("such as", "exception")
+        yield table_of(groups[:most], columns, numbers, droppable=droppable)
     known = {task.id: task for task in outcome.tasks}
     unsolved = tuple(
         (known[one.task].path, known[one.task].qualified_name, f"{one.samples:,}", f"{one.evaluators:,}")
@@ -87,7 +99,7 @@ def _over_all_tasks(outcome: Regenerated, most: int) -> Iterator[Part]:
         if one.task in known
     )
     if unsolved:
-        table = Table(("file", "function", "samples", "evaluators"), unsolved, frozenset({2, 3}))
+        table = PageTable(("file", "function", "samples", "evaluators"), unsolved, frozenset({2, 3}))
         yield Folded("Tasks that nobody solves", (table,), f"{len(unsolved):,}")
     # Where all tasks are in one file, it is said already.
     files = [
@@ -98,10 +110,10 @@ def _over_all_tasks(outcome: Regenerated, most: int) -> Iterator[Part]:
     ]
     if files:
         headings = ("file", "evaluator", "tasks", *(f"pass@{k}" for k in outcome.ks))
-        yield Folded("pass@k by file", (Table(headings, tuple(sorted(files)), frozenset(range(2, len(headings)))),))
+        yield Folded("pass@k by file", (PageTable(headings, tuple(sorted(files)), frozenset(range(2, len(headings)))),))
 
 
-def _evaluators(outcome: Regenerated) -> Table:
+def _evaluators(outcome: Regenerated) -> PageTable:
     def estimate(place: int) -> Callable[[GroupOutcome], str]:
         return lambda one: wording.estimate_words(one.figures.pass_at[place])
 
@@ -143,21 +155,20 @@ def _evaluators(outcome: Regenerated) -> Table:
         "verdicts": lambda one: wording.verdict_words(one.totals.verdicts),
         **rare,
         "unfinished": lambda one: str(one.totals.unfinished),
-        "tested again": lambda one: str(one.totals.again or ""),
+        "tested again": lambda one: str(one.totals.retesting or ""),
         "tokens": lambda one: fixed(one.totals.tokens),
         "a sample": each,
         "cost $": lambda one: fixed(one.totals.cost_usd, 4),
     }
-    return table_of(
-        outcome.groups, columns, columns.keys() - {"evaluator", "verdicts"}, {*optional, *rare, "tested again"}
-    )
+    numbers, optional_names = columns.keys() - {"evaluator", "verdicts"}, {*optional, *rare, "tested again"}
+    return table_of(outcome.groups, columns, numbers, optional_names, ("cost $", "a sample", "tokens"))
 
 
-def _tasks(contents: Contents, outcome: Regenerated) -> Table:
+def _tasks(contents: Contents, outcome: Regenerated) -> PageTable:
     """Return a line per task and group with a cell per sample; excluded tasks say why."""
     rows: list[tuple[str, ...]] = []
     links = []
-    of_task: dict[str, list[Line]] = {}
+    of_task: dict[str, list[TaskGroupLine]] = {}
     for line in outcome.lines:
         if not line.control:
             of_task.setdefault(line.task.id, []).append(line)
@@ -166,7 +177,7 @@ def _tasks(contents: Contents, outcome: Regenerated) -> Table:
         cover = percent(task.coverage)
         start = (contents.short.get(task.id, task.id), task.path, task.qualified_name, str(task.test_count), cover)
         status = "ready" if task.state == "ready" else f"{task.state}: {task.reason or 'no reason given'}"
-        lines: list[Line | None] = [*of_task.get(task.id, ())]
+        lines: list[TaskGroupLine | None] = [*of_task.get(task.id, ())]
         for one in lines or [None]:
             values = [one.result.at(k) if one else None for k in outcome.ks]
             middle = (outcome.name(one.group), one.cells) if one else (NOTHING, "")
@@ -175,7 +186,8 @@ def _tasks(contents: Contents, outcome: Regenerated) -> Table:
     headings = ("id", "file", "function", "tests", "cover", "evaluator", "samples",
                 *(f"pass@{k}" for k in outcome.ks), "controls", "state")  # fmt: skip
     last = 7 + len(outcome.ks)
-    shown = Table(headings, tuple(rows), frozenset({3, 4, *range(7, last)}), tuple(links), "task-")
+    right, droppable = frozenset({3, 4, *range(7, last)}), ("controls", "cover")
+    shown = PageTable(headings, tuple(rows), right, tuple(links), "task-", droppable=droppable)
     empty = not any(row[last] for row in rows)
     return shown.with_columns([place for place in range(len(headings)) if place != last]) if empty else shown
 
@@ -195,7 +207,7 @@ def controls_words(controls: str | None) -> str:
 
 def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[Part]:
     """Yield a task with its docstring, body and tests, without its candidates."""
-    yield Facts((
+    yield FactList((
         ("task", task.id),
         ("lines", f"{task.start_line} to {task.end_line}" if task.start_line is not None else ""),
         ("tests", str(task.test_count)),
@@ -207,14 +219,14 @@ def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[P
     ))  # fmt: skip
     if task.reason:
         yield Note(task.reason, "problem")
-    yield from remarks(contents, task.id)
+    yield from wording.remarks(contents, task.id)
     for title, blob, language in (("Docstring", task.docstring_blob, ""), ("Original body", task.body_blob, "python")):
         if blob:
             text = texts.of(blob, f"the {title.lower()} of task {task.id}")
-            yield Folded(title, (Literal(text.text, language=language),), text.words, "paper")
+            yield Folded(title, (Preformatted(text.text, language=language),), text.words, "paper")
     tests = decoded(task.tests)
     if isinstance(tests, list) and tests:
-        yield Folded("Tests", (Literal("\n".join(map(str, tests))),), f"{len(tests):,}")
+        yield Folded("Tests", (Preformatted("\n".join(map(str, tests))),), f"{len(tests):,}")
 
 
 def samples_of_task(reader: SessionReader, task: TaskRow, outcome: Regenerated, texts: Excerpts) -> Iterator[Part]:
@@ -222,7 +234,7 @@ def samples_of_task(reader: SessionReader, task: TaskRow, outcome: Regenerated, 
     for line in outcome.of_task(task.id):
         result = line.result
         at = " · ".join(f"pass@{k} {share(result.at(k))}" for k in outcome.ks)
-        yield Heading(outcome.name(line.group), f"{result.passed} of {result.counted} passed · {at}")
+        yield Subheading(outcome.name(line.group), f"{result.passed} of {result.counted} passed · {at}")
         for one in line.candidates:
             failing = len(reader.failing_tests(one.id))
             count = plural(failing, "failing test") if failing else ""
@@ -240,20 +252,20 @@ def candidate_parts(
     for former in reader.former_verdicts(candidate.id):
         yield Note(f"before: {wording.former_words(former)}")
         if failed := tuple(f"{test.outcome} {test.test_id}" for test in former_failing(reader, former)):
-            yield Points(failed)
+            yield BulletList(failed)
     # A control's body is the original or a stub, which the task shows already.
     if candidate.body_blob and not candidate.control:
         body = texts.of(candidate.body_blob, f"the body of candidate {candidate.id}")
-        yield Literal(body.text, "Body", body.words, language="python")
+        yield Preformatted(body.text, "Body", body.words, language="python")
         if original is not None:
             names = ("original body", f"candidate {candidate.sample}")
             before, after = (replace(one, text=without_margin(one.text)) for one in (original, body))
-            yield Changes("Against the original", before, after, names, texts)
+            yield TextChanges("Against the original", before, after, names, texts)
     elif candidate.answer_blob:
         answer = texts.of(candidate.answer_blob, f"the answer of candidate {candidate.id}")
-        yield Literal(answer.text, "Answer", answer.words, prose=True)
+        yield Preformatted(answer.text, "Answer", answer.words, prose=True)
     for test in reader.failing_tests(candidate.id):
-        yield Literal(test.message, f"{test.outcome} {test.test_id}", prose=True)
+        yield Preformatted(test.message, f"{test.outcome} {test.test_id}", prose=True)
         if test.traceback_blob and not candidate.control:
             trace = texts.of(test.traceback_blob, f"a traceback of candidate {candidate.id}")
-            yield Folded("traceback", (Literal(trace.text),), trace.words, "evidence")
+            yield Folded("traceback", (Preformatted(trace.text),), trace.words, "evidence")

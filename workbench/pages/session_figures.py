@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.text import NOTHING, percent, plural, share
 from workbench.pages import wording
-from workbench.pages.page import Counted, Heat, HeatCell, Histograms, Strip, Strips
+from workbench.pages.page import Heat, HeatCell, HistogramRow, Histograms, Strip, Strips
 from workbench.pages.svg import MOST_COLUMNS
 from workbench.results.contents import Contents, Regenerated, Trial
 from workbench.results.scores import GOOD, MIDDLING, standing
@@ -110,7 +110,9 @@ def _labels(trials: Sequence[Trial]) -> list[str]:
         row = trial.row
         case = (SIGN + " " if row.parent else "") + (row.case_name or row.case_id)
         told = (row.agent if len(agents) > 1 else "", row.model if len(models) > 1 else "")
-        return " · ".join(filter(None, (case, trial.told_apart, *told, str(row.repeat) if len(repeats) > 1 else "")))
+        return " · ".join(
+            filter(None, (case, trial.content_suffix, *told, str(row.repeat) if len(repeats) > 1 else ""))
+        )
 
     return [label(trial) for trial in trials]
 
@@ -176,7 +178,7 @@ def distribution_of_points(contents: Contents) -> Histograms | None:
         said += "" if spread.sd is None else f" ± {spread.sd:.1f}"
         bins = histogram([one.points for one in same if one.points is not None], 0.0, out_of, _POINT_BINS)
         toned = tuple((one, _TONES[standing((one.low + one.high) / 2 / out_of)]) for one in bins)
-        rows.append(Counted(name, toned, spread.mean, said))
+        rows.append(HistogramRow(name, toned, spread.mean, said))
     left_out = len(contents.trials) - len(drawn)
     partial = sum(_total(contents, trial).points is not None for trial in drawn) - len(counted)
     unit = f"points of {out_of:g}"
@@ -193,7 +195,7 @@ def _total(contents: Contents, trial: Trial) -> Total:
     return contents.total(trial, contents.judged[0])
 
 
-def _rows_said(rows: Sequence[Counted]) -> str:
+def _rows_said(rows: Sequence[HistogramRow]) -> str:
     return " ".join(f"{row.label}: {row.text}." for row in rows)
 
 
@@ -234,7 +236,7 @@ def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) 
         mean = next(estimate.value for estimate in one.figures.pass_at if estimate.k == k)
         text = f"{plural(len(values), 'task')}, mean {share(mean)}"
         bins = histogram(values, 0.0, 1.0, _RATE_BINS) if values else ()
-        rows.append(Counted(name, tuple((each, "") for each in bins), mean, text))
+        rows.append(HistogramRow(name, tuple((each, "") for each in bins), mean, text))
     caption = (
         "pass@k by task: how many tasks have which rate. The upright line is the mean; the table below has each task."
         + (f" The first {MOST_GROUPS} rows of {len(columns):,}." if len(columns) > MOST_GROUPS else "")

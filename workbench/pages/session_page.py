@@ -13,29 +13,28 @@ from typing import TYPE_CHECKING
 
 from workbench.base import glyphs
 from workbench.base.text import NOTHING, fixed, one_line, percent, plural, share, when
-from workbench.checking.verdicts import CheckDamaged, Checked, alarm, checked_of, shown_lines
+from workbench.checking.verdicts import CheckDamaged, CheckResult, alarm, checked_of, shown_lines
 from workbench.grounding import read_trial
 from workbench.pages import session_figures, wording
 from workbench.pages.excerpts import Excerpt, Excerpts, pretty_json, split_answer
 from workbench.pages.page import (
+    BulletList,
     Card,
-    Changes,
-    Facts,
+    FactList,
     Figure,
     Folded,
-    Heading,
-    Literal,
     Note,
     Page,
+    PageTable,
     Part,
-    Points,
+    Preformatted,
     Readme,
     Section,
-    Table,
+    Subheading,
+    TextChanges,
     table_of,
 )
 from workbench.pages.regeneration_page import MOST_FAILURES, regenerations, samples_of_task, task_parts
-from workbench.pages.remarks import remarks
 from workbench.results.contents import Contents, Run, Trial, accessed_files_words, tier_points
 from workbench.results.scores import ImportedScore, card_of
 from workbench.results.spread import words as spread_words
@@ -48,7 +47,7 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import StepRow
 
 if TYPE_CHECKING:
-    from workbench.results.spread import Agreement, Spread
+    from workbench.results.spread import Agreement, ScoreSpread
 
 IMPORTED = "imported scores"
 _PROBLEM, _REMARK = "problem", "remark"
@@ -66,7 +65,7 @@ def session_page(reader: SessionReader, contents: Contents) -> Page:
         f"Session {contents.name}",
         (
             session_facts(contents),
-            *remarks(contents, SESSION),
+            *wording.remarks(contents, SESSION),
             *(Note(advice, "advice") for advice in state_advice(contents, contents.file)),
         ),
         tuple(sections),
@@ -78,12 +77,12 @@ def session_page(reader: SessionReader, contents: Contents) -> Page:
     )
 
 
-def _index(contents: Contents) -> Iterator[Heading]:
+def _index(contents: Contents) -> Iterator[Subheading]:
     for trial in contents.trials:
-        yield Heading(trial_title(trial), anchor=f"trial-{trial.row.id}")
+        yield Subheading(trial_title(trial), anchor=f"trial-{trial.row.id}")
     for _, outcome in contents.regenerations:
         for task in outcome.tasks:
-            yield Heading(f"{task.qualified_name} · {task.path}", anchor=f"task-{task.id}")
+            yield Subheading(f"{task.qualified_name} · {task.path}", anchor=f"task-{task.id}")
 
 
 def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterator[Section]:
@@ -101,7 +100,7 @@ def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterato
             "Damaged",
             (
                 Note("These parts of the session file could not be read; everything else is shown.", _PROBLEM),
-                Points(said),
+                BulletList(said),
             ),
             anchor="damaged",
         )
@@ -116,7 +115,7 @@ def _points(contents: Contents, _: int) -> Iterator[Section]:
 def _means(contents: Contents, _: int) -> Iterator[Section]:
     if not contents.spread:
         return
-    columns: dict[str, Callable[[Spread], str]] = {
+    columns: dict[str, Callable[[ScoreSpread], str]] = {
         "agent": lambda one: one.agent,
         "model": lambda one: one.model,
         "case": lambda one: one.case or "all",
@@ -162,7 +161,8 @@ def _trials(contents: Contents, _: int) -> Iterator[Section]:
         "tags": lambda one: contents.tags(one.row.id),
     }
     right = {"rep.", *scores, *tiers, "works", "steps", "tokens", "cost $", "s"}
-    table = table_of(contents.trials, columns, right, {IMPORTED, "works", "fork", "tags"})
+    droppable = ("T1", "T2", "T3", "T4", "cost $", "rep.", "tokens", "steps")
+    table = table_of(contents.trials, columns, right, {IMPORTED, "works", "fork", "tags"}, droppable)
     table = replace(table, links=tuple(one.row.id for one in contents.trials), anchor="trial-")
     first = " by ".join(contents.judged[0]) if contents.judged else ""
     said = f"T1 to T4 are the tiers of {first}: structure, sections, accuracy, quality. " if first else ""
@@ -204,8 +204,9 @@ def _runs(contents: Contents, _: int) -> Iterator[Section]:
         "spend $": lambda one: fixed(one.row.spend_usd, 4),
         "remark": lambda one: "; ".join(filter(None, (one.row.error, one.row.note))),
     }
-    table = table_of(contents.runs, columns, {"items", "spend $"}, {"name", "tags", "remark"})
-    away = put_away_sentence(contents)
+    optional, droppable = {"name", "tags", "remark"}, ("asked for", "spend $", "kind")
+    table = table_of(contents.runs, columns, {"items", "spend $"}, optional, droppable)
+    away = archived_sentence(contents)
     yield Section("Runs", (table, *([Note(away)] if away else ())), anchor="runs")
 
 
@@ -220,11 +221,11 @@ def overview(contents: Contents, most_failures: int) -> Iterator[Section]:
         )
 
 
-def put_away_sentence(contents: Contents) -> str:
-    if not contents.put_away:
+def archived_sentence(contents: Contents) -> str:
+    if not contents.archived:
         return ""
-    runs = plural(contents.put_away, "run")
-    return f"{runs} put away: left out here, kept in the file; in the app, U and . bring them back."
+    runs = plural(contents.archived, "run")
+    return f"{runs} archived: left out here, kept in the file; in the app, U and . bring them back."
 
 
 def state_advice(contents: Contents, session: str) -> Sequence[str]:
@@ -242,12 +243,12 @@ def trial_title(trial: Trial) -> str:
 
 
 def _case(trial: Trial) -> str:
-    return " ".join(filter(None, (trial.row.case_name or trial.row.case_id, trial.told_apart)))
+    return " ".join(filter(None, (trial.row.case_name or trial.row.case_id, trial.content_suffix)))
 
 
-def session_facts(contents: Contents) -> Facts:
+def session_facts(contents: Contents) -> FactList:
     tasks = sum(len(outcome.tasks) for _, outcome in contents.regenerations)
-    return Facts((
+    return FactList((
         ("created", when(contents.created_at)),
         ("by", contents.created_by),
         ("state", " · ".join(dict.fromkeys(wording.state(run.state) for run in contents.runs))),
@@ -261,7 +262,7 @@ def session_facts(contents: Contents) -> Facts:
 def trial_parts(reader: SessionReader, contents: Contents, trial: Trial, texts: Excerpts) -> Iterator[Part]:
     """Yield what came of a trial, without its steps."""
     row = trial.row
-    yield Facts((
+    yield FactList((
         ("trial", row.id),
         ("status", wording.state(row.state)),
         ("steps", str(row.steps)),
@@ -276,7 +277,7 @@ def trial_parts(reader: SessionReader, contents: Contents, trial: Trial, texts: 
         yield Note(f"{glyphs.UNSCORED} {trial.problem}", _PROBLEM)
     if row.parsed == 0:
         yield Note(f"{_ODD} The answer did not keep the protocol.", _PROBLEM)
-    yield from remarks(contents, row.id)
+    yield from wording.remarks(contents, row.id)
     readme = None if row.readme_blob is None else texts.readme(row.readme_blob, f"the README of trial {row.id}")
     changed = () if readme is None or not row.parent else (_since_parent(reader, trial, readme, texts),)
     yield Readme(readme, changed, tuple(_scores(reader, trial)))
@@ -284,7 +285,7 @@ def trial_parts(reader: SessionReader, contents: Contents, trial: Trial, texts: 
     yield from _grounding(reader, trial)
     if row.metadata_blob:
         metadata = texts.of(row.metadata_blob, f"the metadata of trial {row.id}")
-        yield Folded("Metadata", (Literal(pretty_json(metadata.text), language="json"),), metadata.words)
+        yield Folded("Metadata", (Preformatted(pretty_json(metadata.text), language="json"),), metadata.words)
 
 
 def _scores(reader: SessionReader, trial: Trial) -> Iterator[Part]:
@@ -300,7 +301,7 @@ def _scores(reader: SessionReader, trial: Trial) -> Iterator[Part]:
             "value": lambda one: one.value,
             "explanation": lambda one: one.explanation,
         }
-        yield Heading("Scores of the imported file")
+        yield Subheading("Scores of the imported file")
         yield table_of(trial.imported_scores, columns)
 
 
@@ -311,10 +312,10 @@ def _since_parent(reader: SessionReader, trial: Trial, readme: Excerpt, texts: E
         return Note(f"Fork of trial {row.parent[:8]}, {why}: no README to compare with.")
     before = texts.readme(parent.readme_blob, f"the README of trial {parent.id}")
     names = (f"README of {parent.id[:8]}, the parent", f"README of {row.id[:8]}, the fork")
-    return Changes("README since its parent's", before, readme, names, texts)
+    return TextChanges("README since its parent's", before, readme, names, texts)
 
 
-def criteria(card: Scorecard) -> Table:
+def criteria(card: Scorecard) -> PageTable:
     """Return a scorecard as a table: the sum of each tier, then its criteria."""
     shaped = card.given is not None
     rows: list[tuple[str, ...]] = []
@@ -336,7 +337,7 @@ def criteria(card: Scorecard) -> Table:
         ]
     by_format = ("by the format",) if shaped else ()
     heads = ("tier", "criterion", "points", *by_format, "reason", "evidence", "by")
-    return Table(heads, tuple(rows), frozenset({2, 3} if shaped else {2}))
+    return PageTable(heads, tuple(rows), frozenset({2, 3} if shaped else {2}), droppable=("by", "evidence"))
 
 
 def _check(reader: SessionReader, trial: Trial) -> Iterator[Part]:
@@ -345,7 +346,7 @@ def _check(reader: SessionReader, trial: Trial) -> Iterator[Part]:
     try:
         checked = checked_of(reader, trial.row.id)
     except CheckDamaged as error:
-        checked = Checked((), (), (), (str(error),))
+        checked = CheckResult((), (), (), (str(error),))
     if checked is None:
         return
     alarms = checked.alarms
@@ -353,7 +354,7 @@ def _check(reader: SessionReader, trial: Trial) -> Iterator[Part]:
     for one in alarms[:_MOST_LISTED]:
         inside.append(Note(f"line {one.line:,}: {one_line(alarm(one), 300)}", _PROBLEM))
         if lines := shown_lines(one, _MOST_OUTPUT):
-            inside.append(Literal("\n".join(lines), language="diff" if lines[0].startswith("@@") else ""))
+            inside.append(Preformatted("\n".join(lines), language="diff" if lines[0].startswith("@@") else ""))
     if len(alarms) > _MOST_LISTED:
         inside.append(Note(f"and {len(alarms) - _MOST_LISTED:,} more", _PROBLEM))
     yield Folded("Works", tuple(inside), trial.works.words(), "paper", unfolded=bool(alarms))
@@ -374,7 +375,7 @@ def _grounding(reader: SessionReader, trial: Trial) -> Iterator[Part]:
     if len(listed) > _MOST_LISTED:
         listed[_MOST_LISTED:] = [f"and {len(listed) - _MOST_LISTED:,} more"]
     if listed:
-        inside += [Note("Likely inventions, nowhere in the repository:", "said"), Points(tuple(listed))]
+        inside += [Note("Likely inventions, nowhere in the repository:", "said"), BulletList(tuple(listed))]
     if patterns:
         inside.append(Note(f"Exploration: {'; '.join(patterns)}.", "said"))
     counts = found.sentence() if found is not None else "no README"
@@ -383,7 +384,7 @@ def _grounding(reader: SessionReader, trial: Trial) -> Iterator[Part]:
 
 def _steps(reader: SessionReader, trial: Trial, texts: Excerpts) -> Iterator[Part]:
     steps = reader.steps(trial.row.id)
-    yield Heading("Trajectory", plural(len(steps), "step"))
+    yield Subheading("Trajectory", plural(len(steps), "step"))
     for step in steps:
         did = f"{_mark(step)} {step.action}".strip()
         took = inheritance(trial.row, step.number) or f"{fixed(step.tokens)} tok"
@@ -408,15 +409,15 @@ def step_texts(step: StepRow, texts: Excerpts) -> Iterator[Part]:
     answer = texts.of(step.answer_blob, f"the answer of {of}")
     thought, call = split_answer(answer.text)
     if thought:
-        yield Literal(thought, "Thought", prose=True)
+        yield Preformatted(thought, "Thought", prose=True)
     if call:
-        yield Literal(call, "Call", answer.words, prose=True)
+        yield Preformatted(call, "Call", answer.words, prose=True)
     if step.observation_blob:
         observation = texts.of(step.observation_blob, f"the observation of {of}")
-        yield Literal(observation.text, "Observation", observation.words)
+        yield Preformatted(observation.text, "Observation", observation.words)
 
 
-def steps_table(trial: Trial, steps: list[StepRow]) -> Table:
+def steps_table(trial: Trial, steps: list[StepRow]) -> PageTable:
     rows = tuple(
         (
             str(step.number),
@@ -429,4 +430,5 @@ def steps_table(trial: Trial, steps: list[StepRow]) -> Table:
         for step in steps
     )
     last = "remark" if trial.row.parent else "problem"
-    return Table(("#", "action", "target", "tokens", "s", last), rows, frozenset({0, 3, 4}))
+    heads = ("#", "action", "target", "tokens", "s", last)
+    return PageTable(heads, rows, frozenset({0, 3, 4}), droppable=("tokens",))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from workbench.base.text import NOTHING, percent
 from workbench.catalog.repositories import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
-from workbench.pages.page import Bar, Forest, Note, Part, Section, Table, grid, grid_of
+from workbench.pages.page import Bar, Forest, Note, PageTable, Part, Section, grid, grid_of
 from workbench.statistics.correlations import FEWEST, Correlation
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -55,7 +55,7 @@ def _drawn(one: MetricsOf, k: int) -> Iterator[Part]:
         yield Forest(f"{_whose(one)}: {said}", bars, f"Pearson's correlation with pass@{k}")
 
 
-def _with_pass(one: MetricsOf, k: int) -> Table:
+def _with_pass(one: MetricsOf, k: int) -> PageTable:
     def correlation(place: int) -> Callable[[MetricColumn], str]:
         return lambda each: _correlation(each.correlations[k][place] if each.correlations[k] else None)
 

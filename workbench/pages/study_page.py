@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from workbench.base.glyphs import DOUBTFUL, STATES
 from workbench.base.text import NOTHING, percent, plural
-from workbench.pages.page import Brief, Heat, HeatCell, Note, Page, Part, Points, Section, grid, grid_of
+from workbench.pages.page import BulletList, Heat, HeatCell, NarrowForm, Note, Page, Part, Section, grid, grid_of
 from workbench.pages.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.pages.study_pairs import difference_sections, published_section, ranking_section
 from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import Analysis
-from workbench.studies.cells import POINTS, Cell, brief
+from workbench.studies.cells import POINTS, StudyCell, brief
 from workbench.studies.declaration import AGENTS, in_points
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import StudyOutcome
@@ -55,7 +55,7 @@ def _broken(outcome: StudyOutcome, _: Analysis | None, __: int) -> Iterator[Sect
             broken.setdefault(cell.problem, []).append(f"{cell.row} × {cell.column.name}")
     if broken:
         said = tuple(f"{problem} ({', '.join(cells)})" for problem, cells in broken.items())
-        yield Section("Cells that did not come to their end", (Points(said),))
+        yield Section("Cells that did not come to their end", (BulletList(said),))
 
 
 def _leaderboard(outcome: StudyOutcome, _: Analysis | None, __: int) -> Iterator[Section]:
@@ -94,7 +94,7 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
         (outcome.study.row_noun, *heads),
         (*rows, *closing),
         closing=len(closing),
-        brief=_brief(outcome, measure, closing),
+        narrow=_narrow(outcome, measure, closing),
     )
     words = dict.fromkeys(one.means[measure].interval.words for one in outcome.by_column if one.means[measure].rows)
     documented = "" if outcome.study.kind == AGENTS else " Documented: share of tasks whose function has a docstring."
@@ -117,10 +117,10 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
         )
 
 
-def _brief(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]) -> Brief:
-    """Return the matrix by means alone; the mean of a column with its interval, and the rest about it, is in the legend."""
+def _narrow(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]) -> NarrowForm:
+    """Return the matrix of means; its legend has the interval and the other figures of each column."""
 
-    def short(cell: Cell) -> str:
+    def short(cell: StudyCell) -> str:
         value = figure(cell.means[measure].value, measure) + (DOUBTFUL if cell.doubts else "")
         return value if cell.state == "done" else f"{value}{STATES.get(cell.state, '')}"
 
@@ -131,7 +131,7 @@ def _brief(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]
         for at, one in enumerate(outcome.by_column, 1)
     )
     caption = f"{_named(measure)} of each {outcome.study.row_noun} under each column; intervals of columns stand below."
-    return Brief(caption, (*rows, means), legend, closing=1)
+    return NarrowForm(caption, (*rows, means), legend, closing=1)
 
 
 def _about(name: str, value: str) -> str:
@@ -142,7 +142,7 @@ def _about(name: str, value: str) -> str:
 def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
     full = POINTS if in_points(measure) else 1.0
 
-    def shown(cell: Cell) -> HeatCell:
+    def shown(cell: StudyCell) -> HeatCell:
         value = cell.means[measure].value
         words = cell_words(cell, measure)
         if value is None:

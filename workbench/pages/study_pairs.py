@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 
 from workbench.base.text import NOTHING, plural
 from workbench.catalog.repositories import QUARTILES_APART, published_counts, published_name, published_scores
-from workbench.pages.page import Bar, Forest, Note, Part, Points, Section, Table, grid, grid_of
-from workbench.statistics.paired import Difference, Tally
+from workbench.pages.page import Bar, BulletList, Forest, Note, PageTable, Part, Section, grid, grid_of
+from workbench.statistics.paired import Difference, WinTally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.beside_paper import BesidePaper, Series
-from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.significance import AdjustedComparison, adjusted_comparisons, all_pairs, resampled_orders
 from workbench.studies.wording import cell_words, chance_words, difference_words, figure, left_out_words
 
 MOST_PAIRS = 15
@@ -26,12 +26,14 @@ MOST_SETTINGS = 12
 
 
 def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: int) -> Iterator[Section]:
-    pairs = every_pair(outcome)
+    pairs = all_pairs(outcome)
     if refused := not_ranked(outcome):
         said = tuple(f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused)
-        yield Section("Not comparable, made under other conditions", (Points(said),))
+        yield Section("Not comparable, made under other conditions", (BulletList(said),))
     for measure in outcome.study.measures if pairs else ():
-        found = [one for one in chances(outcome, pairs, measure, resamples=resamples) if one.comparison.values]
+        found = [
+            one for one in adjusted_comparisons(outcome, pairs, measure, resamples=resamples) if one.comparison.values
+        ]
         if found:
             # Without a p-value last; equal ones by the size of the difference.
             found.sort(
@@ -40,7 +42,7 @@ def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: in
             yield Section(f"Differences in {measure}, paired", tuple(_differences(outcome, found, measure)))
 
 
-def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> Iterator[Part]:
+def _differences(outcome: StudyOutcome, found: list[AdjustedComparison], measure: str) -> Iterator[Part]:
     shown = [_Sided(outcome, one, measure) for one in found[:MOST_PAIRS]]
     axis = "difference in points of 100" if in_points(measure) else f"difference in {measure}"
     yield Forest(
@@ -67,9 +69,9 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
     yield Note(" ".join(dict.fromkeys(words)))
     left_out = tuple(said for one in shown if (said := one.left_out(outcome.study.row_noun)))
     if left_out:
-        yield Points(left_out)
+        yield BulletList(left_out)
     if judged := tuple(said for one in shown if (said := one.judged())):
-        yield Points(judged)
+        yield BulletList(judged)
     for one in shown[:MOST_OPENED]:
         if (rows := one.by_row()) and len(rows) > 1:
             yield Forest(f"{one.name}, by {outcome.study.row_noun}", rows, axis, folded=True)
@@ -78,7 +80,7 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
 class _Sided:
     """A comparison turned so that what is better stands first."""
 
-    def __init__(self, outcome: StudyOutcome, chance: Chance, measure: str) -> None:
+    def __init__(self, outcome: StudyOutcome, chance: AdjustedComparison, measure: str) -> None:
         self.chance, self._measure = chance, measure
         found = chance.comparison
         self._turn = -1.0 if (found.difference.value or 0.0) < 0 else 1.0
@@ -115,7 +117,7 @@ class _Sided:
         said = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
         return f"{self.name}: {said} {'blocks' if self._measure == 'works' else 'claims'}." if said else ""
 
-    def tally(self, counts: Tally) -> str:
+    def tally(self, counts: WinTally) -> str:
         sides = (counts.wins, counts.ties, counts.losses)
         return " / ".join(f"{count:,}" for count in (reversed(sides) if self._turn < 0 else sides))
 
@@ -155,7 +157,7 @@ def ranking_section(outcome: StudyOutcome, _: Analysis | None, resamples: int) -
     yield Section("Rankings", tuple(parts))
 
 
-def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float | None]) -> Table:
+def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float | None]) -> PageTable:
     numbered = [f"{number}. {setting.words}" for number, setting in enumerate(settings, 1)]
     rows = []
     for place, (name, left) in enumerate(zip(numbered, settings, strict=True)):
@@ -192,7 +194,7 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
 
     def table(
         caption: str, series: Iterable[Series], heads: Iterable[str], cells: Callable[[Series], Iterable[str]]
-    ) -> Table:
+    ) -> PageTable:
         rows = ((one.evaluator, str(one.k), _of(one, beside), *cells(one)) for one in series)
         return grid(caption, ("evaluator", "k", "of", *heads), rows, 3)
 
@@ -262,7 +264,7 @@ def _by_repository(outcome: StudyOutcome, rows: dict[str, str], ks: list[int]) -
     )
 
 
-def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> Table:
+def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> PageTable:
     evaluators = list(dict.fromkeys(one.evaluator for one in published_scores() if one.k == k))
     systems = list(dict.fromkeys(column.system for column in outcome.columns))
     models = list(dict.fromkeys(column.model for column in outcome.columns))

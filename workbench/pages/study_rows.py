@@ -14,11 +14,20 @@ from workbench.base.errors import WorkbenchError
 from workbench.pages.rows import line
 from workbench.results.studies import TaskFacts
 from workbench.session.json_forms import picked
-from workbench.studies.cells import CREDITED, FORMATTED, SHARES, Cell, Mean, missing_of, pass_of, score_of, value_of
+from workbench.studies.cells import (
+    CREDITED,
+    FORMATTED,
+    SHARES,
+    Mean,
+    StudyCell,
+    missing_of,
+    pass_of,
+    score_of,
+    value_of,
+)
 from workbench.studies.declaration import AGENTS
 from workbench.studies.leaderboard import LeaderLine, leaderboard
-from workbench.studies.outcome import ColumnSummary, StudyOutcome
-from workbench.studies.task_facts import FunctionFacts
+from workbench.studies.outcome import ColumnSummary, FunctionFacts, StudyOutcome
 
 Values = dict[str, Any]
 _COMMON: dict[str, type] = {
@@ -115,7 +124,7 @@ def _means(means: Mapping[str, Mean]) -> Values:
     return found
 
 
-def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
+def _cell(outcome: StudyOutcome, cell: StudyCell) -> Values:
     work = cell.work
     found: Values = {
         "kind": "cell",
@@ -136,7 +145,7 @@ def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
     return found
 
 
-def _trials(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
+def _trials(outcome: StudyOutcome, cell: StudyCell) -> Iterator[Values]:
     scale, measures = outcome.scale, outcome.study.measures
     for trial in cell.work.trials:
         tiers = trial.scores[scale].tiers if scale in trial.scores else (None,) * 4
@@ -162,7 +171,7 @@ def _trials(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
 
 
 def _tasks(
-    outcome: StudyOutcome, cell: Cell, known: Mapping[tuple[str, str], Mapping[str, TaskFacts]]
+    outcome: StudyOutcome, cell: StudyCell, known: Mapping[tuple[str, str], Mapping[str, TaskFacts]]
 ) -> Iterator[Values]:
     evaluator, prompt, context = (one or None for one in cell.work.group)
     for task in cell.work.tasks:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from workbench.base import glyphs
 from workbench.base.text import NOTHING, decoded, fixed, share, when
+from workbench.pages.page import Note
 from workbench.results.spread import own_points
 from workbench.session import json_forms
+from workbench.session.labels import part_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from workbench.regeneration.passk import Estimate
-    from workbench.results.contents import Regenerated
+    from workbench.regeneration.passk import PassEstimate
+    from workbench.results.contents import Contents, Regenerated
     from workbench.results.spread import Total
     from workbench.rubric.scorecard import Evidence
     from workbench.session.rows import CandidateRow, FormerVerdictRow
@@ -52,7 +54,7 @@ def own_first(total: Total) -> str:
 
 
 def given(value: object) -> str | None:
-    """Return ``40 of it by the format``: points that the shape of an answer gave; None where the answer was free."""
+    """Return ``40 of it by the format``: points that the response schema of an answer gave; None where the answer was free."""
     amount = json_forms.number(value)
     return None if amount is None else f"{points(amount)} of it by the format"
 
@@ -111,7 +113,7 @@ def plan_words(config: str) -> str:
 def stands_words(candidate: CandidateRow) -> str:
     if candidate.verdict is None:
         return state(candidate.state)
-    said = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.again else "")
+    said = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.retesting else "")
     return said + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
 
 
@@ -123,7 +125,7 @@ def former_words(former: FormerVerdictRow) -> str:
     return ", ".join(told) + (f": {former.verdict_reason}" if former.verdict_reason else "")
 
 
-def estimate_words(estimate: Estimate) -> str:
+def estimate_words(estimate: PassEstimate) -> str:
     """Return ``0.58 [0.41, 0.73] over 12 files``, "–" where no task has k samples."""
     if estimate.value is None:
         return NOTHING
@@ -148,3 +150,13 @@ def verdict_words(verdicts: Mapping[str, int]) -> str:
     known = [name for name in glyphs.VERDICTS if verdicts.get(name)]
     others = [name for name in verdicts if name not in glyphs.VERDICTS]
     return " · ".join(f"{verdict(name)} {verdicts[name]}" for name in [*known, *others]) or NOTHING
+
+
+def remarks(contents: Contents, item: str, step: int | None = None) -> Iterator[Note]:
+    """Yield the tags of an item and people's remarks on it, or only those on one step."""
+    if step is None and (tags := contents.all_tags(item)):
+        yield Note(f"Tags: {tags}", "remark")
+    for remark in contents.remarks(item):
+        if step is None or remark.step == step:
+            place = f" on {part_in_words(remark.of)}" if remark.of else ""
+            yield Note(f"Remark{place}: {remark.text}", "remark")

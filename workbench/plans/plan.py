@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from workbench.agents.names import AGENTS, agent_info
 from workbench.base import numbers
 from workbench.base.errors import UsageError
+from workbench.base.extensions import names, plugin_named
 from workbench.documenters.types import SCOPES
 from workbench.plans.arguments import Counts, Line, PlanDamaged, argument, arguments_of, further, read_plan
 from workbench.session.groups import CONTROLS
@@ -28,6 +29,17 @@ def _models() -> tuple[str, ...]:
     from workbench.models.defaults import available_models
 
     return available_models()
+
+
+def _cases() -> tuple[str, ...]:
+    from workbench.catalog import load_cases
+
+    return tuple(case.id for case in load_cases()[0])
+
+
+def _check_importer(text: str) -> None:
+    if plugin_named("importer", text) is None:
+        raise UsageError(f"There is no importer {text!r}.")
 
 
 def _check_scope(text: str) -> None:
@@ -424,7 +436,7 @@ class ImprovementPlan:
     )
 
     @property
-    def held_out_by(self) -> str:
+    def held_out_evaluator(self) -> str:
         return self.second_evaluator or self.base.evaluator
 
     @property
@@ -444,6 +456,43 @@ class ImprovementPlan:
             return read_plan(cls, text)
         except PlanDamaged:
             raise PlanDamaged("An order to improve docstrings in this session is damaged; order it anew.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """Read files of other programs into a session."""
+
+    files: tuple[str, ...] = argument(
+        MISSING,
+        "files FILE…",
+        "files, or folders of them: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks",
+        line=Line("file", "A file, or a folder of files.", paths=True, needed="Name a file or a folder."),
+    )
+    importer: str = argument(  # Empty = each file is recognised by its content
+        "",
+        "--format IMPORTER",
+        "the importer of a plug-in, or package.module:Class, that reads all of them; without it each is known by what is in it",
+        line=Line(
+            "format",
+            "The importer of a plug-in, or package.module:Class, that reads all of them. Empty: our own formats, by what is in a file.",
+            lambda: names("importer"),
+            placeholder="known by what is in it",
+            check=_check_importer,
+        ),
+    )
+    case: str = argument(  # Empty = as the files say
+        "",
+        "--case CASE",
+        "the test case that the trajectories are about, so that they can be scored",
+        line=Line("case", "The test case that the trajectories are about, so that they can be scored.", _cases),
+    )
+    readme_is_last_message: bool = argument(
+        False, "--readme-is-last-message", "the last message of each trajectory is the README that was handed in"
+    )
+    import_folders: tuple[str, ...] = ()  # Where an importer named by dotted path is imported from first
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 def _meaning(plan: object) -> tuple[object, ...]:

@@ -14,7 +14,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "extraction": ["EXTRACTION_VERSION", "Extraction", "extract_body"],
         "grafting": ["Graft", "collect_docstrings", "graft_file"],
         "leakage": ["Leakage", "measure_leakage"],
-        "passk": ["Estimate", "TaskCount", "interval_of", "pass_at_k", "summarise"],
+        "passk": ["PassEstimate", "TaskCount", "interval_of", "pass_at_k", "summarise"],
         "prompts": [
             "DEFAULT_POLICY",
             "POLICIES",

@@ -6,7 +6,7 @@ from workbench.regeneration.grafting import collect_docstrings as collect_docstr
 from workbench.regeneration.grafting import graft_file as graft_file
 from workbench.regeneration.leakage import Leakage as Leakage
 from workbench.regeneration.leakage import measure_leakage as measure_leakage
-from workbench.regeneration.passk import Estimate as Estimate
+from workbench.regeneration.passk import PassEstimate as PassEstimate
 from workbench.regeneration.passk import TaskCount as TaskCount
 from workbench.regeneration.passk import interval_of as interval_of
 from workbench.regeneration.passk import pass_at_k as pass_at_k

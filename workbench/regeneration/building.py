@@ -15,8 +15,8 @@ from workbench.regeneration.project_layout import is_test_file
 from workbench.regeneration.suite import Rules, Suite, run_suite
 from workbench.regeneration.tasks import (
     STAGES,
+    BuildProgress,
     Dropped,
-    Progress,
     Task,
     TaskSet,
     is_published_file,
@@ -37,7 +37,7 @@ _NOT_FILES = frozenset({"setup.py", "conftest.py", "noxfile.py"})
 _FIRST_TESTS = 3
 
 
-class Record(Protocol):
+class BuildCache(Protocol):
     """Stores intermediate results, so that an interrupted build continues where it stopped."""
 
     def suite(self) -> Suite | None: ...
@@ -57,9 +57,9 @@ async def build_tasks(
     *,
     limits: Limits | None = None,
     workers: int = 2,
-    on_progress: Callable[[Progress], None] = lambda step: None,
+    on_progress: Callable[[BuildProgress], None] = lambda step: None,
     rules: Rules | None = None,
-    record: Record | None = None,
+    record: BuildCache | None = None,
 ) -> TaskSet:
     """Build the tasks of the pristine tree at ``snapshot_root``.
 
@@ -82,11 +82,11 @@ async def build_tasks(
                 limits, seconds=max(limits.seconds, rules.suite_seconds), output_kb=limits.output_kb * 8
             )
             suite = await run_suite(
-                workers_pool, suite_limits, rules, lambda line: on_progress(Progress("suite", 0, 0, line))
+                workers_pool, suite_limits, rules, lambda line: on_progress(BuildProgress("suite", 0, 0, line))
             )
             if record is not None:
                 await asyncio.to_thread(record.keep_suite, suite)
-        on_progress(Progress("suite", 0, 0, suite.sentence))
+        on_progress(BuildProgress("suite", 0, 0, suite.sentence))
         is_source = await asyncio.to_thread(
             source_rule, replace(workspace, test_paths=suite.test_paths or workspace.test_paths)
         )
@@ -119,8 +119,8 @@ class _Builder:
         limits: Limits,
         suite: Suite,
         rules: Rules,
-        record: Record | None,
-        on_progress: Callable[[Progress], None],
+        record: BuildCache | None,
+        on_progress: Callable[[BuildProgress], None],
         is_source: Callable[[PurePosixPath], bool],
     ) -> None:
         self.is_source = is_source
@@ -140,7 +140,7 @@ class _Builder:
     async def build(self, sources: Mapping[str, bytes]) -> None:
         found = [(function, source) for path, source in sources.items() for function in find_functions(source, path)]
         self._total = len(found)
-        self.on_progress(Progress("functions", 0, self._total, f"{self._total} functions in {len(sources)} files"))
+        self.on_progress(BuildProgress("functions", 0, self._total, f"{self._total} functions in {len(sources)} files"))
         traces: dict[str, FunctionTrace] = {}
         published = self.rules.selection == "published"
         for path, source in sources.items():
@@ -163,7 +163,7 @@ class _Builder:
             left -= sum(1 for entry in self.dropped if entry.stage == stage)
             self.stages[stage] = left
         text = f"{len(self.tasks)} tasks of {self._total} functions"
-        self.on_progress(Progress("done", self._total, self._total, text))
+        self.on_progress(BuildProgress("done", self._total, self._total, text))
 
     async def _decide(
         self, function: Function, source: bytes, trace: FunctionTrace | None, known: Task | Dropped | None
@@ -177,10 +177,10 @@ class _Builder:
         self._done += 1
         if isinstance(decision, Task):
             text = f"{decision.id}: {len(decision.tests)} tests"
-            self.on_progress(Progress("stub", self._done, self._total, text, task=decision))
+            self.on_progress(BuildProgress("stub", self._done, self._total, text, task=decision))
         else:
             text = f"{decision.id} dropped: {decision.reason}"
-            self.on_progress(Progress(decision.stage, self._done, self._total, text, dropped=decision))
+            self.on_progress(BuildProgress(decision.stage, self._done, self._total, text, dropped=decision))
         return decision
 
     def _before_running(self, function: Function, source: bytes, trace: FunctionTrace | None) -> Dropped | None:

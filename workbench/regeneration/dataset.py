@@ -29,7 +29,7 @@ def _column(kind: str, meaning: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DatasetRow:
     """One task: the file around the body, the body, its tests, and where they run.
 
     ``left_context + gt + right_context`` is the whole file. Columns up to ``test_command`` have RealCode's names.
@@ -106,7 +106,7 @@ _COLUMNS_OF_TASK = {
 
 def columns() -> tuple[tuple[str, str, str], ...]:
     """Return (name, kind, meaning) of every column; ``?`` after a kind means that it may be null."""
-    return tuple((each.name, each.metadata["kind"], each.metadata["meaning"]) for each in fields(Row))
+    return tuple((each.name, each.metadata["kind"], each.metadata["meaning"]) for each in fields(DatasetRow))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Origin:
     environment: Environment
 
 
-def numbered(rows: Sequence[Row]) -> tuple[Row, ...]:
+def numbered(rows: Sequence[DatasetRow]) -> tuple[DatasetRow, ...]:
     return tuple(replace(row, id=number) for number, row in enumerate(rows))
 
 
@@ -131,15 +131,15 @@ def repository_name(name: str, source: str) -> str:
     return found[1] if found else name
 
 
-def make_rows(origin: Origin, built: TaskSet) -> list[Row]:
+def make_rows(origin: Origin, built: TaskSet) -> list[DatasetRow]:
     """Return a row for every task, numbered from 0. WorkbenchError: the tasks were built from other files."""
-    rows: list[Row] = []
+    rows: list[DatasetRow] = []
     python = _python(origin.environment)
     build = " ".join(["pip install", *origin.environment.installed, "pytest-json-report"])
     for task, function, source in located(origin.root, built.tasks):
         encoding = source_encoding(source)
         left, body, right = (decode(part, encoding) for part in _parts(source, function))
-        row = Row(
+        row = DatasetRow(
             **{_COLUMNS_OF_TASK.get(each.name, each.name): getattr(task, each.name) for each in fields(Task)},
             id=len(rows),
             repo=origin.repo,
@@ -212,7 +212,7 @@ class ParquetMissing(WorkbenchError):
 class Dataset:
     """A dataset as returned by :func:`read_dataset`."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[DatasetRow, ...]
     summary: Mapping[str, Any] = field(default_factory=dict)  # counts per stage by repository; empty if it is not there
 
     @property
@@ -233,7 +233,7 @@ def parse_formats(text: str) -> tuple[str, ...]:
 
 def write_dataset(
     folder: Path,
-    rows: Sequence[Row],
+    rows: Sequence[DatasetRow],
     summary: Mapping[str, Any],
     dropped: Iterable[Mapping[str, Any]] = (),
     formats: Sequence[str] = FORMATS,
@@ -296,13 +296,13 @@ def _is_summary(told: Any) -> bool:
     )
 
 
-def _row(file: Path, number: int, values: Any) -> Row:
+def _row(file: Path, number: int, values: Any) -> DatasetRow:
     try:
         if int(values["schema_version"]) > SCHEMA_VERSION:
             raise BadDataset(
                 f"{file} was written by a newer version of the workbench (columns {values['schema_version']})."
             )
-        return typed_json.convert(Row, values)
+        return typed_json.convert(DatasetRow, values)
     except BadDataset:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as problem:

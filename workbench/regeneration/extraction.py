@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from workbench.base.text import UNSEEN
 from workbench.models.reasoning import is_python, split_reasoning
-from workbench.regeneration.fences import Block, after_first_tag, read_blocks
+from workbench.regeneration.fences import AnswerBlock, after_first_tag, read_blocks
 from workbench.regeneration.reduction import Reduced, reduce_to_body, returns
 from workbench.repository.functions import Function
 
@@ -42,7 +42,7 @@ _DEEPEST = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Interpretation:
     """An interpretation of a text; ``must_define``: it may as well only use the function."""
 
     text: str
@@ -50,37 +50,39 @@ class Reading:
     must_define: bool = False
 
 
-def readings(text: str) -> Iterator[Reading]:
+def interpretations(text: str) -> Iterator[Interpretation]:
     """Return possible interpretations of a text that is no Python as it stands."""
     lines = text.strip("\n").split("\n")
     if _DIFF.search(text) or _is_all_changes(lines):
         one_place = len(_HUNK.findall(text)) <= 1
-        yield Reading(
+        yield Interpretation(
             _after_change(lines) if one_place else "",
             "the code stood in a diff" + ("" if one_place else " of several places"),
             must_define=True,
         )
         return
     if quoted := _QUOTED.fullmatch(text):
-        yield Reading(quoted["code"], "the code stood in quotes", must_define=True)
+        yield Interpretation(quoted["code"], "the code stood in quotes", must_define=True)
     if any(_PROMPT.match(line) for line in lines) and (first := next((x for x in lines if x.strip()), "")):
         prompt = _PROMPT.match(first)
         if prompt and prompt["first"] is not None:
-            yield Reading(_typed(lines), "the code stood in a session", must_define=True)
+            yield Interpretation(_typed(lines), "the code stood in a session", must_define=True)
     for unnumbered in _without_numbers(lines):
-        yield Reading(unnumbered, "line numbers were left out")
+        yield Interpretation(unnumbered, "line numbers were left out")
     if all(line.startswith(">") for line in lines if line.strip()):
-        yield Reading("\n".join(re.sub(r"^> ?", "", line) for line in lines), "the code was quoted")
+        yield Interpretation("\n".join(re.sub(r"^> ?", "", line) for line in lines), "the code was quoted")
     plain = _OUTSIDE.sub(lambda one: " " if one["space"] else "" if one["unseen"] else one[0], text)
     if plain != text:
-        yield Reading(plain, "invisible characters were left out")
+        yield Interpretation(plain, "invisible characters were left out")
     if _MARKUP.search(text):
         plain = _MARKUP.sub("", re.sub(r"<br[^<>]*>\n?", "\n", text))
-        yield Reading(html.unescape(plain).replace("\xa0", " "), "HTML was read")
+        yield Interpretation(html.unescape(plain).replace("\xa0", " "), "HTML was read")
     elif _ENTITY.search(text):
-        yield Reading(html.unescape(text).replace("\xa0", " "), "HTML entities were read")
+        yield Interpretation(html.unescape(text).replace("\xa0", " "), "HTML entities were read")
     if len(lines) == 1 and r"\n" in text:
-        yield Reading(text.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\"", '"'), "escaped line ends were read")
+        yield Interpretation(
+            text.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\"", '"'), "escaped line ends were read"
+        )
 
 
 def _is_all_changes(lines: list[str]) -> bool:
@@ -266,12 +268,12 @@ def _read(text: str, function: Function, source: bytes, notes: list[str], style:
     return _extraction(chosen, blocks, notes, asked_for_fence=style == "chat")
 
 
-def _blocks(text: str, style: Style) -> list[Block]:
+def _blocks(text: str, style: Style) -> list[AnswerBlock]:
     blocks = read_blocks(text)
     if style == "chat" or (blocks and blocks[0].fenced and text.lstrip().startswith(("`", "~", "<", "["))):
         return blocks
     # Whole code may contain fences in strings, so it is tried as it is before any block in it.
-    return [Block(text, fenced=False), *[replace(block, certain=False) for block in blocks if block.fenced]]
+    return [AnswerBlock(text, fenced=False), *[replace(block, certain=False) for block in blocks if block.fenced]]
 
 
 def _from_json(
@@ -291,7 +293,7 @@ def _is_of_a_function(found: Extraction) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    block: Block
+    block: AnswerBlock
     reduced: Reduced
 
     @property
@@ -307,7 +309,7 @@ class _Tried:
         return not problem, self.block.certain, not reduced.trivial, reduced.defines_target, returning
 
 
-def _best(blocks: list[Block], function: Function, source: bytes) -> _Tried | None:
+def _best(blocks: list[AnswerBlock], function: Function, source: bytes) -> _Tried | None:
     """Return the last block that defines the function or returns a value, for it corrects the others; else the last."""
     best: _Tried | None = None
     texts = [block.text for block in blocks if block.fenced and block.closed and block.certain]
@@ -334,11 +336,11 @@ def _is_excerpt(text: str, whole: str) -> bool:
     return all(line.strip() in lines for line in text.splitlines() if line.strip())
 
 
-def _reduced(block: Block, function: Function, source: bytes, beside: list[str]) -> Reduced:
+def _reduced(block: AnswerBlock, function: Function, source: bytes, beside: list[str]) -> Reduced:
     literal = reduce_to_body(block.text, function, source, beside=beside)
     if literal.problem is None and not literal.trivial:
         return literal
-    for reading in readings(block.text):
+    for reading in interpretations(block.text):
         found = reduce_to_body(reading.text, function, source, beside=beside)
         read = found.problem is None and not found.trivial
         if read and not (reading.must_define and not (found.defines_target or returns(found.body))):
@@ -351,7 +353,7 @@ def _reduced(block: Block, function: Function, source: bytes, beside: list[str])
     return reduce_to_body(block.text, function, source, prose_around=True, beside=beside)
 
 
-def _extraction(chosen: _Tried, blocks: list[Block], notes: list[str], *, asked_for_fence: bool) -> Extraction:
+def _extraction(chosen: _Tried, blocks: list[AnswerBlock], notes: list[str], *, asked_for_fence: bool) -> Extraction:
     block, reduced = chosen.block, chosen.reduced
     if asked_for_fence and not block.fenced and reduced.problem is None:
         notes.append("the code stood in no block")

@@ -44,7 +44,7 @@ _FRAME = re.compile(r'^\s*File "([^"\n]+)", line (\d+)(?:, in (\S+))?', re.MULTI
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FailureLocation:
     """A line of the project: path, function and line (from 1); all empty if no frame of a traceback is in it."""
 
     path: str = ""
@@ -63,7 +63,7 @@ class FailedTest:
     test: str
     outcome: str = "failed"
     message: str = ""
-    place: Place = Place()
+    place: FailureLocation = FailureLocation()
 
     @property
     def wrong_value(self) -> str:
@@ -170,12 +170,12 @@ def steady(text: str) -> str:
     return text
 
 
-def place_of(traceback: str) -> Place:
+def place_of(traceback: str) -> FailureLocation:
     """Return the last place in the project that a native traceback names; paths of the project are relative in it."""
-    place = Place()
+    place = FailureLocation()
     for path, line, function in _FRAME.findall(traceback):
         if not _outside(path):
-            place = Place(path, function, int(line))
+            place = FailureLocation(path, function, int(line))
     return place
 
 

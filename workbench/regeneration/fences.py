@@ -28,7 +28,7 @@ PYTHON_TAGS = frozenset([
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class AnswerBlock:
     """A part of an answer that may be the code."""
 
     text: str
@@ -42,7 +42,7 @@ class Block:
         return self.language in PYTHON_TAGS
 
 
-def read_blocks(answer: str) -> list[Block]:
+def read_blocks(answer: str) -> list[AnswerBlock]:
     """Return the blocks of ``answer`` in order; without fences or tags, the whole answer is one block.
 
     A fence inside a triple-quoted string does not close a block. If ignoring strings gives other blocks, these follow.
@@ -51,7 +51,7 @@ def read_blocks(answer: str) -> list[Block]:
     stripped = answer.strip()
     one_line = _ONE_LINE.match(stripped)
     if one_line:
-        return [Block(re.sub(r"^(?:python|py)\s+", "", one_line["code"]).strip(), fenced=True)]
+        return [AnswerBlock(re.sub(r"^(?:python|py)\s+", "", one_line["code"]).strip(), fenced=True)]
     lines = split_lines(answer)
     first = next((n for n, line in enumerate(lines) if _OPEN.match(line.rstrip("\r\n"))), None)
     if first is None:
@@ -60,12 +60,12 @@ def read_blocks(answer: str) -> list[Block]:
     plain = _read(lines, first, strings_hide_fences=False)
     blocks = aware + [replace(block, certain=False) for block in plain if block not in aware]
     if read_lines(answer)[first].kind is LineKind.STRING:
-        blocks.insert(0, Block(answer, fenced=False))  # code without a fence, but with a string that contains one
+        blocks.insert(0, AnswerBlock(answer, fenced=False))  # code without a fence, but with a string that contains one
     before = "".join(lines[:first])
     opening = _OPEN.match(lines[first].rstrip("\r\n"))
     if before.strip() and opening and not opening["info"].strip():
-        blocks.append(Block(before, closed=True, fenced=False, certain=False))
-    return [block for block in blocks if block.text.strip()] or [Block("", fenced=True)]
+        blocks.append(AnswerBlock(before, closed=True, fenced=False, certain=False))
+    return [block for block in blocks if block.text.strip()] or [AnswerBlock("", fenced=True)]
 
 
 def after_first_tag(answer: str) -> str:
@@ -75,13 +75,13 @@ def after_first_tag(answer: str) -> str:
     return answer[end.end() :].strip("\n") if end else ""
 
 
-def _tagged(answer: str, depth: int = 0) -> list[Block]:
+def _tagged(answer: str, depth: int = 0) -> list[AnswerBlock]:
     """Return the blocks between tags such as ``[PYTHON]`` and ``[/PYTHON]`` (which may be cut off), then the whole."""
     kinds = read_lines(answer)
     starts = [0]
     for line in kinds:
         starts.append(starts[-1] + len(line.text))
-    blocks: list[Block] = []
+    blocks: list[AnswerBlock] = []
     position = 0
     tag = _INNER_TAG if depth else _TAG
     while opening := tag.search(answer, position):
@@ -97,11 +97,13 @@ def _tagged(answer: str, depth: int = 0) -> list[Block]:
         inside = answer[position : end.start() if end else len(answer)]
         cdata = re.fullmatch(r"\s*<!\[CDATA\[(.*?)\]\]>\s*", inside, re.DOTALL)
         inside = cdata[1] if cdata else inside
-        inner = _tagged(inside, depth + 1) if depth < _DEEPEST and _TAG.match(inside.lstrip()) else [Block(inside)]
+        inner = (
+            _tagged(inside, depth + 1) if depth < _DEEPEST and _TAG.match(inside.lstrip()) else [AnswerBlock(inside)]
+        )
         blocks += [replace(one, fenced=True) for one in inner]
         position = end.end() if end else len(answer)
     first = _TAG.match(answer.lstrip())
-    return blocks if blocks and first else [*blocks, Block(answer, fenced=False)]
+    return blocks if blocks and first else [*blocks, AnswerBlock(answer, fenced=False)]
 
 
 def _end_of_tag(opening: re.Match[str]) -> re.Pattern[str]:
@@ -112,8 +114,8 @@ def _end_of_tag(opening: re.Match[str]) -> re.Pattern[str]:
     return re.compile(r"<\|/?\w*(?:end|done)?\w*\|>|\Z")
 
 
-def _read(lines: list[str], first: int, *, strings_hide_fences: bool) -> list[Block]:
-    blocks: list[Block] = []
+def _read(lines: list[str], first: int, *, strings_hide_fences: bool) -> list[AnswerBlock]:
+    blocks: list[AnswerBlock] = []
     position = first
     while position < len(lines):
         opening = _OPEN.match(lines[position].rstrip("\r\n"))
@@ -135,7 +137,9 @@ def _read(lines: list[str], first: int, *, strings_hide_fences: bool) -> list[Bl
                 break
             inside.append(line)
         blocks.append(
-            Block(_without_fence_indent(inside, opening["indent"]), _language(opening["info"]), closed, fenced=True)
+            AnswerBlock(
+                _without_fence_indent(inside, opening["indent"]), _language(opening["info"]), closed, fenced=True
+            )
         )
     return blocks
 

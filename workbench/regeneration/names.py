@@ -17,7 +17,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @dataclass(slots=True)
-class Names:
+class ScopeNames:
     """Names of one scope: what it binds, what it (or a scope inside) reads, what it declares ``global``."""
 
     bound: set[str] = field(default_factory=set)
@@ -29,14 +29,14 @@ class Names:
         return (self.used - (self.bound - self.declared)) | self.declared
 
 
-def names_of(nodes: Iterable[ast.AST]) -> Names:
-    found = Names()
+def names_of(nodes: Iterable[ast.AST]) -> ScopeNames:
+    found = ScopeNames()
     for node in nodes:
         _add(node, found)
     return found
 
 
-def names_in(function: FunctionNode | ast.Lambda) -> Names:
+def names_in(function: FunctionNode | ast.Lambda) -> ScopeNames:
     """Return the names of a function's own scope, parameters bound; its header is no part of it."""
     found = names_of(function.body if isinstance(function.body, list) else [function.body])
     found.bound |= set(parameters(function.args))
@@ -47,7 +47,7 @@ def parameters(arguments: ast.arguments) -> list[str]:
     return [one.arg for one in python_syntax.arguments_of(arguments)]
 
 
-def _add(node: ast.AST, found: Names) -> None:
+def _add(node: ast.AST, found: ScopeNames) -> None:
     match node:
         case ast.Name(id=name, ctx=ast.Load()):
             found.used.add(name)
@@ -81,7 +81,7 @@ def _add(node: ast.AST, found: Names) -> None:
         case ast.MatchMapping(rest=str(name)):
             found.bound.add(name)
         case _ if isinstance(node, _COMPREHENSIONS):
-            inside = Names()
+            inside = ScopeNames()
             for part in ast.iter_child_nodes(node):
                 _add(part, inside)
             found.used |= inside.free
@@ -90,7 +90,7 @@ def _add(node: ast.AST, found: Names) -> None:
         _add(part, found)
 
 
-def _add_function(node: FunctionNode | ast.Lambda, found: Names) -> None:
+def _add_function(node: FunctionNode | ast.Lambda, found: ScopeNames) -> None:
     arguments = node.args
     outside: list[ast.AST | None] = [*arguments.defaults, *arguments.kw_defaults]
     if not isinstance(node, ast.Lambda):

@@ -17,7 +17,7 @@ from typing import Any
 from workbench.base.glyphs import DOUBTFUL
 from workbench.base.text import plural
 from workbench.regeneration.leakage import THRESHOLD
-from workbench.regeneration.passk import Estimate, TaskCount, mean_over_tasks, pass_at_k, summarise
+from workbench.regeneration.passk import PassEstimate, TaskCount, mean_over_tasks, pass_at_k, summarise
 from workbench.session.groups import Group
 from workbench.session.rows import TaskRow
 from workbench.session.sample_counts import SampleCount, is_counted
@@ -56,7 +56,7 @@ class TaskResult:
 class PassFigures:
     """pass@k of a group; ``without_…`` and ``of_…`` are pass@k for each k as ``pass_at``."""
 
-    pass_at: tuple[Estimate, ...]  # for each k, in the order asked for
+    pass_at: tuple[PassEstimate, ...]  # for each k, in the order asked for
     tasks: int  # with a sample
     decided: int  # tasks whose samples all have a verdict
     samples_per_task: tuple[int, int]  # the fewest and the most counted ones
@@ -127,7 +127,7 @@ class Totals:
     samples: int
     verdicts: Mapping[str, int]
     unfinished: int  # without a verdict
-    again: int  # being tested again; they count by their former verdict
+    retesting: int  # being tested again; they count by their former verdict
     routes: Mapping[str, int]  # verdicts by route
     tokens: int  # of prompts and answers
     cost_usd: float | None  # None: no cost is known
@@ -188,7 +188,7 @@ class GroupOutcome:
             **figures.more_json(),
             "verdicts": dict(totals.verdicts),
             "unfinished": totals.unfinished,
-            "again": totals.again,
+            "retesting": totals.retesting,
             "routes": dict(totals.routes),
             "tokens": totals.tokens,
             "cost": totals.cost_usd,
@@ -209,17 +209,17 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> Totals
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     samples = sum(row.count for row in rows)
     unfinished = samples - verdicts.total()
-    again = sum(row.count for row in rows if row.again)
+    retesting = sum(row.count for row in rows if row.retesting)
     begun = [row.began for row in rows if row.began is not None]
     ended = [row.ended for row in rows if row.ended is not None]
-    at_work = now is not None and bool(unfinished or again)
+    at_work = now is not None and bool(unfinished or retesting)
     end = now if at_work else max(ended, default=None)
     began = min(begun, default=None)
     return Totals(
         samples=samples,
         verdicts=dict(sorted(verdicts.items())),
         unfinished=unfinished,
-        again=again,
+        retesting=retesting,
         routes=dict(sorted(routes.items())),
         tokens=sum(row.tokens for row in rows),
         # Sums of SQLite and of Python differ in the last bits.
@@ -322,7 +322,7 @@ class TaskGroup:
 
     name: str
     tasks: int
-    pass_at: tuple[Estimate, ...]
+    pass_at: tuple[PassEstimate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ class CurvePoint:
     """pass@k of the first ``m`` samples of every task; tasks with fewer than k counted ones of these are left out."""
 
     m: int
-    estimate: Estimate
+    estimate: PassEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +388,7 @@ def pass_by_samples(sequences: Sequence[VerdictSequence], k: int) -> tuple[Curve
     return tuple(points)
 
 
-def pass_by_k(results: Sequence[TaskResult]) -> tuple[Estimate, ...]:
+def pass_by_k(results: Sequence[TaskResult]) -> tuple[PassEstimate, ...]:
     """Return pass@k over all samples for k from 1 to the most counted samples of a task, with intervals."""
     most = min(MOST_SAMPLES, max((one.counted for one in results), default=0))
     ks = range(1, most + 1)

@@ -26,7 +26,7 @@ class TaskCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class PassEstimate:
     """A mean pass@k over ``tasks``; ``undefined`` ones had fewer than k samples. ``value`` is None if all had."""
 
     k: int
@@ -58,19 +58,21 @@ def pass_at_k(samples: int, passed: int, k: int) -> float | None:
     return 1.0 - math.prod(1.0 - k / i for i in range(samples - passed + 1, samples + 1))
 
 
-def summarise(counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None) -> dict[int, Estimate]:
+def summarise(
+    counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None
+) -> dict[int, PassEstimate]:
     """Return the mean of the repositories' pass@k for every k, with an interval of this level if one is asked for."""
     rows = list(counts)
     repositories: dict[str, list[TaskCount]] = defaultdict(list)
     for row in rows:
         repositories[row.repository].append(row)
-    overall: dict[int, Estimate] = {}
+    overall: dict[int, PassEstimate] = {}
     for k in ks:
         each = [mean_over_tasks(group, k) for _, group in sorted(repositories.items())]
         defined = [one.value for one in each if one.value is not None]
         tasks = sum(one.tasks for one in each)
         bounds = None if interval is None else interval_of(rows, k, level=interval)
-        overall[k] = Estimate(k, _mean(defined), tasks, len(rows) - tasks, bounds)
+        overall[k] = PassEstimate(k, _mean(defined), tasks, len(rows) - tasks, bounds)
     return overall
 
 
@@ -82,11 +84,11 @@ def interval_of(counts: Iterable[TaskCount], k: int, *, level: float = LEVEL) ->
     )
 
 
-def mean_over_tasks(rows: Sequence[TaskCount], k: int) -> Estimate:
+def mean_over_tasks(rows: Sequence[TaskCount], k: int) -> PassEstimate:
     """Return the mean pass@k of some tasks, each with the same weight, without an interval."""
     values = [pass_at_k(row.samples, row.passed, k) for row in rows]
     defined = [value for value in values if value is not None]
-    return Estimate(k, _mean(defined), len(defined), len(values) - len(defined))
+    return PassEstimate(k, _mean(defined), len(defined), len(values) - len(defined))
 
 
 def _mean(values: Sequence[float]) -> float | None:

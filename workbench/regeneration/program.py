@@ -18,7 +18,7 @@ from workbench.regeneration.names import (
     FUNCTIONS,
     FileNames,
     FunctionNode,
-    Names,
+    ScopeNames,
     defers_annotations,
     file_names,
     names_in,
@@ -43,7 +43,7 @@ class Statement:
 
     node: ast.stmt
     text: str
-    names: Names
+    names: ScopeNames
     before: bool
 
 
@@ -67,7 +67,7 @@ def parse_program(text: str) -> ast.Module | None:
     return None
 
 
-class Program:
+class AnswerProgram:
     """The module code of an answer: the code around the target's definition in ``line`` (0: none), and other code."""
 
     def __init__(self, text: str, line: int, beside: Sequence[str], function: Function, source: bytes) -> None:
@@ -206,7 +206,7 @@ class Program:
             given = bound | self._file.names | set(dir(builtins)) | set(parameters(_arguments(self._function)))
             imports = _imports_for(sorted(name for name in due - given if not name.startswith("__")), stars)
             if imports:
-                taken.insert(0, Statement(ast.Import([]), imports, Names(), False))
+                taken.insert(0, Statement(ast.Import([]), imports, ScopeNames(), False))
         return taken
 
     def _acts(self, one: Statement, taken: list[Statement], target: str) -> bool:
@@ -277,7 +277,7 @@ class Program:
             form = "async for item in {}:\n    yield item" if yields else "return await {}"
         elif yields and not extra and not isinstance(node, ast.AsyncFunctionDef):
             form = "return (yield from {})"
-        statements = [*taken, Statement(node, whole, Names({node.name}), False), *after]
+        statements = [*taken, Statement(node, whole, ScopeNames({node.name}), False), *after]
         return self._call(statements, node.name, form.format(called))
 
     def _call(self, statements: list[Statement], name: str, form: str) -> str:

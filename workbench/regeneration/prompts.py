@@ -28,7 +28,7 @@ from workbench.repository.splicing import body_indent, lay_out_docstring, replac
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class PromptContext:
     """The context shown: ``before`` ends where the body begins, ``after`` shows the rest of the file, if anything."""
 
     before: str
@@ -41,7 +41,7 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // 3)
 
 
-def build_context(source: bytes, function: Function, policy: str, budget: int | None = None) -> Context:
+def build_context(source: bytes, function: Function, policy: str, budget: int | None = None) -> PromptContext:
     """Return the context of ``function`` in ``source``, which already contains the docstring to be shown.
 
     ``budget`` (tokens) is used by ``tail-1`` only; the other policies omit no lines and may exceed it. UsageError: no
@@ -56,11 +56,11 @@ def _text(source: bytes) -> str:
     return re.sub(r"\r\n?", "\n", decode(source, source_encoding(source)).removeprefix("\ufeff"))
 
 
-def _prefix(source: bytes, function: Function, _budget: int | None) -> Context:
-    return Context(_text(source[: function.body.start]))
+def _prefix(source: bytes, function: Function, _budget: int | None) -> PromptContext:
+    return PromptContext(_text(source[: function.body.start]))
 
 
-def _signatures(source: bytes, function: Function, _budget: int | None) -> Context:
+def _signatures(source: bytes, function: Function, _budget: int | None) -> PromptContext:
     before: list[bytes] = []
     after: list[bytes] = []
     position, hidden_until = 0, 0
@@ -79,13 +79,13 @@ def _signatures(source: bytes, function: Function, _budget: int | None) -> Conte
         before.append(source[position : function.body.start])
         position = function.body.end
     after.append(source[position:])
-    return Context(_text(b"".join(before)), _text(b"".join(after)).strip("\n"))
+    return PromptContext(_text(b"".join(before)), _text(b"".join(after)).strip("\n"))
 
 
-def _tail(source: bytes, function: Function, budget: int | None) -> Context:
+def _tail(source: bytes, function: Function, budget: int | None) -> PromptContext:
     whole = _text(source[: function.body.start])
     if budget is None or estimate_tokens(whole) <= budget:
-        return Context(whole)
+        return PromptContext(whole)
     head = _text(source[: _head_start(source, function)])
     imports = _imports(head)
     own = whole[len(head) :]
@@ -95,10 +95,10 @@ def _tail(source: bytes, function: Function, budget: int | None) -> Context:
     while kept > 0 and (room := room - estimate_tokens(lines[kept - 1] + "\n")) >= 0:
         kept -= 1
     shown = "\n".join(lines[kept:])
-    return Context(f"{imports}\n# … {kept} lines …\n{shown}\n{own}", omitted_lines=kept)
+    return PromptContext(f"{imports}\n# … {kept} lines …\n{shown}\n{own}", omitted_lines=kept)
 
 
-def _function_only(source: bytes, function: Function, _budget: int | None) -> Context:
+def _function_only(source: bytes, function: Function, _budget: int | None) -> PromptContext:
     text = _text(source[: function.body.start])
     head = _text(source[: _head_start(source, function)])
     lines = _text(source).split("\n")
@@ -111,7 +111,7 @@ def _function_only(source: bytes, function: Function, _budget: int | None) -> Co
     ]
     parts = [_imports(head), *around]
     opening = "".join(part + "\n" for part in parts if part.strip())
-    return Context((opening + "\n" if opening and not around else opening) + text[len(head) :])
+    return PromptContext((opening + "\n" if opening and not around else opening) + text[len(head) :])
 
 
 def _head_start(source: bytes, function: Function) -> int:
@@ -134,7 +134,7 @@ def _imports(text: str) -> str:
     return "\n".join(kept)
 
 
-POLICIES: dict[str, Callable[[bytes, Function, int | None], Context]] = {
+POLICIES: dict[str, Callable[[bytes, Function, int | None], PromptContext]] = {
     "prefix-1": _prefix,
     "signatures-1": _signatures,
     "tail-1": _tail,

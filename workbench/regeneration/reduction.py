@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from workbench.base import python_syntax
 from workbench.regeneration.names import FUNCTIONS, lift_siblings
-from workbench.regeneration.program import Program, own_nodes, parse_program
+from workbench.regeneration.program import AnswerProgram, own_nodes, parse_program
 from workbench.repository.functions import Function, find_functions
-from workbench.repository.lines import Line, LineKind, dedent, read_lines, syntax_problem
+from workbench.repository.lines import LineKind, SourceLine, dedent, read_lines, syntax_problem
 from workbench.repository.splicing import body_text
 
 _HEADER = re.compile(r"(?:async[ \t]+)?def[ \t]+(?P<name>\w+)")
@@ -127,7 +127,7 @@ def _from_definition(code: str, function: Function, source: bytes, beside: Seque
         return None
     note = "the definition was repeated"
     if not named:
-        program = Program(text, 0, beside, function, source)
+        program = AnswerProgram(text, 0, beside, function, source)
         if program.assigns(function.name):
             called = program.called(function.name)
             return _finish_checked(called.body, function, ("the function was assigned", *called.notes))
@@ -140,7 +140,7 @@ def _from_definition(code: str, function: Function, source: bytes, beside: Seque
     if best.kind == "method" and function.kind == "function" and len(_names(best)) == len(_names(function)) + 1:
         outer, _, inner = best.qualified_name.partition(".")
         member = f".{inner}".removesuffix(f".{best.name}") + f"().{best.name}" if "." in inner else f"().{inner}"
-        called = Program(text, 0, beside, function, source).called(outer, member)
+        called = AnswerProgram(text, 0, beside, function, source).called(outer, member)
         return _finish_checked(called.body, function, (f"the function stood in the class {outer}", *called.notes))
     if best.kind == "method" and (tree := parse_program(text)) is not None:
         lifted = lift_siblings(text, tree, best.start_line, function, source)
@@ -155,14 +155,14 @@ def _from_definition(code: str, function: Function, source: bytes, beside: Seque
         if function.docstring is None and flat[slice(*best.body)].strip() == b"":
             body = "pass"
         notes.append("the docstring was repeated" if body.strip() else "only a docstring: equals the stub")
-    program = Program(text, best.start_line, beside, function, source)
+    program = AnswerProgram(text, best.start_line, beside, function, source)
     if program.node is not None and body.strip():
         completed = program.completed(program.node, body)
         body, notes = completed.body, [*notes, *completed.notes]
     return _finish_checked(body, function, tuple(notes), defines_target=best.name == function.name)
 
 
-def _under_another_name(found: Sequence[Function], function: Function, program: Program) -> list[Function]:
+def _under_another_name(found: Sequence[Function], function: Function, program: AnswerProgram) -> list[Function]:
     """Return the function that is meant if none has the target's name: the only one, or that with its parameters."""
     if not program.only_defines:
         return []
@@ -210,7 +210,7 @@ def _ends_with(target: Function, found: Function) -> bool:
     return f".{target.qualified_name}".endswith(f".{found.qualified_name}")
 
 
-def _lines_outside(code: bytes, found: tuple[Function, ...]) -> list[Line]:
+def _lines_outside(code: bytes, found: tuple[Function, ...]) -> list[SourceLine]:
     inside: set[int] = set()
     for function in found:
         inside.update(range(function.first_line, function.end_line + 1))
@@ -263,7 +263,7 @@ def _with_definitions(reduced: Reduced, function: Function, source: bytes, besid
     others = [dedent(text) for text in beside if text.strip()]
     if not others or not reduced.body.strip():
         return reduced
-    completed = Program("", 0, others, function, source).around(reduced.body, _wrapped(reduced.body))
+    completed = AnswerProgram("", 0, others, function, source).around(reduced.body, _wrapped(reduced.body))
     if completed.body == reduced.body:
         return reduced
     notes = (*(note for note in reduced.notes if note != _AFTER), *completed.notes)
@@ -285,7 +285,7 @@ def _readings(code: str) -> list[tuple[str, tuple[str, ...], str]]:
         repaired = second.indent if not opens else min(own, key=lambda i: len(i.expandtabs(8)), default="")
         if repaired and repaired != first.indent:
             moved = list(lines)
-            moved[starts[0]] = Line(repaired + first.text[len(first.indent) :], repaired, LineKind.CODE)
+            moved[starts[0]] = SourceLine(repaired + first.text[len(first.indent) :], repaired, LineKind.CODE)
             text, notes, rest = _until_dedent(moved, repaired)
             reading = (text, ("the first line had another indentation", *notes), rest)
             if first.indent and len(first.indent.expandtabs(8)) > len(repaired.expandtabs(8)):
@@ -295,7 +295,7 @@ def _readings(code: str) -> list[tuple[str, tuple[str, ...], str]]:
     return readings
 
 
-def _until_dedent(lines: list[Line], base: str) -> tuple[str, tuple[str, ...], str]:
+def _until_dedent(lines: list[SourceLine], base: str) -> tuple[str, tuple[str, ...], str]:
     """Return the lines up to the first statement that is indented less than ``base``, and those after."""
     width = len(base.expandtabs(8))
     for number, line in enumerate(lines):
@@ -310,7 +310,7 @@ def _until_dedent(lines: list[Line], base: str) -> tuple[str, tuple[str, ...], s
     return "".join(line.text for line in lines), (), ""
 
 
-def _is_prose(line: Line) -> bool:
+def _is_prose(line: SourceLine) -> bool:
     content = line.content.strip()
     if not content or content.startswith("```"):
         return bool(content)

@@ -10,7 +10,7 @@ from workbench.base.glyphs import VERDICTS
 from workbench.base.text import one_line, plural
 from workbench.session.groups import CONTROLS, Group
 from workbench.session.json_forms import picked
-from workbench.session.sample_counts import CheckRow, SampleCount
+from workbench.session.sample_counts import FailedSelfCheck, SampleCount
 
 _MUST_PASS = {"reference": 1.0, "stub": 0.0}  # share of tasks on which each control must pass
 _SIGN = VERDICTS["failed"]
@@ -46,7 +46,7 @@ class Rechecks:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class CheckProblem:
     """A task on which a self-check failed: by a control, or by the cold re-check of a sample (from 0)."""
 
     task: str
@@ -74,7 +74,7 @@ class SelfCheck:
 
     controls: tuple[Control, ...]
     rechecks: Rechecks
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[CheckProblem, ...] = ()
 
     @property
     def suspect(self) -> bool:
@@ -123,7 +123,7 @@ class SelfCheck:
         }
 
 
-def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[CheckRow] = ()) -> SelfCheck:
+def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[FailedSelfCheck] = ()) -> SelfCheck:
     """Return the self-check of a run with so many tasks; ``counts`` include excluded tasks."""
     rows = list(counts)
     controls = []
@@ -140,14 +140,14 @@ def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[Check
         name = row.group.evaluator
         is_control = row.sample == 0 and name in CONTROLS
         if is_control and (row.verdict == "error" or (row.verdict == "passed") == (name == "stub")):
-            found.append(Problem(row.task, row.name, name, untested=row.verdict == "error", group=row.group))
+            found.append(CheckProblem(row.task, row.name, name, untested=row.verdict == "error", group=row.group))
         if row.disagrees:
             sample = None if row.control else row.sample
-            found.append(Problem(row.task, row.name, "recheck", name, sample, group=row.group))
+            found.append(CheckProblem(row.task, row.name, "recheck", name, sample, group=row.group))
     return SelfCheck(tuple(controls), rechecks, tuple(found))
 
 
-def _named(named: Sequence[Problem], check: str) -> str:
+def _named(named: Sequence[CheckProblem], check: str) -> str:
     names = list(dict.fromkeys(one_line(problem.name, 40) for problem in named if problem.check == check))
     if not names:
         return ""

@@ -158,7 +158,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BuildProgress:
     """One step of building tasks, for a live view."""
 
     stage: str  # ``suite``, ``functions``, ``original``, ``stub`` or ``done``

@@ -29,7 +29,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "NotAFile",
             "NotVisible",
             "OutsideRepository",
-            "Unreadable",
+            "NotText",
             "View",
             "ViewError",
             "read_text",

@@ -15,9 +15,9 @@ from workbench.repository.view import FileText as FileText
 from workbench.repository.view import NoSuchPath as NoSuchPath
 from workbench.repository.view import NotADirectory_ as NotADirectory_
 from workbench.repository.view import NotAFile as NotAFile
+from workbench.repository.view import NotText as NotText
 from workbench.repository.view import NotVisible as NotVisible
 from workbench.repository.view import OutsideRepository as OutsideRepository
-from workbench.repository.view import Unreadable as Unreadable
 from workbench.repository.view import View as View
 from workbench.repository.view import ViewError as ViewError
 from workbench.repository.view import read_text as read_text

@@ -30,14 +30,16 @@ from workbench.repository.sources import (
     shown,
 )
 from workbench.repository.store import Known, Snapshot, Store
-from workbench.repository.tree import Limits, Tree, TreeBuilder
+from workbench.repository.tree import SnapshotLimits, SnapshotTree, TreeBuilder
 
 _PIECE = 1 << 20
 # One read of a tar header (a long name, a pax record) may not ask for more than this.
 _LARGEST_READ = 16 << 20
 
 
-def fetch_archive(source: Source, store: Store, limits: Limits, pin: str, progress: Callable[[str], None]) -> Snapshot:
+def fetch_archive(
+    source: Source, store: Store, limits: SnapshotLimits, pin: str, progress: Callable[[str], None]
+) -> Snapshot:
     key = str(Source(source.kind, source.location, source.revision))
     if source.kind == "archive":
         file = Path(source.location)
@@ -83,7 +85,13 @@ def _require(checksum: str, pin: str, name: str) -> None:
 
 
 def _unpack_into(
-    store: Store, file: Path, name: str, key: str, checksum: str, limits: Limits, progress: Callable[[str], None]
+    store: Store,
+    file: Path,
+    name: str,
+    key: str,
+    checksum: str,
+    limits: SnapshotLimits,
+    progress: Callable[[str], None],
 ) -> Snapshot:
     progress(f"Unpacking {shown(name)}…")
     with store.workspace() as workspace:
@@ -91,7 +99,7 @@ def _unpack_into(
         return store.publish(workspace, tree, Known(key, tree.digest, f"sha256:{checksum}", "", time.time()))
 
 
-def unpack(file: Path, root: Path, limits: Limits) -> Tree:
+def unpack(file: Path, root: Path, limits: SnapshotLimits) -> SnapshotTree:
     """Unpack an archive into the empty folder ``root``, stripping a single top-level folder.
 
     Raises:
@@ -125,10 +133,10 @@ def unpack(file: Path, root: Path, limits: Limits) -> Tree:
     return builder.finish()
 
 
-class _Bounded:
+class _BoundedStream:
     """A decompressed stream with a limited total size and size of each read: a tar header may name gigabytes."""
 
-    def __init__(self, stream: IO[bytes], origin: str, limits: Limits) -> None:
+    def __init__(self, stream: IO[bytes], origin: str, limits: SnapshotLimits) -> None:
         self._stream = stream
         self._origin = origin
         # Every entry takes up to three blocks of 512 bytes in addition to its content.
@@ -154,7 +162,7 @@ def _untar(stream: IO[bytes], magic: bytes, builder: TreeBuilder) -> None:
         stream = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]  # it reads, seeks and tells
     elif magic.startswith(b"BZh"):
         stream = bz2.BZ2File(stream)
-    bounded = _Bounded(stream, builder.origin, builder.limits)
+    bounded = _BoundedStream(stream, builder.origin, builder.limits)
     with tarfile.open(fileobj=bounded, mode="r:") as archive:  # type: ignore[call-overload]
         for member in archive:
             if member.isdir():

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from workbench.base.disks import is_full, says_full
 from workbench.repository.sources import FetchError, Source, SourceUnavailable, no_room, shown
 from workbench.repository.store import Known, Snapshot, Store, require_digest
-from workbench.repository.tree import Limits, Tree, TreeBuilder
+from workbench.repository.tree import SnapshotLimits, SnapshotTree, TreeBuilder
 
 _SECONDS = 300
 # Behind a firewall that drops packets a connection takes minutes to fail, while an alternative source may be available.
@@ -48,7 +48,9 @@ _PROBLEMS = (
 _SETTINGS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false", "maintenance.auto=false")
 
 
-def fetch_revision(source: Source, store: Store, limits: Limits, pin: str, progress: Callable[[str], None]) -> Snapshot:
+def fetch_revision(
+    source: Source, store: Store, limits: SnapshotLimits, pin: str, progress: Callable[[str], None]
+) -> Snapshot:
     local = source.location.startswith("file://")
     known = store.recall(str(source))
     if known is not None and (not local or _FULL_HASH.fullmatch(source.revision)):
@@ -178,7 +180,7 @@ class _Git:
         return SourceUnavailable(f"{where} cannot be reached ({detail}); check the network, or use a folder.")
 
 
-def _write(git: _Git, commit: str, root: Path, limits: Limits, progress: Callable[[str], None]) -> Tree:
+def _write(git: _Git, commit: str, root: Path, limits: SnapshotLimits, progress: Callable[[str], None]) -> SnapshotTree:
     from git import Repo
     from git.db import GitCmdObjectDB
 

@@ -25,10 +25,10 @@ from workbench.repository.sources import (
     shown,
 )
 from workbench.repository.store import Known, Snapshot, Store, require_digest
-from workbench.repository.tree import Limits, Tree, TreeBuilder
+from workbench.repository.tree import SnapshotLimits, SnapshotTree, TreeBuilder
 
 if TYPE_CHECKING:
-    from workbench.repository.tree import Limits
+    from workbench.repository.tree import SnapshotLimits
 
 
 _SKIPPED_FOLDERS = frozenset(
@@ -40,7 +40,7 @@ _SKIPPED_ENDINGS = (".pyc", ".pyo", ".egg-info")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScannedEntry:
     """One entry of a folder with its status, links not followed."""
 
     path: str
@@ -48,7 +48,7 @@ class Found:
     status: os.stat_result
 
 
-def scan(folder: Path, *, without: Path, limits: Limits, progress: Callable[[str], None]) -> list[Found]:
+def scan(folder: Path, *, without: Path, limits: SnapshotLimits, progress: Callable[[str], None]) -> list[ScannedEntry]:
     """Return the files and links in a project's folder, sorted by path.
 
     ``without`` is left out: the cache itself may lie inside the project. ``progress`` gets a sentence for each
@@ -61,7 +61,7 @@ def scan(folder: Path, *, without: Path, limits: Limits, progress: Callable[[str
     if not folder.is_dir():
         what = "is a file, not a folder" if folder.exists() else "does not exist"
         raise SourceUnavailable(f"The folder {shown(str(folder))} {what}; check the path.")
-    found: list[Found] = []
+    found: list[ScannedEntry] = []
     total = 0
     for entry in _walk(str(folder), str(without), progress):
         found.append(entry)
@@ -74,7 +74,7 @@ def scan(folder: Path, *, without: Path, limits: Limits, progress: Callable[[str
     return sorted(found, key=lambda item: item.path)
 
 
-def signature(found: list[Found]) -> tuple[str, float]:
+def signature(found: list[ScannedEntry]) -> tuple[str, float]:
     """Return a digest of all names, sizes, modes and times, and the latest time (seconds since the epoch)."""
     digest = hashlib.sha256()
     latest = 0
@@ -86,7 +86,9 @@ def signature(found: list[Found]) -> tuple[str, float]:
     return digest.hexdigest(), latest / 1e9
 
 
-def copy(found: list[Found], root: Path, *, origin: str, limits: Limits, progress: Callable[[str], None]) -> Tree:
+def copy(
+    found: list[ScannedEntry], root: Path, *, origin: str, limits: SnapshotLimits, progress: Callable[[str], None]
+) -> SnapshotTree:
     def leave_out(path: str, target: str) -> None:
         progress(f"Left out the link '{shown(path)}': it leads out of the folder, to '{shown(target)}'.")
 
@@ -107,7 +109,7 @@ def copy(found: list[Found], root: Path, *, origin: str, limits: Limits, progres
     return builder.finish()
 
 
-def _walk(root: str, without: str, progress: Callable[[str], None]) -> Iterator[Found]:
+def _walk(root: str, without: str, progress: Callable[[str], None]) -> Iterator[ScannedEntry]:
     pending = [(root, "")]
     while pending:
         folder, prefix = pending.pop()
@@ -131,7 +133,7 @@ def _walk(root: str, without: str, progress: Callable[[str], None]) -> Iterator[
                 if entry.name not in _SKIPPED_FOLDERS and entry.path != without and not _is_leftover(entry.path, path):
                     pending.append((entry.path, f"{path}/"))
             elif entry.name not in _SKIPPED_FILES and (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
-                yield Found(path, entry.path, entry.stat(follow_symlinks=False))
+                yield ScannedEntry(path, entry.path, entry.stat(follow_symlinks=False))
 
 
 def _is_leftover(place: str, path: str) -> bool:
@@ -175,7 +177,7 @@ def fetch(
     if len(pins) > 1:
         raise ChecksumMismatch(f"{source.name} is pinned to two different checksums; correct one of them.")
     pin = pins.pop() if pins else ""
-    store, limits, progress = _store(cache), Limits(), progress or (lambda _: None)
+    store, limits, progress = _store(cache), SnapshotLimits(), progress or (lambda _: None)
     if source.kind == "folder":
         return _fetch_folder(source, store, limits, pin, progress)
     must_write("fetch sources")
@@ -225,7 +227,9 @@ def texts_in_cache(digest: str, wanted: Callable[[str], bool], *, cache: Path | 
     return _store(cache).texts(digest, wanted)
 
 
-def _fetch_folder(source: Source, store: Store, limits: Limits, pin: str, progress: Callable[[str], None]) -> Snapshot:
+def _fetch_folder(
+    source: Source, store: Store, limits: SnapshotLimits, pin: str, progress: Callable[[str], None]
+) -> Snapshot:
 
     started = time.time()
     found = scan(Path(source.location), without=store.folder, limits=limits, progress=progress)

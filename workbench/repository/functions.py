@@ -32,7 +32,7 @@ _QUERY = """
 """
 
 
-class Span(NamedTuple):
+class ByteSpan(NamedTuple):
     """Bytes ``start`` (included) to ``end`` (excluded) of the file."""
 
     start: int
@@ -49,13 +49,13 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Documented:
+class Documentable:
     """What can have a docstring."""
 
-    span: Span
-    header: Span  # from ``async``/``def``/``class`` to the colon, with a comment on its line; empty of a module
-    docstring_span: Span | None
-    body: Span  # from the end of the docstring or header, with a comment on its line
+    span: ByteSpan
+    header: ByteSpan  # from ``async``/``def``/``class`` to the colon, with a comment on its line; empty of a module
+    docstring_span: ByteSpan | None
+    body: ByteSpan  # from the end of the docstring or header, with a comment on its line
     docstring: str | None
     needs_something: bool  # without a docstring the body is empty, or the next string becomes one
     path: str
@@ -66,7 +66,7 @@ class Documented:
 
 
 @dataclass(frozen=True, slots=True)
-class Function(Documented):
+class Function(Documentable):
     """One function definition; lines are 1-based."""
 
     qualified_name: str
@@ -110,7 +110,7 @@ class DefinitionKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Definition(Documented):
+class Definition(Documentable):
     """A module, class or function."""
 
     key: DefinitionKey
@@ -151,7 +151,7 @@ class _Found:
     name: str
 
 
-class _Text:
+class _SourceText:
     def __init__(self, source: bytes) -> None:
         self.source = source
         self.encoding = source_encoding(source)
@@ -177,7 +177,7 @@ def find_functions(source: bytes, path: str) -> tuple[Function, ...]:
     Syntax errors never raise: what can be recognised is returned, and ``has_syntax_error`` marks definitions with an
     error.
     """
-    text = _Text(source)
+    text = _SourceText(source)
     occurrences: Counter[str] = Counter()
     functions: list[Function] = []
     for found in _walk(text, _parsed(text)):
@@ -194,12 +194,12 @@ def functions_by_name(source: bytes, path: str) -> dict[tuple[str, int], Functio
 
 def find_definitions(source: bytes, path: str) -> tuple[Definition, ...]:
     """Return the module and its classes and functions in source order; never raises on invalid syntax."""
-    text = _Text(source)
+    text = _SourceText(source)
     root = _parsed(text)
     first = next((child for child in root.children if child.type != "comment"), None)
     # The module's empty header stands where a docstring has to, before the first statement.
     start = first.start_byte if first is not None else len(source)
-    parts = _documented(text, root, Span(start, start), Span(start, len(source)))
+    parts = _documented(text, root, ByteSpan(start, start), ByteSpan(start, len(source)))
     found = [Definition(*parts, path, DefinitionKey("module", "", 1))]
     occurrences: Counter[tuple[str, str]] = Counter()
     for one in _walk(text, root):
@@ -211,7 +211,7 @@ def find_definitions(source: bytes, path: str) -> tuple[Definition, ...]:
 
 
 def outline(source: bytes, path: str = "") -> tuple[OutlineItem, ...]:
-    text = _Text(source)
+    text = _SourceText(source)
     items: list[OutlineItem] = []
     for found in _walk(text, _parsed(text)):
         node, scope = found.node, found.scope
@@ -225,23 +225,23 @@ def outline(source: bytes, path: str = "") -> tuple[OutlineItem, ...]:
 
 
 def syntax_tree(source: bytes) -> Node:
-    return _parsed(_Text(source))
+    return _parsed(_SourceText(source))
 
 
-_Parts = tuple[Span, Span, Span | None, Span, str | None, bool]
+_Parts = tuple[ByteSpan, ByteSpan, ByteSpan | None, ByteSpan, str | None, bool]
 
 
-def _parts(text: _Text, node: Node) -> _Parts:
-    """Return the fields of :class:`Documented` but for the path, of a class or function."""
+def _parts(text: _SourceText, node: Node) -> _Parts:
+    """Return the fields of :class:`Documentable` but for the path, of a class or function."""
     header, block = _header_span(text, node), node.child_by_field_name("body")
     end = max(header.end, _trimmed_end(text.shadow, block)) if block is not None else header.end
-    return _documented(text, block, header, Span(node.start_byte, end))
+    return _documented(text, block, header, ByteSpan(node.start_byte, end))
 
 
-def _documented(text: _Text, block: Node | None, header: Span, span: Span) -> _Parts:
+def _documented(text: _SourceText, block: Node | None, header: ByteSpan, span: ByteSpan) -> _Parts:
     node, docstring = _docstring(text, block)
     if node is None or block is None:
-        return span, header, None, Span(header.end, span.end), None, False
+        return span, header, None, ByteSpan(header.end, span.end), None, False
     start = _after_comment(text, block.children, node)
     later = (child for child in block.named_children if child.type != "comment" and child.start_byte >= node.end_byte)
     following = next(later, None)
@@ -249,16 +249,16 @@ def _documented(text: _Text, block: Node | None, header: Span, span: Span) -> _P
     again = literal is not None and literal.type in ("string", "concatenated_string", "parenthesized_expression")
     # A module may be empty.
     needs = again or (following is None and block.type != "module")
-    body = Span(start, max(start, span.end))
-    return Span(span.start, body.end), header, Span(node.start_byte, node.end_byte), body, docstring, needs
+    body = ByteSpan(start, max(start, span.end))
+    return ByteSpan(span.start, body.end), header, ByteSpan(node.start_byte, node.end_byte), body, docstring, needs
 
 
-def _parsed(text: _Text) -> Node:
+def _parsed(text: _SourceText) -> Node:
     parser, _ = _tools()
     return parser.parse(text.shadow).root_node
 
 
-def _walk(text: _Text, root: Node) -> list[_Found]:
+def _walk(text: _SourceText, root: Node) -> list[_Found]:
     """Return all definitions in source order, in one pass with a scope stack: looking up parents would be quadratic."""
     import tree_sitter
 
@@ -309,7 +309,7 @@ def _kind(parent: _Scope | None) -> Kind:
     return "method" if parent.kind == "class" else "nested"
 
 
-def _function(text: _Text, found: _Found, path: str, occurrence: int) -> Function:
+def _function(text: _SourceText, found: _Found, path: str, occurrence: int) -> Function:
     node = found.node
     parts = _parts(text, node)
     decorators = (child for child in found.outer.children if child.type == "decorator")
@@ -361,14 +361,14 @@ def _colon_end(node: Node) -> int:
     return block.start_byte if block is not None else node.end_byte
 
 
-def _header_span(text: _Text, node: Node) -> Span:
+def _header_span(text: _SourceText, node: Node) -> ByteSpan:
     colon = _colon(node)
     if colon is None:
-        return Span(node.start_byte, _colon_end(node))
-    return Span(node.start_byte, _after_comment(text, node.children, colon))
+        return ByteSpan(node.start_byte, _colon_end(node))
+    return ByteSpan(node.start_byte, _after_comment(text, node.children, colon))
 
 
-def _after_comment(text: _Text, siblings: list[Node], node: Node) -> int:
+def _after_comment(text: _SourceText, siblings: list[Node], node: Node) -> int:
     """End of ``node``, or of the comment that follows it on the same line (``# type: ignore``, ``# noqa``)."""
     row = node.end_point[0]
     for sibling in siblings:
@@ -379,7 +379,7 @@ def _after_comment(text: _Text, siblings: list[Node], node: Node) -> int:
     return node.end_byte
 
 
-def _docstring(text: _Text, block: Node | None) -> tuple[Node | None, str | None]:
+def _docstring(text: _SourceText, block: Node | None) -> tuple[Node | None, str | None]:
     """The literal that Python uses as the docstring, and its value; f-strings and bytes do not count."""
     if block is None:
         return None, None
@@ -412,7 +412,7 @@ _BARE = frozenset(
 )
 
 
-def _parameters(text: _Text, node: Node) -> tuple[Parameter, ...]:
+def _parameters(text: _SourceText, node: Node) -> tuple[Parameter, ...]:
     found: list[Parameter] = []
     for child in node.named_children:
         kind = child.type

@@ -106,7 +106,7 @@ class LineKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceLine:
     """One physical line: ``text`` with its line end, ``indent`` its leading white space, ``kind`` what it begins as."""
 
     text: str
@@ -123,7 +123,7 @@ def split_lines(text: str) -> list[str]:
     return [piece for piece in _LINE.findall(text) if piece]
 
 
-def read_lines(text: str) -> list[Line]:
+def read_lines(text: str) -> list[SourceLine]:
     """Return every physical line of ``text`` with its kind; never raises on invalid Python."""
     starts: dict[int, LineKind] = {}
     depth = 0
@@ -142,7 +142,7 @@ def read_lines(text: str) -> list[Line]:
             depth = max(0, depth - 1)
         elif step["join"] or (step["newline"] and depth):
             starts[position] = LineKind.CONTINUATION
-    lines: list[Line] = []
+    lines: list[SourceLine] = []
     offset = 0
     for piece in split_lines(text):
         indent = _INDENT.match(piece)[0]  # type: ignore[index]  # the pattern matches the empty string
@@ -153,7 +153,7 @@ def read_lines(text: str) -> list[Line]:
                 kind = LineKind.BLANK
             elif kind is None:
                 kind = LineKind.COMMENT if rest.startswith("#") else LineKind.CODE
-        lines.append(Line(piece, indent, kind))
+        lines.append(SourceLine(piece, indent, kind))
         offset += len(piece)
     return lines
 
@@ -169,7 +169,7 @@ def syntax_problem(source: bytes | str) -> str | None:
     return None
 
 
-def base_indent(lines: list[Line]) -> str:
+def base_indent(lines: list[SourceLine]) -> str:
     """Return the indentation of the first logical line, or of the first comment if there is no code."""
     for kind in (LineKind.CODE, LineKind.COMMENT):
         for line in lines:
@@ -194,13 +194,13 @@ def reindent(text: str, target: str, unit: str) -> str:
     return _by_levels(lines, target, unit) if foreign else _by_prefix(lines, base, target)
 
 
-def _consistent(lines: list[Line]) -> bool:
+def _consistent(lines: list[SourceLine]) -> bool:
     """Whether of each two adjacent logical lines, one's indentation is a prefix of the other's, as Python demands."""
     indents = [line.indent for line in lines if line.kind is LineKind.CODE]
     return all(a.startswith(b) or b.startswith(a) for a, b in itertools.pairwise(indents))
 
 
-def _by_prefix(lines: list[Line], base: str, target: str) -> str:
+def _by_prefix(lines: list[SourceLine], base: str, target: str) -> str:
     moved: list[str] = []
     for line in lines:
         if line.kind is LineKind.STRING:
@@ -216,7 +216,7 @@ def _by_prefix(lines: list[Line], base: str, target: str) -> str:
     return "".join(moved)
 
 
-def _by_levels(lines: list[Line], target: str, unit: str) -> str:
+def _by_levels(lines: list[SourceLine], target: str, unit: str) -> str:
     stack: list[int] = []
     before = after = ""
     moved: list[str] = []

@@ -15,7 +15,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.repository.functions import (
     Definition,
     DefinitionKey,
-    Documented,
+    Documentable,
     Function,
     find_definitions,
     functions_by_name,
@@ -76,7 +76,7 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
     return write_docstring(source, function, docstring)
 
 
-def write_docstring(source: bytes, function: Documented, docstring: str) -> bytes:
+def write_docstring(source: bytes, function: Documentable, docstring: str) -> bytes:
     literal = _to_bytes(source, function, quote(docstring, source_encoding(source)))
     if function.docstring_span is not None:
         start, end = function.docstring_span
@@ -91,7 +91,7 @@ def write_docstring(source: bytes, function: Documented, docstring: str) -> byte
     return head + (newline + target + rest if rest else b"") + source[end:]
 
 
-def lay_out_docstring(source: bytes, function: Documented, text: str) -> str:
+def lay_out_docstring(source: bytes, function: Documentable, text: str) -> str:
     """Return a docstring laid out for this function as in PEP 257: continuation lines at the body's indentation."""
     import inspect
 
@@ -119,7 +119,7 @@ def quote(text: str, encoding: str = "utf-8") -> str:
     return f'"""{escaped}"""'
 
 
-def body_indent(source: bytes, function: Documented) -> str:
+def body_indent(source: bytes, function: Documentable) -> str:
     """Return the indentation of the statements of ``function``; for a one-line body, what it would be."""
     header = _line_indent(source, function.span.start)
     if not _is_inline(source, function):
@@ -140,7 +140,7 @@ def indent_unit(source: bytes, header: str = "") -> str:
     return match[1].decode() if match else "    "
 
 
-def _is_inline(source: bytes, function: Documented) -> bool:
+def _is_inline(source: bytes, function: Documentable) -> bool:
     """Whether the body begins on the header's logical line, as in ``def f(): return 1``."""
     end = function.body.end
     if function.docstring_span is not None:
@@ -184,7 +184,7 @@ def _block(source: bytes, function: Function, body: str) -> str:
     return text if re.match(r"[ \t\f]*[\r\n]", text) else _newline(source, function) + text
 
 
-def _to_bytes(source: bytes, function: Documented, text: str) -> bytes:
+def _to_bytes(source: bytes, function: Documentable, text: str) -> bytes:
     region = source[function.span.start : function.span.end]
     has_crlf = b"\r\n" in region if re.search(rb"[\r\n]", region) else b"\r\n" in source
     if has_crlf and not re.search(rb"(?<!\r)\n", region):
@@ -194,7 +194,7 @@ def _to_bytes(source: bytes, function: Documented, text: str) -> bytes:
     return _encoded(source, function, text)
 
 
-def _encoded(source: bytes, function: Documented, text: str) -> bytes:
+def _encoded(source: bytes, function: Documentable, text: str) -> bytes:
     encoding = source_encoding(source)
     try:
         return encode(text, encoding)
@@ -204,7 +204,7 @@ def _encoded(source: bytes, function: Documented, text: str) -> bytes:
         ) from error
 
 
-def _newline(source: bytes, function: Documented) -> str:
+def _newline(source: bytes, function: Documentable) -> str:
     match = re.search(rb"\r\n|\n|\r", source[function.span.start : function.span.end]) or re.search(
         rb"\r\n|\n|\r", source
     )
@@ -222,7 +222,7 @@ def _without_docstring(source: bytes, function: Function) -> bytes:
     return removed if _removed_only_docstring(removed, function) else remove_literal(source, function, b"pass")
 
 
-def remove_literal(source: bytes, function: Documented, instead: bytes = b"") -> bytes:
+def remove_literal(source: bytes, function: Documentable, instead: bytes = b"") -> bytes:
     """Return ``source`` without the docstring's literal, and without its line if that holds nothing else.
 
     ``instead`` is a statement that takes its place, as the whole body or before another string.

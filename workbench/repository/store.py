@@ -25,7 +25,7 @@ from workbench.repository.sources import ChecksumMismatch, FetchError, no_room, 
 from workbench.repository.tree import FileEntry
 
 if TYPE_CHECKING:
-    from workbench.repository.tree import Tree
+    from workbench.repository.tree import SnapshotTree
 
 _VERSION = 1
 _STALE_SECONDS = 86_400.0
@@ -86,7 +86,7 @@ class Store:
             "WORKBENCH_CACHE_DIR to another folder."
         )
 
-    def publish(self, workspace: Path, tree: Tree, known: Known) -> Snapshot:
+    def publish(self, workspace: Path, tree: SnapshotTree, known: Known) -> Snapshot:
         manifest = {"version": _VERSION, "digest": tree.digest, "files": tree.entries}
         (workspace / "tree").mkdir(exist_ok=True)
         bundle = workspace / "bundle"

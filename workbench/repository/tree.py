@@ -23,7 +23,7 @@ class FileEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SnapshotLimits:
     """The maximum size of a repository; larger ones are refused."""
 
     total_bytes: int = 500_000_000
@@ -33,7 +33,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class SnapshotTree:
     """A finished tree."""
 
     digest: str  # hex SHA-256 over the sorted (path, mode, content) triples
@@ -65,7 +65,7 @@ class TreeBuilder:
     root: Path
     origin: str  # what is being unpacked, as the subject of a sentence
     on_escaping_link: Callable[[str, str], None]  # gets (path, target); raises to refuse the tree
-    limits: Limits = field(default_factory=Limits)
+    limits: SnapshotLimits = field(default_factory=SnapshotLimits)
     packed_bytes: int = 0  # size of the archive, 0 if none
     _files: dict[str, tuple[int, Mode, bytes]] = field(default_factory=dict)
     _links: dict[str, str] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class TreeBuilder:
         self._files = {path[len(top) + 1 :]: value for path, value in self._files.items()}
         self._links = {path[len(top) + 1 :]: value for path, value in self._links.items()}
 
-    def finish(self) -> Tree:
+    def finish(self) -> SnapshotTree:
         """Create the links that stay inside the tree and return what was written."""
         folders = {str(parent) for path in self._files for parent in PurePosixPath(path).parents}
         links = dict(self._links)
@@ -167,7 +167,7 @@ class TreeBuilder:
         tree_digest = hashlib.sha256()
         for path, _, mode in entries:
             tree_digest.update(path.encode("utf-8", "surrogateescape") + b"\0" + mode.encode() + b"\0" + digests[path])
-        return Tree(tree_digest.hexdigest(), tuple(entries))
+        return SnapshotTree(tree_digest.hexdigest(), tuple(entries))
 
     def _max_bytes(self) -> int:
         if not self.packed_bytes:

@@ -131,7 +131,7 @@ class NotAFile(ViewError):
     """A file is expected, but the path is a directory or a device."""
 
 
-class Unreadable(ViewError):
+class NotText(ViewError):
     """The file is binary, or the operating system refuses to read it."""
 
 
@@ -170,14 +170,14 @@ class View:
         try:
             found = [(e.name, kind) for e in os.scandir(place) if (kind := self._kind(e, relative)) is not None]
         except OSError as error:
-            raise Unreadable(f"'{shown(path)}' cannot be listed: {reason(error)}.") from None
+            raise NotText(f"'{shown(path)}' cannot be listed: {reason(error)}.") from None
         names = [name + "/" if kind == "folder" else name for name, kind in sorted(found)]
         sizes = accumulate(len(name) for name in names[:LISTING_LIMIT])
         kept = sum(1 for count, size in enumerate(sizes) if not count or limit is None or size <= limit)
         return tuple(names) if kept == len(names) else (*names[:kept], f"… {len(names) - kept:,} more")
 
     def read_file(self, path: str, *, limit: int | None = None) -> FileText:
-        """Return the text of a file, at most ``limit`` characters; `Unreadable` for a binary file."""
+        """Return the text of a file, at most ``limit`` characters; `NotText` for a binary file."""
         limit = DEFAULT_LIMIT if limit is None else max(0, limit)
         place, _ = self._resolve(path)
         if place.is_dir():
@@ -191,10 +191,10 @@ class View:
                     raise NotAFile(f"'{shown(path)}' is not a regular file.")
                 data = file.read(4 * limit + 4)
         except OSError as error:
-            raise Unreadable(f"'{shown(path)}' cannot be read: {reason(error)}.") from None
+            raise NotText(f"'{shown(path)}' cannot be read: {reason(error)}.") from None
         text = _decode(data, whole=len(data) >= status.st_size)
         if text is None:
-            raise Unreadable(f"'{shown(path)}' is a binary file of {status.st_size:,} bytes; it has no text to read.")
+            raise NotText(f"'{shown(path)}' is a binary file of {status.st_size:,} bytes; it has no text to read.")
         return FileText(text[:limit], status.st_size, len(text) > limit or len(data) < status.st_size)
 
     def _resolve(self, path: str) -> tuple[Path, str]:

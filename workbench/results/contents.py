@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from workbench.base import glyphs
 from workbench.base.text import decoded, percent
 from workbench.grounding.exploration import WHOLE
-from workbench.results.items import Item, all_items, short_ids
+from workbench.results.items import WorkItem, all_items, short_ids
 from workbench.results.samples import candidates_of, run_check
 from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
-from workbench.results.spread import Agreement, Spread, Total, spreads
+from workbench.results.spread import Agreement, ScoreSpread, Total, spreads
 from workbench.results.works import works_by_trial
 from workbench.session.forks import below_parents
 from workbench.session.groups import Group
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TaskGroupLine:
     """A task under a group."""
 
     task: TaskRow
@@ -72,7 +72,7 @@ class Regenerated:
 
     ks: tuple[int, ...]
     tasks: tuple[TaskRow, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TaskGroupLine, ...]
     groups: tuple[GroupOutcome, ...]
     check: SelfCheck
     stages: tuple[StageRow, ...]
@@ -80,7 +80,7 @@ class Regenerated:
     diagnosis: Diagnosis
     files: Mapping[Group, tuple[TaskGroup, ...]]
 
-    def of_task(self, task: str) -> list[Line]:
+    def of_task(self, task: str) -> list[TaskGroupLine]:
         """Return the lines of one task, controls last."""
         return [line for line in self.lines if line.task.id == task]
 
@@ -92,7 +92,7 @@ def cell(candidate: CandidateRow) -> str:
     """Return one glyph for a candidate."""
     if candidate.verdict is not None:
         sign = glyphs.VERDICTS.get(candidate.verdict, "?")
-        return sign + (glyphs.FORMER if candidate.again else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
+        return sign + (glyphs.FORMER if candidate.retesting else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
     return glyphs.RUNNING if candidate.state in {"asking", "testing"} else glyphs.WAITING
 
 
@@ -114,7 +114,7 @@ class Trial:
     """A trial with its scores, the preferred rubric first.
 
     The row's state is the one that a person should see: ``unscored`` where a judge failed, and ``problem`` then says why;
-    ``told_apart`` marks its content where another trial of the same name has other content. ``given`` are those points of the
+    ``content_suffix`` marks its content where another trial of the same name has other content. ``given`` are those points of the
     first score that the answer's format earned by itself, None where the answer was free; ``tiers`` are its sums by tier,
     none where its scorecard cannot be read; ``works`` is how much of its README holds, None where that was not checked.
     """
@@ -122,7 +122,7 @@ class Trial:
     row: TrialRow
     scores: tuple[ScoreRow, ...]
     problem: str = ""
-    told_apart: str = ""
+    content_suffix: str = ""
     given: float | None = None
     tiers: Mapping[int, TierScore] = field(default_factory=dict)
     works: Works | None = None
@@ -140,7 +140,7 @@ class Trial:
 class Contents:
     """All that a report needs besides the long texts, which stay in the file until they are written out.
 
-    ``put_away`` counts the runs that a person put away: they and what belongs to them are left out.
+    ``archived`` counts the runs that a person archived: they and what belongs to them are left out.
     """
 
     name: str
@@ -150,12 +150,12 @@ class Contents:
     runs: tuple[Run, ...]
     trials: tuple[Trial, ...]
     judged: tuple[tuple[str, str], ...]
-    spread: tuple[Spread, ...]
+    spread: tuple[ScoreSpread, ...]
     annotations: tuple[AnnotationRow, ...]
     short: dict[str, str]
-    item: Item | None = None
+    item: WorkItem | None = None
     agreement: tuple[Agreement, ...] = ()
-    put_away: int = 0
+    archived: int = 0
     labels: tuple[LabelRow, ...] = ()
     totals: Mapping[tuple[str, str, str], Total] = field(default_factory=dict)
 
@@ -180,7 +180,7 @@ class Contents:
         return [remark for remark in self.annotations if remark.item == item]
 
 
-def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
+def read_contents(reader: SessionReader, item: WorkItem | None = None) -> Contents:
     meta = reader.meta()
     every: dict[str, list[ScoreRow]] = {}
     for score in sorted(reader.scores(), key=lambda row: (row.rubric != PREFERRED_RUBRIC, row.rubric, row.judge)):
@@ -218,7 +218,7 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
         item=item,
         agreement=agreement_of(reader, [trial.scores for trial in trials]),
         labels=tuple(reader.labels()),
-        put_away=sum(row.deleted_at is not None for row in reader.every_run()),
+        archived=sum(row.archived_at is not None for row in reader.all_runs()),
         totals=totals,
     )
 
@@ -254,7 +254,7 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
     for one in counts_of(reader, (candidate for mine in found.values() for candidate in mine)):
         singles.setdefault((one.task, one.control, one.group), []).append(one)
     lines = [
-        Line(known[key[0]], key[2], key[1], tuple(mine), task_result(known[key[0]], singles[key]))
+        TaskGroupLine(known[key[0]], key[2], key[1], tuple(mine), task_result(known[key[0]], singles[key]))
         for key, mine in found.items()
     ]
     asked = {one.group: one.results for one in groups if not one.control}
@@ -287,7 +287,7 @@ def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], w
         replace(row, state="unscored") if problem else row,
         scores,
         problem,
-        reader.told_apart(row),
+        reader.content_suffix(row),
         card.given if card else None,
         card.tiers if card else {},
         works,
@@ -295,7 +295,7 @@ def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], w
     )
 
 
-def _wanted(reader: SessionReader, item: Item | None) -> tuple[str | None, str | None]:
+def _wanted(reader: SessionReader, item: WorkItem | None) -> tuple[str | None, str | None]:
     if item is None:
         return None, None
     if item.kind == "candidate":
@@ -314,8 +314,8 @@ def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
     # A file counts as far as it was shown to the agent: a long one that was cut is not read whole.
     read = {
         row.path: min(row.size, sizes[row.path])
-        for row in reader.seen(trial.id)
-        if row.how == "read" and row.path in sizes
+        for row in reader.accessed_files(trial.id)
+        if row.access == "read" and row.path in sizes
     }
     total = sum(sizes.values())
     partly = sum(shown < WHOLE * sizes[path] for path, shown in read.items())

@@ -13,7 +13,7 @@ from workbench.regeneration.failure_groups import (
     FailedTest,
     FailingTestCount,
     FailureGroup,
-    Place,
+    FailureLocation,
     failing_most,
     failure_groups,
     lead_of,
@@ -121,7 +121,7 @@ class _Texts:
 
     def __init__(self, reader: SessionReader) -> None:
         self._reader = reader
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, FailureLocation] = {}
         self._changed: dict[str, int] = {}
         self._tests: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._texts: dict[str, str] = {}
@@ -139,7 +139,7 @@ class _Texts:
         # Where a value was wrong, the test and the value tell all.
         return lead if lead is None or trace is None or lead.wrong_value else replace(lead, place=self._place(trace))
 
-    def _place(self, digest: str) -> Place:
+    def _place(self, digest: str) -> FailureLocation:
         found = self._places.get(digest)
         if found is None:
             size = self._reader.size(digest)

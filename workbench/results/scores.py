@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Literal
 from workbench.results.spread import Total
 from workbench.rubric.scorecard import NO_FACTS_POINTS, Criterion, Scorecard
 from workbench.session.rows import ScoreRow
-from workbench.session.schema import PUT_AWAY_RUNS
+from workbench.session.schema import ARCHIVED_RUNS
 
 if TYPE_CHECKING:
     from workbench.results.spread import Agreement, PointSpread
     from workbench.session.reader import SessionReader
     from workbench.session.rows import TrialRow
 
-_HELD = "SELECT DISTINCT trial_id FROM steps JOIN calls ON calls.id = call_id WHERE kind = 'respond' AND shape_blob IS NOT NULL"
+_HELD = "SELECT DISTINCT trial_id FROM steps JOIN calls ON calls.id = call_id WHERE kind = 'respond' AND response_schema_blob IS NOT NULL"
 _MOST_REPEATS = 200
 _MOST_CARDS = 20_000
 # Digest of a scorecard -> points from its format, and whether its tier 3 was credited: of the same digest always the same.
@@ -119,7 +119,7 @@ def repeat_spreads(reader: SessionReader, trial: TrialRow) -> Mapping[tuple[str,
 
 def _repeats(reader: SessionReader, trial: TrialRow) -> list[str]:
     found = reader.query(
-        f"SELECT id FROM trials WHERE case_id = ? AND content = ? AND agent = ? AND model = ? AND (run_id NOT IN {PUT_AWAY_RUNS} "
+        f"SELECT id FROM trials WHERE case_id = ? AND content = ? AND agent = ? AND model = ? AND (run_id NOT IN {ARCHIVED_RUNS} "
         "OR id = ?) ORDER BY started_at DESC LIMIT ?",
         (trial.case_id, trial.content, trial.agent, trial.model, trial.id, _MOST_REPEATS),
     )

@@ -92,7 +92,7 @@ def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
         last.step if last is not None else None,
         last.tokens if last is not None else None,
         dropped,
-        reader.size(call.shape_blob),
+        reader.size(call.response_schema_blob),
     )
 
 

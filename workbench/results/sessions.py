@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.results.costs import total_spend
-from workbench.results.plan_title import plan_title
+from workbench.results.runs import plan_title
 from workbench.results.tasks import task_states
 from workbench.results.trials import trials_by_run
 from workbench.session.sample_counts import CONTROL_FAILS
-from workbench.session.schema import PUT_AWAY_RUNS
+from workbench.session.schema import ARCHIVED_RUNS
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _CANDIDATES = (
     f"SELECT state, evaluator, control, count(*), total({CONTROL_FAILS}), "
-    f"total(agrees = 0), max(at) FROM candidates WHERE run_id NOT IN {PUT_AWAY_RUNS} GROUP BY 1, 2, 3"
+    f"total(agrees = 0), max(at) FROM candidates WHERE run_id NOT IN {ARCHIVED_RUNS} GROUP BY 1, 2, 3"
 )
 # The file's own date says when SQLite wrote to it, which merely opening an older file does as well.
 _TIMES = (
@@ -175,14 +175,14 @@ def gather(reader: SessionReader) -> SessionFacts:
 
 def trial_models(reader: SessionReader) -> list[str]:
     """Return the models of trials, the newest trial's last; that of an imported trial may be unknown."""
-    models = f"SELECT model FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} AND model != '' GROUP BY model ORDER BY max(rowid)"
+    models = f"SELECT model FROM trials WHERE run_id NOT IN {ARCHIVED_RUNS} AND model != '' GROUP BY model ORDER BY max(rowid)"
     return [model for (model,) in reader.query(models)]
 
 
 def models_used(reader: SessionReader) -> list[str]:
     others = (
-        f"SELECT evaluator FROM candidates WHERE prompt != '' AND run_id NOT IN {PUT_AWAY_RUNS} "
-        f"UNION SELECT judge FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id NOT IN {PUT_AWAY_RUNS}"
+        f"SELECT evaluator FROM candidates WHERE prompt != '' AND run_id NOT IN {ARCHIVED_RUNS} "
+        f"UNION SELECT judge FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id NOT IN {ARCHIVED_RUNS}"
     )
     return sorted({*trial_models(reader), *(name for (name,) in reader.query(others))})
 

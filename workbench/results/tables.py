@@ -16,7 +16,7 @@ _TOKENS = (
     "CASE WHEN {0} = 0 AND EXISTS (SELECT 1 FROM imported WHERE item = trials.id) AND NOT EXISTS "
     "(SELECT 1 FROM steps WHERE trial_id = trials.id AND steps.{0} IS NOT NULL) THEN NULL ELSE {0} END AS {0}"
 )
-_KEPT = "NOT IN (SELECT id FROM runs WHERE deleted_at IS NOT NULL)"
+_KEPT = "NOT IN (SELECT id FROM runs WHERE archived_at IS NOT NULL)"
 TABLES: dict[str, str] = {
     "trials": (
         "SELECT trials.id AS trial, run_id AS run, case_id, case_name, agent, model, repeat, trials.state, trials.error, steps, "

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.results.kinds import Kind, kind_of
 from workbench.results.samples import ROUTES, SAMPLE_STATE, SampleState, development, sample_states
 from workbench.session.groups import OF_GROUP
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.sample_counts import COUNTS, CUT, DOUBTFUL
-from workbench.session.schema import PUT_AWAY_RUNS
+from workbench.session.schema import ARCHIVED_RUNS
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import PassFigures, TaskResult
@@ -41,7 +41,7 @@ class TaskName(NamedTuple):
 
 def task_names(reader: SessionReader, run_id: str | None = None) -> list[TaskName]:
     """Return the names of the tasks of a run, or of all runs that are not archived."""
-    where, arguments = ("run_id = ?", (run_id,)) if run_id is not None else (f"run_id NOT IN {PUT_AWAY_RUNS}", ())
+    where, arguments = ("run_id = ?", (run_id,)) if run_id is not None else (f"run_id NOT IN {ARCHIVED_RUNS}", ())
     columns = "id, run_id, snapshot, path, qualified_name, occurrence, docs, state"
     rows = reader.query(f"SELECT {columns} FROM tasks WHERE {where} ORDER BY run_id, position", arguments)
     return list(map(TaskName._make, rows))
@@ -54,7 +54,7 @@ def functions_of(reader: SessionReader, run_id: str) -> dict[str, tuple[str, str
 
 def task_states(reader: SessionReader, run_id: str | None = None) -> Counter[str]:
     """Return how many tasks of a run, or of all runs that are not archived, are in each state."""
-    where, arguments = ("run_id = ?", (run_id,)) if run_id is not None else (f"run_id NOT IN {PUT_AWAY_RUNS}", ())
+    where, arguments = ("run_id = ?", (run_id,)) if run_id is not None else (f"run_id NOT IN {ARCHIVED_RUNS}", ())
     return Counter(dict(reader.query(f"SELECT state, count(*) FROM tasks WHERE {where} GROUP BY state", arguments)))
 
 
@@ -101,7 +101,7 @@ class TaskLine:
         return self.branches_covered / self.branches if self.branches else None
 
     @property
-    def documented_as(self) -> Kind | None:
+    def documented_as(self) -> DocstringQuality | None:
         """How its docstring carries it, by the samples shown; None while they are still to come."""
         if not self.excluded and not self.counted:
             return None
@@ -122,8 +122,8 @@ class TaskLine:
         return bool(self.samples) and not self.waiting
 
     @property
-    def again(self) -> bool:
-        return any(sample.again for sample in self.samples)
+    def retesting(self) -> bool:
+        return any(sample.retesting for sample in self.samples)
 
     @property
     def result(self) -> TaskResult:
@@ -261,3 +261,22 @@ def _pass_at() -> _PassAt:
     from workbench.regeneration.passk import pass_at_k
 
     return lru_cache(maxsize=4096)(pass_at_k)
+
+
+#: A pass@1 below this is bad, unless somebody says otherwise.
+BELOW = 0.5
+
+
+class DocstringQuality(StrEnum):
+    """How a function is documented, by what evaluators made of its docstring."""
+
+    WELL = "well"
+    BADLY = "badly"
+    UNTESTABLE = "untestable"
+
+
+def kind_of(passed: int, counted: int, *, excluded: bool, below: float = BELOW) -> DocstringQuality:
+    """Return how a function is documented; ``excluded``: its own body does not pass its tests."""
+    if excluded or not counted:
+        return DocstringQuality.UNTESTABLE
+    return DocstringQuality.BADLY if passed / counted < below else DocstringQuality.WELL

@@ -129,7 +129,7 @@ async def _run(
         pass_fds=tuple(descriptors),
         start_new_session=True,
     )
-    output = _Output(limits.output_mb * 2**20, on_line)
+    output = _OutputReader(limits.output_mb * 2**20, on_line)
     reading = asyncio.ensure_future(output.read(process.stdout))
     ending = asyncio.ensure_future(process.wait())
     asked = asyncio.ensure_future(stop.wait())
@@ -165,7 +165,7 @@ async def _run(
     return Ended(status, stopped, output.text, time.monotonic() - began)
 
 
-class _Output:
+class _OutputReader:
     """Reads a program's output: keeps the end, passes on the newest line, and notices when it is too much."""
 
     def __init__(self, most: int, on_line: Callable[[str], None]) -> None:

@@ -19,9 +19,9 @@ from workbench.base.disks import is_full, says_full
 from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import failure, is_dotted
 from workbench.base.reasons import last_words
-from workbench.sandbox import plain
+from workbench.sandbox import safety
 from workbench.sandbox.backend import Backend, Channel, Launch
-from workbench.sandbox.plain import Plainness, PlainnessCheck, project_names
+from workbench.sandbox.safety import SafetyCheck, SafetyResult, project_names
 from workbench.sandbox.types import Job, Limits, Reason, Report, Route, SandboxError, Verdict, Workspace, no_room
 from workbench.sandbox.workbench_runner.judge import PROCESSES
 
@@ -77,7 +77,7 @@ class Worker:
         self.ready: dict[str, Any] = {}
         self._channel: Channel | None = None
         self._death = _DIED
-        self._originals: dict[str, tuple[bytes, PlainnessCheck]] = {}
+        self._originals: dict[str, tuple[bytes, SafetyCheck]] = {}
         self._changed_by_originals = {} if changed_by_originals is None else changed_by_originals
 
     async def run(self, job: Job) -> Report:
@@ -104,7 +104,7 @@ class Worker:
                 report = await self._doubted(job, report, original, found)
         return replace(report, backend=self.backend.name)
 
-    async def _original(self, path: str) -> tuple[bytes, PlainnessCheck]:
+    async def _original(self, path: str) -> tuple[bytes, SafetyCheck]:
         """Return the pristine file, empty if the candidate's file is new, and what judges its bodies."""
         if path not in self._originals:
             try:
@@ -112,16 +112,16 @@ class Worker:
             except OSError:
                 content = b""
             names = partial(project_names, self.workspace.root)
-            self._originals[path] = content, await asyncio.to_thread(PlainnessCheck, content, names)
+            self._originals[path] = content, await asyncio.to_thread(SafetyCheck, content, names)
         return self._originals[path]
 
-    async def _doubted(self, job: Job, report: Report, original: bytes, found: Plainness) -> Report:
+    async def _doubted(self, job: Job, report: Report, original: bytes, found: SafetyResult) -> Report:
         assert job.function is not None
         changed = await self._changed_beyond_original(job, report, original)
         unseen = found.opens and PROCESSES in report.changed
         if found.plain and not changed and not unseen:
             return report
-        if await asyncio.to_thread(plain.is_same_body, job.content, original, job.function):
+        if await asyncio.to_thread(safety.is_same_body, job.content, original, job.function):
             return report  # what is the repository's own needs no proof
         report = replace(report, suspicious=(*report.suspicious, *changed))
         if not unseen and (found.plain or await self._passes_with_checks(job, original, found)):
@@ -129,7 +129,7 @@ class Worker:
         reason = "it opens files, perhaps in processes that its tests start" if unseen else found.reason
         return await self._confirm(job, report, original, [reason, *changed])
 
-    async def _passes_with_checks(self, job: Job, original: bytes, found: Plainness) -> bool:
+    async def _passes_with_checks(self, job: Job, original: bytes, found: SafetyResult) -> bool:
         """Return whether a body passes with checks at each place that reading cannot judge."""
         if found.checked is None:
             return False
@@ -162,19 +162,19 @@ class Worker:
             if await self._fails_without_result(replace(job, content=original)):
                 return _forged(report, "It reports success even when its result is discarded.")
             doubts.append("its tests pass whatever it returns, so that a forged report would not be noticed")
-        decoy = plain.make_decoy(job.tests)
+        decoy = safety.make_decoy(job.tests)
         cold = await self._with_decoy(job, decoy)
-        if cold is not None and plain.is_fooled(cold, decoy):
+        if cold is not None and safety.is_fooled(cold, decoy):
             honest = await self._with_decoy(replace(job, content=original), decoy)
-            if honest is not None and not plain.is_fooled(honest, decoy):
+            if honest is not None and not safety.is_fooled(honest, decoy):
                 return _forged(report, "It reports success even for a test that cannot pass.")
             doubts.append("a test that cannot pass could not be run beside its own")
-        elif cold is None or not plain.passed_beside(cold, decoy):
+        elif cold is None or not safety.passed_beside(cold, decoy):
             suspicion = "its tests did not all pass in a fresh interpreter"
             report = replace(report, suspicious=(*report.suspicious, suspicion))
         return replace(report, doubtful="; ".join(doubts))
 
-    async def _with_decoy(self, job: Job, decoy: plain.Decoy) -> Report | None:
+    async def _with_decoy(self, job: Job, decoy: safety.Decoy) -> Report | None:
         # A cold start imports everything again, which the limit of a fast verdict leaves no time for.
         seconds = max(job.limits.seconds, self.limits.seconds)
         tests, added = (*job.tests, decoy.test) if job.tests else (), ((decoy.path, decoy.content),)
@@ -183,7 +183,7 @@ class Worker:
 
     async def _fails_without_result(self, job: Job) -> bool:
         assert job.function is not None
-        content = plain.discarded(job.content, job.function)
+        content = safety.discarded(job.content, job.function)
         if content is None:
             return False
         report = await self._attempt(replace(job, content=content))

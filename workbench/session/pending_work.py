@@ -46,8 +46,8 @@ def judges_of(run: RunRow | None) -> tuple[str, ...]:
 
 
 def is_imported(run: RunRow) -> bool:
-    """Return whether a run was imported: no engine can add to it, only another import."""
-    return bool(run.plan.get("imported"))
+    """Return whether what a run has was read from files of other programs."""
+    return isinstance(run.plan.get("imported"), dict)
 
 
 def is_rescored(run: RunRow) -> bool:
@@ -133,7 +133,7 @@ def has_unscored(reader: SessionReader, run_id: str) -> bool:
 def is_missing(reader: SessionReader, run: RunRow) -> bool:
     """Return whether a run that no engine executes lacks something that a resume can bring."""
     if is_imported(run):
-        return False
+        return run.state != "done" and bool(run.plan["imported"].get("files"))
     if run.kind == "regenerate":
         return run.state != "done" or bool(reader.query(_MISSING, (run.id, run.id)))
     if is_check(run):

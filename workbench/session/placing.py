@@ -62,7 +62,7 @@ def move(path: Path, target: Path) -> None:
 def discard_empty(path: Path) -> bool:
     """Remove a session that is empty since it was made; return whether it was. SessionError: it cannot be read."""
     with SessionReader(path) as reader:
-        if reader.every_run() or reader.annotations() or reader.labels():
+        if reader.all_runs() or reader.annotations() or reader.labels():
             return False
     with contextlib.suppress(SessionLocked), _held(path):
         path.unlink(missing_ok=True)

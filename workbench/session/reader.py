@@ -106,9 +106,9 @@ class SessionReader(RowReader):
         return dict(self.query("SELECT key, value FROM meta"))
 
     def runs(self) -> list[rows.RunRow]:
-        return [run for run in self.every_run() if run.deleted_at is None]
+        return [run for run in self.all_runs() if run.archived_at is None]
 
-    def every_run(self) -> list[rows.RunRow]:
+    def all_runs(self) -> list[rows.RunRow]:
         """Return all runs, archived ones too, oldest first."""
         return self.rows(rows.RunRow, "runs", "ORDER BY created_at, id")
 
@@ -153,14 +153,14 @@ class SessionReader(RowReader):
         return self.rows(
             rows.TrialRow,
             "trials",
-            f"WHERE run_id NOT IN {schema.PUT_AWAY_RUNS} "
+            f"WHERE run_id NOT IN {schema.ARCHIVED_RUNS} "
             "ORDER BY (SELECT created_at FROM runs WHERE runs.id = trials.run_id), run_id, position",
         )
 
     def trial(self, trial_id: str) -> rows.TrialRow | None:
         return self._one(rows.TrialRow, "trials", "WHERE id = ?", trial_id)
 
-    def told_apart(self, trial: rows.TrialRow) -> str:
+    def content_suffix(self, trial: rows.TrialRow) -> str:
         """Return a mark of a trial's content if another one of the same name has other content, else ""."""
         names = (trial.case_id, trial.agent, trial.model, trial.repeat)
         same = "SELECT count(DISTINCT content) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND repeat = ?"
@@ -170,14 +170,14 @@ class SessionReader(RowReader):
         where = "WHERE trial_id = ? AND number > ? ORDER BY number LIMIT ?"
         return self.rows(rows.StepRow, "steps", where, (trial_id, after, limit))
 
-    def seen(self, trial_id: str, since: int = -1) -> list[rows.AccessedFileRow]:
-        where = "WHERE trial_id = ? AND step >= ? ORDER BY path, how"
-        return self.rows(rows.AccessedFileRow, "seen", where, (trial_id, since))
+    def accessed_files(self, trial_id: str, since: int = -1) -> list[rows.AccessedFileRow]:
+        where = "WHERE trial_id = ? AND step >= ? ORDER BY path, access"
+        return self.rows(rows.AccessedFileRow, "accessed_files", where, (trial_id, since))
 
     def scores(self, trial_id: str | None = None) -> list[rows.ScoreRow]:
         """Return the scores of one trial, or of :meth:`trials`, by rubric and judge; the newest rule comes last."""
         if trial_id is None:
-            kept = f"SELECT id FROM trials WHERE run_id NOT IN {schema.PUT_AWAY_RUNS}"
+            kept = f"SELECT id FROM trials WHERE run_id NOT IN {schema.ARCHIVED_RUNS}"
             found = self.rows(
                 rows.ScoreRow, "scorecards", f"WHERE trial_id IN ({kept}) ORDER BY trial_id, rubric, judge"
             )
@@ -224,14 +224,14 @@ class SessionReader(RowReader):
         where = "WHERE scope IN (SELECT value FROM json_each(?)) ORDER BY id"
         return self.rows(rows.CallRow, "calls", where, (json.dumps(scopes),))
 
-    def shape_of(self, trial_id: str) -> str | None:
+    def response_schema_of(self, trial_id: str) -> str | None:
         """Return the grammar of the answer that a trial submitted, None if the model was free."""
         found = self.query(
-            "SELECT shape_blob FROM steps JOIN calls ON calls.id = steps.call_id "
+            "SELECT response_schema_blob FROM steps JOIN calls ON calls.id = steps.call_id "
             "WHERE trial_id = ? AND kind = 'respond' ORDER BY number DESC LIMIT 1",
             (trial_id,),
         )
-        return self.kept(found[0][0], f"the shape of trial {trial_id}") if found and found[0][0] else None
+        return self.kept(found[0][0], f"the response schema of trial {trial_id}") if found and found[0][0] else None
 
     def call(self, call_id: int) -> rows.CallRow | None:
         return self._one(rows.CallRow, "calls", "WHERE id = ?", call_id)
@@ -334,7 +334,7 @@ class SessionReader(RowReader):
         if run_id is None:
             return self.rows(rows.ImprovementRow, "improvements", "ORDER BY created_at, id")
         made_for = "SELECT improvement_id FROM docstring_attempts WHERE run_id = ?"
-        where = f"WHERE run_id = ? OR now_run = ? OR id IN ({made_for}) ORDER BY created_at, id"
+        where = f"WHERE run_id = ? OR active_run_id = ? OR id IN ({made_for}) ORDER BY created_at, id"
         return self.rows(rows.ImprovementRow, "improvements", where, (run_id, run_id, run_id))
 
     def improvement(self, improvement_id: str) -> rows.ImprovementRow | None:

@@ -24,8 +24,8 @@ class RunRow:
     note: str | None
     spend_usd: float
     name: str | None = None  # what a person calls it
-    deleted_at: float | None = None  # when it was put away
-    turn: float | None = None  # orders the runs that wait for one another, None where it waits for none
+    archived_at: float | None = None  # when it was archived
+    queue_position: float | None = None  # orders the runs that wait for one another, None where it waits for none
     paused: int = 0  # whether it is to stay back
 
     @property
@@ -78,7 +78,7 @@ class Change:
     """One entry of the feed."""
 
     seq: int
-    kind: str  # run, trial, step, seen, score, check, annotation, task, dropped, stage, candidate, study or improvement
+    kind: str  # run, trial, step, accessed_file, score, check, annotation, task, dropped, stage, candidate, study or improvement
     item: str
     part: str | None
 
@@ -119,7 +119,7 @@ class ImprovementRow:
     plan: str  # JSON of `workbench.plans.plan.ImprovementPlan`
     state: str
     stage: str  # What it is at, in words
-    now_run: str | None
+    active_run_id: str | None
     problem: str | None
     spent_before: float  # US dollars that `run_id` had cost when it was ordered first
     created_at: float
@@ -128,7 +128,7 @@ class ImprovementRow:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """A docstring tried for a task, see :class:`workbench.improving.Attempt`; shares are JSON of [passed, counted]."""
+    """A docstring tried for a task, see :class:`workbench.improving.attempts.DocstringAttempt`; shares are JSON of [passed, counted]."""
 
     improvement_id: str
     task_id: str
@@ -141,7 +141,7 @@ class AttemptRow:
     seen: str | None
     before: str | None
     after: str | None
-    held_out_by: str
+    held_out_evaluator: str
     at: float
 
 
@@ -217,7 +217,7 @@ class AccessedFileRow:
 
     trial_id: str
     path: str
-    how: str
+    access: str
     step: int
     size: int
     blob: str | None
@@ -236,7 +236,7 @@ class CallRow:
     sample: int
     nth: int
     messages_blob: str
-    shape_blob: str | None
+    response_schema_blob: str | None
     sampling: str
     answer_blob: str | None
     reasoning_blob: str | None
@@ -302,7 +302,7 @@ class CheckRow:
     run_id: str  # The run that did it last
     state: str
     problem: str | None  # Why it failed; what it is at while it is under way
-    again: int | None  # The block that is run once more, None for all of it
+    rerun_block: int | None  # Index of the block that is rerun, None for all
     works: int | None  # Blocks by verdict; None before it is done. So are the others, of blocks and of claims
     fails: int | None
     differs: int | None
@@ -372,13 +372,13 @@ class DroppedRow:
 
 @dataclass(frozen=True, slots=True)
 class UnusedTestRow:
-    """A test of the suite that no verdict rests on; ``kind`` is a short reason, ``why`` its message."""
+    """A test of the suite that no verdict rests on; ``kind`` is a short reason, ``message`` explains it."""
 
     run_id: str
     position: int
     kind: str
     test_id: str
-    why: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +421,7 @@ class CandidateRow:
     outcomes_blob: str | None
     at: float | None
     backend: str | None
-    slower: str | None  # why a faster route was not taken
+    route_fallback_reason: str | None  # why a faster route was not taken
     suspicious: str | None  # JSON list of what made the report doubtful
     recheck: str | None  # JSON of a re-check on the cold route: why, verdict, route, seconds, agrees
     agrees: int | None  # whether that came to the same verdict
@@ -433,7 +433,7 @@ class CandidateRow:
     repairs: int | None = None  # what extraction had to leave out of the answer or adjust
 
     @property
-    def again(self) -> bool:
+    def retesting(self) -> bool:
         """Whether it is being tested again: it keeps its former verdict until the new one is there."""
         return self.verdict is not None and self.state in UNDER_WAY
 
@@ -451,7 +451,7 @@ class FormerVerdictRow:
     outcomes_blob: str | None
     failing_blob: str | None
     backend: str | None
-    slower: str | None
+    route_fallback_reason: str | None
     suspicious: str | None
     recheck: str | None
     at: float | None

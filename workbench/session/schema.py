@@ -18,7 +18,7 @@ from workbench.session import rows
 from workbench.session.sample_counts import COUNTING
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 _STATE = "state CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled'))"
 _OF_RUN, _OF_TRIAL = "run_id REFERENCES runs (id)", "trial_id REFERENCES trials (id)"
@@ -34,7 +34,7 @@ _ROWS: dict[str, tuple[type, str, tuple[str, ...]]] = {
         (_OF_TRIAL, "kind CHECK (kind IN ('tool', 'respond', 'invalid', 'plan', 'error'))", "observation_size DEFAULT 0",
          "settings DEFAULT '{}'"),
     ),
-    "seen": (rows.AccessedFileRow, "trial_id, path, how", ("how CHECK (how IN ('listed', 'read'))",)),
+    "accessed_files": (rows.AccessedFileRow, "trial_id, path, access", ("access CHECK (access IN ('listed', 'read'))",)),
     "calls": (rows.CallRow, "id", ()),
     "scorecards": (rows.ScoreRow, "trial_id, rubric, judge", (_OF_TRIAL,)),
     "checks": (rows.CheckRow, "trial_id, executed, step_seconds, rules", (_OF_TRIAL, _STATE, "partial DEFAULT ''")),
@@ -60,8 +60,8 @@ _ROWS: dict[str, tuple[type, str, tuple[str, ...]]] = {
     "improvements": (rows.ImprovementRow, "id", (_STATE, "stage DEFAULT ''", "spent_before DEFAULT 0")),
     "docstring_attempts": (
         rows.AttemptRow, "improvement_id, task_id, number",
-        ("improvement_id REFERENCES improvements (id)", "state CHECK (state IN ('asking', 'testing', 'refused', 'kept'))",
-         "held_out_by DEFAULT ''"),
+        ("improvement_id REFERENCES improvements (id)", "state CHECK (state IN ('asking', 'testing', 'refused', 'accepted'))",
+         "held_out_evaluator DEFAULT ''"),
     ),
     "imported": (rows.ImportedRow, "item", ()),
 }  # fmt: skip
@@ -142,18 +142,18 @@ CREATE VIEW trial_scores AS
 SELECT trials.id AS trial, run_id AS run, case_id, case_name, agent, model, repeat, state, error, rubric, judge, total, out_of,
        tier1, tier2, tier3, tier4, problem, steps, prompt_tokens, completion_tokens, cost_usd, seconds, readme_blob, parent, fork_step
 FROM trials LEFT JOIN scorecards ON trial_id = trials.id
-WHERE run_id NOT IN (SELECT id FROM runs WHERE deleted_at IS NOT NULL);
+WHERE run_id NOT IN (SELECT id FROM runs WHERE archived_at IS NOT NULL);
 
 CREATE VIEW candidate_verdicts AS
 SELECT candidates.id AS candidate, tasks.run_id AS run, task_id AS task, path, qualified_name AS function, occurrence,
        tasks.state AS task_state, docs, docs_scope, evaluator, prompt, context, settings, sample, control, candidates.state, verdict,
        verdict_reason, route, backend, recheck IS NOT NULL AS rechecked, agrees, plain, doubtful, repairs,
        tasks.docstring_blob IS NOT NULL AS documented,
-       verdict IS NOT NULL AND candidates.state IN ('queued', 'asking', 'testing') AS again,
+       verdict IS NOT NULL AND candidates.state IN ('queued', 'asking', 'testing') AS retesting,
        (SELECT count(*) FROM failing_tests WHERE candidate_id = candidates.id) AS failing,
        prompt_tokens, completion_tokens, cost_usd, asked_s, tested_s, at, candidates.body_blob, answer_blob
 FROM candidates JOIN tasks ON tasks.id = task_id
-WHERE tasks.run_id NOT IN (SELECT id FROM runs WHERE deleted_at IS NOT NULL);
+WHERE tasks.run_id NOT IN (SELECT id FROM runs WHERE archived_at IS NOT NULL);
 
 CREATE VIEW pass_counts AS
 SELECT run, docs, docs_scope, evaluator, prompt, context, settings, task, path, function, occurrence,
@@ -173,14 +173,14 @@ FROM failing_tests JOIN candidate_verdicts ON candidate = candidate_id;
 KEPT_CHANGES = 20_000
 """So many of the newest changes stay in the feed; who knows less than that reads everything again."""
 
-PUT_AWAY_RUNS = "(SELECT id FROM runs WHERE deleted_at IS NOT NULL)"
-"""SQL for the runs that a person put away: neither they nor what belongs to them counts."""
+ARCHIVED_RUNS = "(SELECT id FROM runs WHERE archived_at IS NOT NULL)"
+"""SQL for the runs that a person archived: neither they nor what belongs to them counts."""
 
 _FED = {
     "runs": ("run", "NEW.id", "NULL"),
     "trials": ("trial", "NEW.id", "NULL"),
     "steps": ("step", "NEW.trial_id", "NEW.number"),
-    "seen": ("seen", "NEW.trial_id", "NEW.path"),
+    "accessed_files": ("accessed_file", "NEW.trial_id", "NEW.path"),
     "scorecards": ("score", "NEW.trial_id", "NEW.rubric"),
     "checks": ("check", "NEW.trial_id", "NEW.run_id"),
     "annotations": ("annotation", "NEW.item", "NEW.id"),
@@ -219,14 +219,14 @@ def prune_changes(connection: sqlite3.Connection) -> None:
 
 
 _REFERS = {
-    "run_id": "runs", "now_run": "runs", "trial_id": "trials", "parent": "trials", "task_id": "tasks", "candidate_id": "candidates",
+    "run_id": "runs", "active_run_id": "runs", "trial_id": "trials", "parent": "trials", "task_id": "tasks", "candidate_id": "candidates",
     "call_id": "calls", "study": "studies", "improvement_id": "improvements",
 }  # fmt: skip
 _ALLOWED = re.compile(r"CHECK \((\w+) IN \(([^)]*)\)\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SchemaColumn:
     """A column of a table, as the table declares it; ``allowed`` are its values in SQL, "" for any."""
 
     name: str
@@ -239,7 +239,7 @@ class Column:
 
 
 @cache
-def tables() -> dict[str, tuple[Column, ...]]:
+def tables() -> dict[str, tuple[SchemaColumn, ...]]:
     """Return the columns of every table."""
     found = {}
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
@@ -252,7 +252,7 @@ def tables() -> dict[str, tuple[Column, ...]]:
             allowed = dict(_ALLOWED.findall(sql))
             own = table if sum(bool(column[5]) for column in columns) == 1 else None
             found[table] = tuple(
-                Column(
+                SchemaColumn(
                     name, kind, bool(required), default, bool(key), allowed.get(name, ""),
                     _REFERS.get(name, own if key else None),
                 )

@@ -215,12 +215,12 @@ class SessionWriter:
     def name_session(self, name: str) -> None:
         self.insert("meta", {"key": "name", "value": name}, conflict="REPLACE")
 
-    def put_away_run(self, run_id: str) -> None:
+    def archive_run(self, run_id: str) -> None:
         """Archive a run; archived runs are excluded from all counts."""
-        self.update("runs", {"id": run_id}, {"deleted_at": time.time()})
+        self.update("runs", {"id": run_id}, {"archived_at": time.time()})
 
-    def bring_back_run(self, run_id: str) -> None:
-        self.update("runs", {"id": run_id}, {"deleted_at": None})
+    def unarchive_run(self, run_id: str) -> None:
+        self.update("runs", {"id": run_id}, {"archived_at": None})
 
     def add_spend(self, run_id: str, usd: float) -> None:
         with self.transaction() as connection:
@@ -325,33 +325,33 @@ class SessionWriter:
         """Remove what a trial recorded, because its agent starts again; its cost stays in the run's spend."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM steps WHERE trial_id = ?", (trial_id,))
-            connection.execute("DELETE FROM seen WHERE trial_id = ?", (trial_id,))
+            connection.execute("DELETE FROM accessed_files WHERE trial_id = ?", (trial_id,))
             connection.execute("DELETE FROM calls WHERE scope = ? AND purpose = 'agent'", (trial_id,))
             connection.execute(
                 "UPDATE trials SET steps = 0, prompt_tokens = 0, completion_tokens = 0, cost_usd = NULL WHERE id = ?",
                 (trial_id,),
             )
 
-    def add_accessed_file(self, seen: Sequence[AccessedFileRow]) -> None:
+    def add_accessed_files(self, seen: Sequence[AccessedFileRow]) -> None:
         with self.transaction():
             for row in seen:
-                self._put("seen", row, "IGNORE")
+                self._put("accessed_files", row, "IGNORE")
 
     def put_score(self, score: ScoreRow) -> None:
         self._put("scorecards", score, "REPLACE")
 
-    def put_check(self, key: tuple[str, int, float, int], run_id: str, again: int | None = None) -> None:
+    def put_check(self, key: tuple[str, int, float, int], run_id: str, rerun_block: int | None = None) -> None:
         """Plan a check of a trial's README; the former result by the same rules stays until the new one is there.
 
-        ``key`` is trial, whether blocks are run, seconds for a step, version of the rules; ``again`` the block to run
+        ``key`` is trial, whether blocks are run, seconds for a step, version of the rules; ``rerun_block`` the block to rerun
         once more, None for all.
         """
         with self.transaction() as connection:
             connection.execute(
-                "INSERT INTO checks (trial_id, executed, step_seconds, rules, run_id, state, again, at) "
+                "INSERT INTO checks (trial_id, executed, step_seconds, rules, run_id, state, rerun_block, at) "
                 "VALUES (?, ?, ?, ?, ?, 'queued', ?, ?) ON CONFLICT (trial_id, executed, step_seconds, rules) DO UPDATE SET "
-                "run_id = excluded.run_id, state = 'queued', again = excluded.again, problem = NULL, at = excluded.at",
-                (*key, run_id, again, time.time()),
+                "run_id = excluded.run_id, state = 'queued', rerun_block = excluded.rerun_block, problem = NULL, at = excluded.at",
+                (*key, run_id, rerun_block, time.time()),
             )
 
     def set_check(self, key: tuple[str, int, float, int], **values: object) -> None:

@@ -23,13 +23,13 @@ from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, ScoreRow, StudyCellRow, TrialRow
 from workbench.session.task_names import picked, readable_id
-from workbench.studies.declaration import Column, Study
+from workbench.studies.declaration import Study, StudyColumn
 
 RUBRIC = "aeo-bench"
 """By what trials are measured where a study names no rubric."""
 Group = tuple[str, str, str]
 """Evaluator, prompt and context of a cell's candidates."""
-PUT_AWAY = "its run is put away"
+ARCHIVED = "its run is archived"
 """Why a cell has nothing although the session has a run of it."""
 
 
@@ -98,7 +98,7 @@ class CellWork:
     """
 
     row: str
-    column: Column
+    column: StudyColumn
     run: str = ""
     session: str = ""
     run_state: str = ""
@@ -153,7 +153,7 @@ def scale_of(study: Study, cells: Iterable[CellWork]) -> tuple[str, str]:
 
 def task_cells(reader: SessionReader, study: Study, pointed: Sequence[StudyCellRow]) -> dict[tuple[str, str], CellWork]:
     """Return cells of a study of docs, by row and column name."""
-    away = {run.id for run in reader.every_run() if run.deleted_at is not None}
+    away = {run.id for run in reader.all_runs() if run.archived_at is not None}
     runs = sorted({one.run_id for one in pointed if one.run_id} - away)
     states = run_states(reader, runs)
     tallies = group_counts(reader, runs)
@@ -174,7 +174,7 @@ def task_cells(reader: SessionReader, study: Study, pointed: Sequence[StudyCellR
             columns[one.column_name],
             run,
             run_state=state,
-            problem=one.problem or error or (PUT_AWAY if one.run_id in away else ""),
+            problem=one.problem or error or (ARCHIVED if one.run_id in away else ""),
             group=group,  # type: ignore[arg-type]
             left_out=tuple(_other_words(other, groups[0]) for other in groups[1:]),
         )
@@ -251,7 +251,7 @@ def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict
     """Return the row of each snapshot that the study's own runs are of."""
     found = {}
     rows = {one.run_id: one.row_name for one in pointed if one.run_id}
-    for run in reader.every_run():
+    for run in reader.all_runs():
         if run.id in rows and (snapshot := run.plan.get("snapshot")):
             found[str(snapshot)] = rows[run.id]
     return found
@@ -271,7 +271,12 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
         row, docs = rows[run_id]
         only, _ = _chosen_tasks(reader, run_id, study)
         cell = CellWork(
-            row, Column(docs, evaluator, source), run_id, str(reader.path), "done", group=(evaluator, prompt, context)
+            row,
+            StudyColumn(docs, evaluator, source),
+            run_id,
+            str(reader.path),
+            "done",
+            group=(evaluator, prompt, context),
         )
         found += [_task_cell(cell, [one], (only, 0), study.samples, made.get(run_id, {})) for one in groups]
     return found
@@ -296,7 +301,7 @@ def trial_cells(
     made = _made(reader, trials_named(reader, list(dict.fromkeys(itertools.chain.from_iterable(meant.values())))))
     runs_of = {one.row.run_id for one in made.values()} | {one.run_id for one in pointed if one.run_id}
     states = run_states(reader, runs_of)
-    away = {run.id for run in reader.every_run() if run.deleted_at is not None}
+    away = {run.id for run in reader.all_runs() if run.archived_at is not None}
     columns = {column.name: column for column in study.columns}
     cells = {}
     for one in pointed:
@@ -313,7 +318,7 @@ def trial_cells(
             columns[one.column_name],
             own or (runs[0] if runs else ""),
             run_state=min(filter(None, (state for state, _ in told)), key=_loudness, default=""),
-            problem=one.problem or failed or (PUT_AWAY if len(found) < len(wanted) else ""),
+            problem=one.problem or failed or (ARCHIVED if len(found) < len(wanted) else ""),
             planned=max(study.repeats, len(found)),
         )
         cells[one.row_name, one.column_name] = _trial_cell(cell, found)
@@ -340,7 +345,7 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
     for trial, settings, was_cut in step_settings(reader, names):
         asked.setdefault(trial, set()).add(settings)
         cut |= {trial} if was_cut else set()
-    plans = {run.id: run.plan for run in reader.every_run()}
+    plans = {run.id: run.plan for run in reader.all_runs()}
     found = {}
     for row in rows:
         check = works.get(row.id)
@@ -395,9 +400,9 @@ def _trial_cell(cell: CellWork, made: Sequence[_Made]) -> CellWork:
 
 def trials_of_others(reader: SessionReader, study: Study, source: str, _: object) -> list[CellWork]:
     """Return what another session has of the cases of a study, as cells of further columns."""
-    cells: dict[tuple[str, Column], list[_Made]] = {}
+    cells: dict[tuple[str, StudyColumn], list[_Made]] = {}
     for one in _made(reader, trials_on(reader, study.rows)).values():
-        cells.setdefault((one.row.case_id, Column(one.row.agent, one.row.model, source)), []).append(one)
+        cells.setdefault((one.row.case_id, StudyColumn(one.row.agent, one.row.model, source)), []).append(one)
     return [
         _trial_cell(CellWork(*key, found[0].row.run_id, str(reader.path), "done", planned=len(found)), found)
         for key, found in cells.items()
@@ -410,7 +415,7 @@ def trials_of_others(reader: SessionReader, study: Study, source: str, _: object
 def run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, tuple[str, str]]:
     wanted = set(runs)
     found = {}
-    for run in reader.every_run():
+    for run in reader.all_runs():
         if run.id in wanted:
             found[run.id] = state_of(reader, run), run.error or ""
     return found

@@ -126,7 +126,9 @@ WHERE: Grouping[DroppedEntry] = Grouping("where they were dropped", lambda entry
 def entries_of(key: str, found: Excluded) -> list[DroppedEntry]:
     """Return the dropped entries of a count; all of them for counts that drop nothing."""
     if key.startswith(TESTS):
-        rows = [(one_line(row.kind, 20), one_line(row.test_id, 400), one_line(row.why, 600)) for row in found.unused]
+        rows = [
+            (one_line(row.kind, 20), one_line(row.test_id, 400), one_line(row.message, 600)) for row in found.unused
+        ]
         kind = key.removeprefix(TESTS)
         return [(f"{row[0]} test", row[1], row[2]) for row in rows if kind in {"", row[0]}]
     everything = key not in REASONS and all(row.stage != key for row in found.dropped)

@@ -15,7 +15,7 @@ from workbench.session.groups import Group, planned_docs
 
 if TYPE_CHECKING:
     from workbench.comparison.groups import Function
-    from workbench.regeneration.passk import Estimate
+    from workbench.regeneration.passk import PassEstimate
     from workbench.results.regeneration_runs import RunView
     from workbench.results.samples import SampleState
     from workbench.session.reader import SessionReader
@@ -47,9 +47,9 @@ class EvaluatorResults:
     arguments.
     """
 
-    estimates: Mapping[Group, Estimate] = field(default_factory=dict)
+    estimates: Mapping[Group, PassEstimate] = field(default_factory=dict)
     samples: Mapping[Group, Cells] = field(default_factory=dict)
-    runs: Mapping[str, tuple[str, Estimate | None]] = field(default_factory=dict)
+    runs: Mapping[str, tuple[str, PassEstimate | None]] = field(default_factory=dict)
     variants: Mapping[Group, tuple[OtherSamples, ...]] = field(default_factory=dict)
 
 
@@ -87,7 +87,7 @@ def load_evaluator_results(reader: SessionReader, view: RunView) -> EvaluatorRes
     )
 
 
-def _estimates(reader: SessionReader, run_id: str, k: int) -> dict[Group, Estimate]:
+def _estimates(reader: SessionReader, run_id: str, k: int) -> dict[Group, PassEstimate]:
     from workbench.regeneration.outcome import pass_figures
 
     return {group: pass_figures(found, (k,)).pass_at[0] for group, found in results_by_group(reader, run_id).items()}
@@ -129,7 +129,7 @@ def _titled(named: Mapping[str, Cells]) -> tuple[OtherSamples, ...]:
     )
 
 
-def _runs(reader: SessionReader, view: RunView) -> dict[str, tuple[str, Estimate | None]]:
+def _runs(reader: SessionReader, view: RunView) -> dict[str, tuple[str, PassEstimate | None]]:
     docs = {key: one_line(planned_docs(plan) or "?", 30) for key, plan in _of_source(reader, view).items()}
     if not 1 < len(docs) == len(set(docs.values())) <= MOST_RUNS:
         return {}

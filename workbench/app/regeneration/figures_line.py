@@ -24,7 +24,7 @@ from workbench.session.groups import Group
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import PassFigures
-    from workbench.regeneration.passk import Estimate
+    from workbench.regeneration.passk import PassEstimate
     from workbench.regeneration.self_check import Control
 
 _GAP = " " * 3
@@ -68,10 +68,10 @@ class FiguresLine(Widget):
                 lines.append(proof if proof.cell_length <= width else _self_check(view, short=True))
             else:
                 lines.append(_apart(right, verdicts, width) if _fit(right, verdicts, width) else right)
-        if view.totals.again:
+        if view.totals.retesting:
             # The verdicts of these samples are former ones.
             of, going = plural(view.totals.samples, "sample"), "are being" if view.live else "were to be"
-            text = (f"{view.totals.again:,} of {of} {going} tested again", "$verdict-running")
+            text = (f"{view.totals.retesting:,} of {of} {going} tested again", "$verdict-running")
             lines.append(Content.assemble(text, ("; until then their former verdicts, underlined, count", _MUTED)))
         return lines
 
@@ -254,7 +254,7 @@ def _chosen(parts: Sequence[str], current: bool) -> Content:
     return Content.styled(f"[{text}]", "bold $primary") if current else Content.styled(f" {text} ", _MUTED)
 
 
-def _value(estimate: Estimate | None, detail: int) -> str:
+def _value(estimate: PassEstimate | None, detail: int) -> str:
     if estimate is None or estimate.value is None or not detail:
         return ""
     known = detail > 1 and estimate.low is not None and estimate.high is not None

@@ -18,12 +18,12 @@ from workbench.app.toolkit import document as doc
 from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.glyphs import STATES, VERDICTS
 from workbench.base.text import one_line, plural
-from workbench.results.samples import Sample
+from workbench.results.samples import SampleView
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.improving.attempts import Attempt, Share
+    from workbench.improving.attempts import DocstringAttempt, Share
     from workbench.plans.plan import ImprovementPlan
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, ImprovementRow, TaskRow
@@ -42,7 +42,7 @@ class TriedDocstring:
 
     order: ImprovementRow
     plan: ImprovementPlan
-    attempt: Attempt
+    attempt: DocstringAttempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +75,14 @@ def _status(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
     if state == "failed":
         return state, f"{glyph} improving failed: {one_line(row.problem or 'no reason was recorded', 300)}"
     tried = reader.docstring_attempts(row.id)
-    kept = sum(one.state == "kept" for one in tried)
+    kept = sum(one.state == "accepted" for one in tried)
     words = f"{kept} of {plural(len({one.task_id for one in tried}), 'docstring')} improved"
     return state, f"{glyph} {words}" if state == "done" else f"{glyph} improving {state}, {words}"
 
 
 def load_improvements(reader: SessionReader, run: str) -> ImprovementView:
     """Load the improvement orders of a run with all attempts, the latest order first."""
-    from workbench.improving.reading import attempts_of
+    from workbench.improving.changes import attempts_of
     from workbench.orders.improve import plan_of
 
     orders = reader.improvements(run)
@@ -109,7 +109,7 @@ def _entry(one: TriedDocstring) -> FindingRow:
     return FindingRow(cells, one, partial(load_sides, one=one), (one.order.id, attempt.task.id, attempt.number))
 
 
-def outcome_of_attempt(attempt: Attempt) -> str:
+def outcome_of_attempt(attempt: DocstringAttempt) -> str:
     """Return the outcome of an attempt: a sign and a word."""
     if attempt.refusal is not None:
         return f"{VERDICTS['failed']} refused"
@@ -118,8 +118,8 @@ def outcome_of_attempt(attempt: Attempt) -> str:
     return f"{STATES['running']} {'testing' if attempt.docstring else 'asking'}"
 
 
-def _kept_words(attempt: Attempt) -> str:
-    return f"gain {attempt.gain.interval_words}, samples of {attempt.held_out_by}" if attempt.gain else ""
+def _kept_words(attempt: DocstringAttempt) -> str:
+    return f"gain {attempt.gain.interval_words}, samples of {attempt.held_out_evaluator}" if attempt.gain else ""
 
 
 # -- side by side
@@ -164,7 +164,7 @@ def _samples(
         first = 0 if plan.second_evaluator else plan.base.samples
         other = [row for row in rows if row.evaluator == plan.second_evaluator] if plan.second_evaluator else base
         unseen = [row for row in other if first <= row.sample < first + plan.held_out]
-        parts += _part(reader, task, "Held-out samples", plan.held_out_by, unseen)
+        parts += _part(reader, task, "Held-out samples", plan.held_out_evaluator, unseen)
     return parts
 
 
@@ -184,7 +184,7 @@ def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> doc.TextLi
         text = failing[0].message if failing else row.verdict_reason or ""
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
         why = f"  {one_line(text, 200)}{more}" if text else ""
-    return doc.styled((title_of(Sample(task, row, row.sample)), style), (doc.prepared(why), "dim"), indent=2)
+    return doc.styled((title_of(SampleView(task, row, row.sample)), style), (doc.prepared(why), "dim"), indent=2)
 
 
 class ImprovementsScreen(FindingsScreen):

@@ -15,7 +15,7 @@ from workbench.app.toolkit.pane import COPIED_AT_MOST
 from workbench.base.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.base.text import NOTHING, money, one_line, percent, plural, size_of
 from workbench.comparison.texts import line_diff, without_margin
-from workbench.results.samples import Sample, read_sample
+from workbench.results.samples import SampleView, read_sample
 from workbench.session.labels import in_words
 from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
@@ -40,7 +40,7 @@ GONE = "This task is no longer in the session."
 FORMER = "former verdict, until the sample has been tested again"
 
 
-def empty_tabs(sample: Sample) -> frozenset[str]:
+def empty_tabs(sample: SampleView) -> frozenset[str]:
     candidate, docstring = sample.candidate, sample.task.docstring_blob
     body, answer = (candidate.body_blob, candidate.answer_blob) if candidate is not None else (None, None)
     texts = {"Diff": body, "Candidate": body, "Answer": answer, "Docstring": docstring}
@@ -54,7 +54,7 @@ def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab
 
 def read_texts(
     reader: SessionReader, task_id: str, group: Group, number: int, tabs: Iterable[str], limit: int
-) -> tuple[Sample, dict[str, doc.TextDocument], tuple[str, doc.TextDocument]] | None:
+) -> tuple[SampleView, dict[str, doc.TextDocument], tuple[str, doc.TextDocument]] | None:
     """Load a sample with some of its tabs, and its failing tests with their title; None if the task is gone."""
     sample = read_sample(reader, task_id, group, number)
     if sample is None:
@@ -62,7 +62,7 @@ def read_texts(
     return sample, {tab: laid_out(reader, sample, tab, limit) for tab in tabs}, failures_of(reader, sample)
 
 
-def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> doc.TextDocument:
+def laid_out(reader: SessionReader, sample: SampleView, tab: str, limit: int = SHOWN_AT_FIRST) -> doc.TextDocument:
     """Lay out a tab of a sample, up to ``limit`` bytes of a text."""
     candidate = sample.candidate
     if tab == "Docstring":
@@ -74,7 +74,7 @@ def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN
     return {"Diff": _diff, "Candidate": _candidate, "Answer": _answer}[tab](reader, sample.task, candidate, limit)
 
 
-def title_of(sample: Sample) -> str:
+def title_of(sample: SampleView) -> str:
     """Return ``sample 3 ✗ failed in 0.03 s``."""
     candidate = sample.candidate
     if candidate is None:
@@ -84,12 +84,12 @@ def title_of(sample: Sample) -> str:
         glyph = VERDICTS.get(candidate.verdict, "?")
         seconds = took(candidate.tested_s)
         text += f"{glyph} {candidate.verdict}" + (f" in {seconds}" if seconds else "")
-        return f"{text}, being tested again" if candidate.again else text
+        return f"{text}, being tested again" if candidate.retesting else text
     words = {"asking": "▸ the model is asked", "testing": "▸ being tested", "cancelled": "⊘ cancelled"}
     return text + words.get(candidate.state, "· waiting")
 
 
-def detail_of(sample: Sample) -> str:
+def detail_of(sample: SampleView) -> str:
     """Return route and cost: ``tested warm · 1,204 tokens · asked 3.1 s · $0.0012``."""
     candidate = sample.candidate
     if candidate is None:
@@ -103,18 +103,20 @@ def detail_of(sample: Sample) -> str:
     return " · ".join(parts)
 
 
-def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
+def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
     """Return the remarks on a sample and its verdict, each with whether it is an alarm."""
     candidate = sample.candidate
     remarks = [(in_words(sample.labels), False)] if sample.labels else []
     remarks += [(f"✎ {one_line(text, 300)}", False) for text in sample.annotations]
     if candidate is None or candidate.verdict is None:
         return tuple(remarks)
-    if candidate.again:
+    if candidate.retesting:
         remarks.append((FORMER, False))
-    if candidate.slower:
+    if candidate.route_fallback_reason:
         faster = "hot" if candidate.route == "warm" else "faster"
-        remarks.append((f"{candidate.route or 'tested'}, not {faster}: {one_line(candidate.slower, 300)}", False))
+        remarks.append(
+            (f"{candidate.route or 'tested'}, not {faster}: {one_line(candidate.route_fallback_reason, 300)}", False)
+        )
     if candidate.doubtful:
         remarks.append((f"{DOUBTFUL} doubtful, not plain: {one_line(candidate.doubtful, 300)}", True))
     suspicious = _decoded(candidate.suspicious)
@@ -149,7 +151,7 @@ def _decoded(text: str | None) -> object:
         return None
 
 
-def waiting_for(sample: Sample) -> str:
+def waiting_for(sample: SampleView) -> str:
     """Return why a sample has no body."""
     candidate = sample.candidate
     if sample.task.state == "excluded" and (candidate is None or candidate.verdict is None):
@@ -202,7 +204,7 @@ def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit
     )
 
 
-def _docstring(reader: SessionReader, sample: Sample, limit: int) -> doc.TextDocument:
+def _docstring(reader: SessionReader, sample: SampleView, limit: int) -> doc.TextDocument:
     task = sample.task
     message = f"{one_line(task.docs_words, 60)} documentation"
     parts = [doc.heading(message, f"of {one_line(task.path, 200)}, line {task.start_line or NOTHING}")]
@@ -214,7 +216,7 @@ def _docstring(reader: SessionReader, sample: Sample, limit: int) -> doc.TextDoc
     return replace(doc.joined([*parts, doc.plain(""), doc.plain(text)], cut=cut), text=text)
 
 
-def _prompt(reader: SessionReader, sample: Sample, limit: int) -> doc.TextDocument:
+def _prompt(reader: SessionReader, sample: SampleView, limit: int) -> doc.TextDocument:
     from workbench.comparison.texts import kept_prompt
 
     candidate, task = sample.candidate, sample.task
@@ -255,7 +257,7 @@ def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, 
 # -- failing tests
 
 
-def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, doc.TextDocument]:
+def failures_of(reader: SessionReader, sample: SampleView) -> tuple[str, doc.TextDocument]:
     """Return a title and the failing tests with messages and tracebacks, or why there are none."""
     candidate = sample.candidate
     if candidate is None or candidate.verdict is None:
@@ -274,11 +276,11 @@ def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, doc.TextDoc
         lines.append(doc.styled((f"… and {len(rows) - _TESTS:,} more tests", "notice")))
     if not lines:
         lines = [doc.styled((f"{candidate.verdict}; no test failed.", "dim"))]
-    former = ", by the former verdict" if candidate.again else ""
+    former = ", by the former verdict" if candidate.retesting else ""
     return f"failing tests {len(rows):,}{former}", doc.of_lines(lines)
 
 
-def _wrong_controls(reader: SessionReader, sample: Sample) -> list[doc.TextLine]:
+def _wrong_controls(reader: SessionReader, sample: SampleView) -> list[doc.TextLine]:
     """Lay out the failed control that excluded a task, with its failing tests."""
     lines: list[doc.TextLine] = []
     for row in reader.candidates(sample.task.run_id, sample.task.id):
@@ -320,10 +322,10 @@ def _traceback(reader: SessionReader, digest: str | None) -> str:
     return text + ("\n…" if reader.size(digest) > _TRACEBACK else "")
 
 
-def _tests(sample: Sample) -> list[str]:
+def _tests(sample: SampleView) -> list[str]:
     tests = _decoded(sample.task.tests)
     return [str(test) for test in tests] if isinstance(tests, list) else []
 
 
-def _names(sample: Sample) -> list[doc.TextLine]:
+def _names(sample: SampleView) -> list[doc.TextLine]:
     return [doc.styled((f"  {one_line(test, 400)}", "dim"), indent=-1) for test in _tests(sample)[:1000]]

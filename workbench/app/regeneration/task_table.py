@@ -18,16 +18,15 @@ from workbench.app.toolkit.table import Grouping, TableGroup, VirtualTable
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import CANCELLED, DOUBTFUL, OUR_ERROR, VERDICTS
 from workbench.base.text import NOTHING, one_line, percent, plural, share
-from workbench.results.kinds import Kind
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import SampleState
-from workbench.results.tasks import TaskLine
+from workbench.results.tasks import DocstringQuality, TaskLine
 
 LEAK, DISAGREES, FLAKY = "≈", "≠", "~"
 """Marks before a function's name: its docstring contains the code, re-checks disagree, unstable tests execute it."""
 NO_TAG = "(no tag)"
 _FORMER = "former-"
-_KIND_STYLES = {Kind.BADLY: "bad", Kind.UNTESTABLE: "dim"}
+_KIND_STYLES = {DocstringQuality.BADLY: "bad", DocstringQuality.UNTESTABLE: "dim"}
 
 
 def _class(line: TaskLine) -> str:
@@ -77,7 +76,7 @@ def route_of(line: TaskLine) -> str:
 def _passed_of(samples: Sequence[SampleState]) -> Part:
     passed = sum(one.verdict == "passed" for one in samples)
     style = "passed" if passed else "failed"
-    again = any(one.again for one in samples)
+    again = any(one.retesting for one in samples)
     return f"{passed}/{len(samples)} {VERDICTS['passed']}", _FORMER + style if again else style
 
 
@@ -115,7 +114,7 @@ def _holds(word: str) -> Rule:
     return lambda line: any(sample.word == word for sample in line.samples)
 
 
-def _is(kind: Kind) -> Rule:
+def _is(kind: DocstringQuality) -> Rule:
     return lambda line: line.documented_as is kind
 
 
@@ -134,7 +133,7 @@ QUESTIONS: tuple[FilterFacet[TaskLine], ...] = (
             for said in (OUR_ERROR if key == "error" else key,)
             if key not in {"passed", "failed"}
         ),
-        FilterOption("again", "being tested again", "tested again", lambda line: line.again),
+        FilterOption("again", "being tested again", "tested again", lambda line: line.retesting),
         FilterOption("out", "taken out by a control", "taken out", lambda line: line.excluded),
     )),
     FilterFacet("coverage", "coverage", (
@@ -147,9 +146,9 @@ QUESTIONS: tuple[FilterFacet[TaskLine], ...] = (
         FilterOption("unknown", "not measured", "cover not measured", lambda line: line.coverage is None),
     )),
     FilterFacet("documented", "documented", (
-        FilterOption("well", "well: at least half of the samples passed", "documented well", _is(Kind.WELL)),
-        FilterOption("badly", "badly: fewer passed, though the original does", "documented badly", _is(Kind.BADLY)),
-        FilterOption("untestable", "untestable: the original body does not pass", "untestable", _is(Kind.UNTESTABLE)),
+        FilterOption("well", "well: at least half of the samples passed", "documented well", _is(DocstringQuality.WELL)),
+        FilterOption("badly", "badly: fewer passed, though the original does", "documented badly", _is(DocstringQuality.BADLY)),
+        FilterOption("untestable", "untestable: the original body does not pass", "untestable", _is(DocstringQuality.UNTESTABLE)),
     )),
     FilterFacet("leak", "docstring", (
         FilterOption("leaking", "≈ contains the code", "≈ leaking", lambda line: line.leaking),
@@ -252,7 +251,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         cells = []
         for at, sample in enumerate(line.samples):
             sign, style = cell_of(sample)
-            cells.append((sign, "picked" if at == picked else _FORMER + style if sample.again else style))
+            cells.append((sign, "picked" if at == picked else _FORMER + style if sample.retesting else style))
         return cells or [("·", "waiting")]
 
     def update_rows(self, fresh: Sequence[TaskLine]) -> bool:
@@ -330,7 +329,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
                 f"pass@{self.ks[0]} {mean} of {len(at):,} · m = {view.samples}",
             ]
         if not self.filter.active and (counts := Counter(line.documented_as for line in self.rows)).keys() - {None}:
-            parts = [", ".join(f"{counts[kind]:,} {kind}" for kind in Kind if counts[kind]) + " documented"]
+            parts = [", ".join(f"{counts[kind]:,} {kind}" for kind in DocstringQuality if counts[kind]) + " documented"]
         only = [one_line(self.only_path, 60)] if self.only_path else []
         parts += [f"{view.excluded:,} taken out"] if view.excluded else []
         parts += [f"{view.dropped:,} dropped · {key_of('regeneration.dropped')}"] if view.dropped else []

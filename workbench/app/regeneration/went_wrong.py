@@ -36,11 +36,11 @@ from workbench.regeneration.failure_groups import (
     source_of_test,
     text_of_test_file,
 )
-from workbench.results.samples import Sample
+from workbench.results.samples import SampleView
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import TaskGroup
-    from workbench.regeneration.passk import Estimate
+    from workbench.regeneration.passk import PassEstimate
     from workbench.results.failures import Diagnosis
     from workbench.results.regeneration_runs import RunView
     from workbench.session.groups import Group
@@ -191,7 +191,7 @@ def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
     return Listing(columns(*declared), tuple(entries), text, "No sample has a verdict yet.")
 
 
-def _numbers(by_m: dict[int, dict[int, Estimate]], by_k: dict[int, Estimate]) -> Listing:
+def _numbers(by_m: dict[int, dict[int, PassEstimate]], by_k: dict[int, PassEstimate]) -> Listing:
     declared = [("m or k", 6, True)]
     for k in by_m:
         declared += [(f"pass@{k}", 7, True), ("of first m", 14, False)]
@@ -203,7 +203,7 @@ def _numbers(by_m: dict[int, dict[int, Estimate]], by_k: dict[int, Estimate]) ->
     return Listing(columns(*declared), tuple(entries), "with 95 % intervals", "No sample has a verdict yet.")
 
 
-def _estimate(estimate: Estimate | None) -> tuple[str, str]:
+def _estimate(estimate: PassEstimate | None) -> tuple[str, str]:
     if estimate is None or estimate.value is None:
         return NOTHING, ""
     known = estimate.low is not None and estimate.high is not None
@@ -218,7 +218,7 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
     task, candidate = reader.task(one.task), reader.candidate(one.id)
     if task is None or candidate is None:
         return ("", doc.note("This candidate is no longer in the session.")), ("", doc.EMPTY)
-    sample = Sample(task, candidate, candidate.sample)
+    sample = SampleView(task, candidate, candidate.sample)
     difference, docstring = (laid_out(reader, sample, tab) for tab in ("Diff", "Docstring"))
     body = doc.joined([difference, doc.plain(""), doc.heading("Docstring"), docstring])
     title = f"{one_line(one.function, 60)} · {one_line(one.group.evaluator, 40)} · sample {candidate.sample + 1}"
@@ -243,7 +243,7 @@ def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> I
 
     def message(below: str) -> Iterator[doc.TextLine]:
         indent = " " * (len(below) - len(below.lstrip(" ")))
-        for part in "\n".join(doc.prepared(text) for text in found.said or (row.message,)).split("\n"):
+        for part in "\n".join(doc.prepared(text) for text in found.error_lines or (row.message,)).split("\n"):
             yield doc.styled((f"{indent}E  {part}", "bad"), indent=4)
 
     lines = doc.code("\n".join(found.lines), "test.py").lines

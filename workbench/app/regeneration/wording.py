@@ -9,7 +9,7 @@ from workbench.app.keys import key_of
 from workbench.app.toolkit.header import Header, HeaderPart
 from workbench.base.glyphs import CANCELLED, RUNNING, STATES, VERDICTS, WAITING
 from workbench.base.text import duration, money, one_line, plural
-from workbench.results.plan_title import source_name
+from workbench.results.runs import source_name
 from workbench.session.groups import planned_docs
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ def progress(view: RunView) -> str:
     """Return state, decided samples, rate and time left."""
     totals, resume = view.totals, f"press {key_of('regeneration.resume')}"
     of = f"{totals.decided:,} of {totals.samples:,}"
-    if totals.again:
+    if totals.retesting:
         # Former verdicts count until the new ones arrive, so the total is the whole group.
-        of = f"{of} · {totals.again:,} to test again"
+        of = f"{of} · {totals.retesting:,} to test again"
     if view.state == "queued":
         return "waiting for the engine…"
     if view.state == "running" and view.building:
@@ -105,17 +105,17 @@ def progress(view: RunView) -> str:
         if not view.rate:
             return of
         each = f"{view.rate:.1f}/s" if view.rate >= 0.95 else f"{max(1, round(60 * view.rate))}/min"
-        return f"{of} · {each} · {duration((totals.samples - totals.decided + totals.again) / view.rate)} left"
+        return f"{of} · {each} · {duration((totals.samples - totals.decided + totals.retesting) / view.rate)} left"
     if view.state == "interrupted" and view.run.state == "queued":
         return f"no engine started — {resume}"
     if view.state == "interrupted":
-        at = f" {'with' if totals.again else 'at'} {of}" if totals.samples else ""
+        at = f" {'with' if totals.retesting else 'at'} {of}" if totals.samples else ""
         return f"interrupted{at} — {resume} to resume"
     if view.state == "failed":
         return f"failed: {one_line(view.run.error or 'no reason was recorded', 300)}"
     if view.state == "cancelled":
         return f"cancelled at {of}"
-    if totals.again:
+    if totals.retesting:
         return f"done, but {of} — {resume}"
     return f"done, {plural(totals.samples, 'sample')}" + (
         f" in {duration(totals.elapsed_s)}" if totals.elapsed_s else ""

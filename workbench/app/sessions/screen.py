@@ -15,7 +15,7 @@ from textual.widget import Widget
 from workbench.app import runs
 from workbench.app.keys import bindings, key_of, with_keys
 from workbench.app.location import Location
-from workbench.app.sessions.keeping import import_form, imported, rename
+from workbench.app.sessions.file_actions import ImportDialog, import_result, rename
 from workbench.app.sessions.session_files import SessionCache, SessionEntry, deleted_entries, found_sessions, with_facts
 from workbench.app.sessions.table import SessionTable, about, sentence
 from workbench.app.toolkit.actions import LabelTarget
@@ -28,13 +28,14 @@ from workbench.app.toolkit.workers import LatestWorker, sentence_of
 from workbench.base import paths
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line
-from workbench.orders.session_names import named, plain_name
 from workbench.session import create
 from workbench.session.labels import SESSION
 from workbench.session.placing import Deleted, delete, deleted_sessions, restore
+from workbench.session.session_names import named, plain_name
 
 if TYPE_CHECKING:
     from workbench.engine.merging import Merged
+    from workbench.orders.import_files import ImportOrder
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -369,12 +370,12 @@ class SessionsScreen(ModeScreen):
         entry = self.table.selected
         sound = entry is not None and not entry.example and not entry.problem and entry.deleted is None
         into = entry.path if entry is not None and sound else None
-        ask = import_form(f"{Path.cwd()}/", one_line(into.stem, 40) if into else "a new session")
-        wanted = await self.app.push_screen_wait(ask)
-        if wanted is not None:
-            self.notify("Importing…", timeout=3)
-            place, importer = wanted["file"], wanted["format"]
-            self._do_with_files(lambda: imported(place, into, importer), lambda result: self._arrived(*result))
+        named = one_line(into.stem, 40) if into else "a new session"
+        await self.app.push_screen_wait(ImportDialog(self.workbench, f"{Path.cwd()}/", into, named, self._show_import))
+
+    def _show_import(self, order: ImportOrder) -> None:
+        self.notify("Importing…", timeout=3)
+        self._do_with_files(lambda: import_result(order), lambda result: self._arrived(*result))
 
     @work
     async def action_export(self) -> None:

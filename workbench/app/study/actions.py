@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.location import Anchor, Location, Marked, MarkedPair, ResultList
+from workbench.app.location import Anchor, Location, MarkedItem, MarkedPair, ResultList
 from workbench.app.study.detail import FILE, NEW
 from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.errors import WorkbenchError
@@ -20,8 +20,8 @@ from workbench.studies.reading import TaskTally, TrialTally
 if TYPE_CHECKING:
     from workbench.app.study.screen import StudyScreen
     from workbench.session.reader import SessionReader
-    from workbench.studies.cells import Cell
-    from workbench.studies.comparing import Comparison, ItemPair
+    from workbench.studies.cells import StudyCell
+    from workbench.studies.comparing import ColumnComparison, ItemPair
     from workbench.studies.outcome import StudyOutcome
     from workbench.studies.reading import CellWork
 
@@ -95,10 +95,10 @@ class StudyActions:
             return
 
         def work() -> Path:
-            from workbench.pages.in_a_process import write_study_in_a_process
+            from workbench.pages.writing import write_study_in_subprocess
 
             out = destination(host, wanted[0])
-            write_study_in_a_process(session, study, wanted[1], out)
+            write_study_in_subprocess(session, study, wanted[1], out)
             return out
 
         host.notify(f"Writing the report on {study}…", timeout=2)
@@ -106,7 +106,7 @@ class StudyActions:
 
     # -- to trials, tasks and pairs
 
-    def go_to(self, study: str, cell: Cell, items: Sequence[TrialTally | TaskTally], at: int = 0) -> None:
+    def go_to(self, study: str, cell: StudyCell, items: Sequence[TrialTally | TaskTally], at: int = 0) -> None:
         """Show one of the items of a cell, and follow them in their order; without items the cell's run."""
         work, host, own = cell.work, self._host, self._host.session_path
         # Results of others are in another session; the way back opens this one again.
@@ -122,13 +122,13 @@ class StudyActions:
             locations = locations or [Location(session, "regeneration", cell.run, None, work.group[0])]
             host.follow(ResultList(lambda at: back(), locations, row="item"), at)
 
-    def go_to_pair(self, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> None:
+    def go_to_pair(self, outcome: StudyOutcome, comparison: ColumnComparison, pair: ItemPair) -> None:
         reader = self._host.reader
         if reader is not None and pair.left is not None and pair.right is not None:
             self._pairing.ask(lambda: _sides(reader, outcome, comparison, pair), self._host.show_pair)
 
 
-def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> MarkedPair:
+def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: ColumnComparison, pair: ItemPair) -> MarkedPair:
     """Return the two items to show side by side: trials, or a sample of each task; called in a thread.
 
     For tasks that differ, the samples show the difference: one that passed on the better side, one that failed on
@@ -143,11 +143,11 @@ def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: Comparison,
         title = one_line(f"{outcome.summary(column).title} · {pair.row} · {pair.name}", 100)
         session = Path(item.session) if item.session else reader.path
         if outcome.study.kind == AGENTS:
-            found.append(Marked(session, "trial", item.id, title))
+            found.append(MarkedItem(session, "trial", item.id, title))
         else:
             work = outcome.cell(pair.row, column).work
             sample = _sample(reader, session, item.id, work, title, is_better if gap else None)
-            found.append(Marked(session, "candidate", sample, title, item.run))
+            found.append(MarkedItem(session, "candidate", sample, title, item.run))
     return MarkedPair(found[0], found[1], *(outcome.scale if outcome.study.kind == AGENTS else ()))
 
 

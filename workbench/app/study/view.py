@@ -14,7 +14,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.glyphs import DOUBTFUL, STATES
 from workbench.base.text import NOTHING, duration, one_line, percent, plural
 from workbench.studies.cells import brief
-from workbench.studies.comparing import Comparison, compare, not_ranked, rankings, taus
+from workbench.studies.comparing import ColumnComparison, compare, not_ranked, rankings, taus
 from workbench.studies.declaration import AGENTS, BadStudy, Study, in_points
 from workbench.studies.following import StudyReader
 from workbench.studies.leaderboard import judge_agreement, leaderboard
@@ -23,9 +23,9 @@ from workbench.studies.wording import figure, mean_words
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.statistics.intervals import Interval
-    from workbench.studies.cells import Cell, Mean
+    from workbench.studies.cells import Mean, StudyCell
     from workbench.studies.declaration import Study
-    from workbench.studies.grouping import Facts, Group
+    from workbench.studies.grouping import RowFacts, RowGroup
     from workbench.studies.outcome import StudyOutcome
 
 
@@ -66,7 +66,7 @@ def fitting(width: int, *texts: str) -> str:
     return next((text for text in texts if len(text) <= width), texts[-1])
 
 
-def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
+def cell_text(cell: StudyCell, measure: str, width: int) -> tuple[str, str]:
     """Return the text of a cell for its width, and its style.
 
     An unfinished cell shows the sign of its state and, as space allows, its progress and the mean so far.
@@ -102,7 +102,7 @@ def _own_first(mean: Mean, value: str, width: int) -> str:
     return fitting(width, f"{own} ({value})", own)
 
 
-def _marks(cell: Cell, measure: str) -> list[str]:
+def _marks(cell: StudyCell, measure: str) -> list[str]:
     """Return the remarks on a finished cell: doubtful passes, cut answers, the judged share, missing values."""
     mean, doubts = cell.means[measure], cell.doubts
     parts = [f"{DOUBTFUL}{count:,}" if name == "doubtful" else f"{count:,} {name}" for name, count in doubts.items()]
@@ -183,7 +183,7 @@ def header(outcome: StudyOutcome, measure: str, place: str, left: float | None =
     )
 
 
-def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "") -> str:
+def cell_sentence(outcome: StudyOutcome, cell: StudyCell, measure: str, part: str = "") -> str:
     """Return everything about a cell on one line: its problem first, then its figures and their basis.
 
     ``part`` is the part of the row if rows are grouped: a file, a stratum.
@@ -256,9 +256,9 @@ class StudyView:
     lines: tuple[StudyLine, ...]
     outcome: StudyOutcome | None = None
     problem: str = ""
-    groups: Sequence[Group] = ()
+    groups: Sequence[RowGroup] = ()
     alike: bool = False
-    comparison: Comparison | None = None
+    comparison: ColumnComparison | None = None
     ranked: tuple[Any, ...] = ((), {}, ())
     leaders: tuple[Any, ...] = ((), ())
 
@@ -304,7 +304,7 @@ class StudyLoader:
         if by or view.asked.step:
             from workbench.studies import grouping
 
-            facts: Facts = self._cached("facts", lambda: grouping.facts_of(reader, outcome))
+            facts: RowFacts = self._cached("facts", lambda: grouping.facts_of(reader, outcome))
             ways = ("", *self._cached("ways", lambda: grouping.groupings(outcome, facts)))
             by = ways[(ways.index(by) + view.asked.step) % len(ways)] if by in ways else ""
             groups = self._cached(("groups", by), lambda: grouping.grouped(outcome, by, facts)) if by else ()

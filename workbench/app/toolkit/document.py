@@ -44,7 +44,7 @@ class TextLine:
 
 
 @dataclass(frozen=True, slots=True)
-class TextRange:
+class LineRange:
     """Characters ``start`` to ``end`` of a line: a screen row, a search hit or a highlight."""
 
     line: int
@@ -68,17 +68,17 @@ class TextDocument:
         top = max((line.number or 0 for line in self.lines[-50:]), default=0)
         return max(3, len(str(top))) + 1
 
-    def rows(self, width: int) -> list[TextRange]:
+    def rows(self, width: int) -> list[LineRange]:
         width = max(width, 4)
-        wrapped: list[TextRange] = []
+        wrapped: list[LineRange] = []
         for index, line in enumerate(self.lines):
             length = len(line.text)
             if line.indent < 0:
-                wrapped.append(TextRange(index, 0, min(length, width)))
+                wrapped.append(LineRange(index, 0, min(length, width)))
             elif length <= width and (line.text.isascii() or cell_len(line.text) <= width):
-                wrapped.append(TextRange(index, 0, length))
+                wrapped.append(LineRange(index, 0, length))
             else:
-                wrapped.extend(TextRange(index, start, end) for start, end in _wrap(line, width))
+                wrapped.extend(LineRange(index, start, end) for start, end in _wrap(line, width))
         return wrapped
 
     def line_at(self, source: int) -> int:
@@ -197,17 +197,19 @@ def of_page(parts: Iterable[page.Part]) -> TextDocument:
     lines: list[TextLine] = []
     before: page.Part | None = None
     for part in parts:
-        if isinstance(part, page.Heading) or (type(part) is not type(before) and not isinstance(before, page.Heading)):
+        if isinstance(part, page.Subheading) or (
+            type(part) is not type(before) and not isinstance(before, page.Subheading)
+        ):
             lines += [TextLine("")] if lines else []
         before = part
         match part:
             case page.Note():
                 lines.append(styled((prepared(part.text), _NOTES.get(part.kind, "dim")), indent=2))
-            case page.Facts():
+            case page.FactList():
                 pairs = [(label, prepared(value)) for label, value in part.pairs if value]
                 width = max((len(label) for label, _ in pairs), default=0) + 1
                 lines += [styled((f"{label:<{width}}", "dim"), (value, ""), indent=width) for label, value in pairs]
-            case page.Table():
+            case page.PageTable():
                 rows = [[prepared(cell) for cell in row] for row in (part.headings, *part.rows)]
                 widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
                 for number, row in enumerate(rows):
@@ -216,9 +218,9 @@ def of_page(parts: Iterable[page.Part]) -> TextDocument:
                         for at, (cell, width) in enumerate(zip(row, widths, strict=True))
                     )
                     lines.append(styled(("  ".join(cells).rstrip(), "" if number else "dim"), indent=-1))
-            case page.Heading():
+            case page.Subheading():
                 lines += heading(part.title, part.small).lines
-            case page.Literal():
+            case page.Preformatted():
                 lines += plain(part.text).lines
     return of_lines(lines)
 

@@ -102,10 +102,10 @@ class ReportDialog(Form[tuple[str, str, str]]):
 
 async def ask_and_export(host: WorkbenchApp, session: Path, parts: Mapping[str, str | Callable[[], Page]]) -> None:
     """Ask what to export and where: the whole session or one of ``parts``, an item id or a page maker."""
-    from workbench.pages.composing import foreign_names
+    from workbench.pages.writing import plugin_formats
 
     suggested, on_disk = suggested_path(host, f"{session.stem}.html"), not host.in_browser
-    question = ReportDialog("Export report", suggested, FORMATS, foreign_names(), on_disk=on_disk, parts=parts)
+    question = ReportDialog("Export report", suggested, FORMATS, plugin_formats(), on_disk=on_disk, parts=parts)
     if (wanted := await host.push_screen_wait(question)) is not None:
         place, format, of = wanted
         host.export_report(session, place, format, parts.get(of))

@@ -220,7 +220,7 @@ def check_named_model(model: str, role: str, settings: Settings) -> None:
     takes milliseconds.
     """
     from workbench.models.names import check_model
-    from workbench.orders.session_names import resolve_session
+    from workbench.session.session_names import resolve_session
 
     if model.startswith("replay:"):
         resolve_session(model.removeprefix("replay:"))

@@ -103,7 +103,9 @@ class Finder:
         screen.go_to_hit(hit)
 
 
-_WHILE_READING = frozenset({"resume", "cancel", "rerun", "rerun_model", "fork", "rerun_failed", "add_samples"})
+_WHILE_READING = frozenset(
+    {"resume", "cancel", "rerun", "rerun_model", "rescore", "fork", "rerun_failed", "add_samples"}
+)
 """Actions that may be requested while the run is still loading."""
 
 _OTHER = "Not done: another run is shown now."

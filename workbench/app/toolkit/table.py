@@ -235,7 +235,7 @@ class VirtualTable(HeadedList, Generic[Row]):
         columns = self.columns.all
         rows = tuple(tuple(cell_text(one.cell(row)).strip() for one in columns) for row in self.shown)
         right = frozenset(place for place, one in enumerate(columns) if not one.text)
-        table = page.Table(tuple(one.title for one in columns), rows, right)
+        table = page.PageTable(tuple(one.title for one in columns), rows, right)
         return page.Page(title_of(self) or "Rows", (table,), over="Workbench list")
 
     def arrange_rows(self, *, measure: bool = True) -> None:

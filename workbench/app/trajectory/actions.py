@@ -1,4 +1,4 @@
-"""The actions on a trial: rerun, fork, check, resume, cancel."""
+"""The actions on a trial: rerun, rescore, fork, check, resume, cancel."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.app.trajectory.trial_state import TrialState
     from workbench.orders.measured import Measured
+    from workbench.orders.rescore import RescoreOrder
     from workbench.session.rows import StepRow
 
 
@@ -44,6 +45,8 @@ class TrialActions(RunActions):
             return state.live or bool(state.check_run)
         if action == "fork":
             return state.step_count > 0
+        if action == "rescore":
+            return state.trial.state == "done" and state.trial.readme_blob is not None
         return True
 
     def _start(self, order: Callable[[Path], Any], text: str, then: Callable[[], object] = lambda: None) -> None:
@@ -94,6 +97,20 @@ class TrialActions(RunActions):
                 self.rerun("" if model == state.trial.model else model)
 
         self._host.push_screen(ModelDialog(self._host, f"Rerun: {of}", state.trial.model, summarize), start)
+
+    def rescore(self) -> None:
+        from workbench.app.trajectory.rescore_dialog import RescoreDialog
+
+        session, state, host = self._host.session_path, self._shown.state, self._host
+        if state is None or session is None:
+            return
+
+        def show(order: RescoreOrder) -> None:
+            host.notify("Rescoring; the scores of other judges are kept.")
+            if order.session != session:  # a copy of an example
+                host.go_to(Location(order.session, "trajectory", state.trial.id))
+
+        host.push_screen(RescoreDialog(host, session, state.trial.id, show))
 
     def fork(self) -> None:
         """Let the user edit a step, choose the model to continue with, and start the fork.

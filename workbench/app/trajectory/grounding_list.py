@@ -92,7 +92,7 @@ def exploration(why: Why) -> TextDocument:
         )
         text = "Bytes shown to the agent are read, those cut off partly read."
         parts = [
-            page.Table(("", "files", "bytes", "functions"), tuple(rows), frozenset({1, 2, 3})),
+            page.PageTable(("", "files", "bytes", "functions"), tuple(rows), frozenset({1, 2, 3})),
             page.Note(f"{text} Functions are public ones, without tests."),
         ]
     if not found.complete:

@@ -175,14 +175,14 @@ def _difference(reader: SessionReader, state: TrialState) -> doc.TextDocument:
         return doc.note("This is the first trial of its case in this session.", again)
     found = read_trials((reader, state.place.previous), (reader, state.trial.id))
     whole = comparison_page([found])
-    parts = [*whole.lead, *(part for one in whole.sections for part in (page.Heading(one.title), *one.parts))]
+    parts = [*whole.lead, *(part for one in whole.sections for part in (page.Subheading(one.title), *one.parts))]
     texts = found.panes["README"]
     readmes = (texts.left, texts.right) if isinstance(texts, Texts) else ()
     old, new = ((one.text or "").splitlines() for one in readmes)
     diff = line_diff(old, new, 2)
     text = line_diff_words(diff) if diff or new else "neither trial wrote a README"
     parts += [
-        page.Heading("README", text),
+        page.Subheading("README", text),
         *(page.Note(f"Only the beginning of {one.title} is compared.") for one in readmes if one.cut),
     ]
     return doc.joined([doc.of_page(parts), doc.difference(diff)])
@@ -271,7 +271,7 @@ class OutcomePane(TabbedText):
         if found is not None and (places := self._outcome.places):
             mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
             self.text.highlight(
-                [doc.TextRange(line, start, end) for line, start, end, number in places if number in mine]
+                [doc.LineRange(line, start, end) for line, start, end, number in places if number in mine]
             )
 
     def _ask(self) -> None:
@@ -337,7 +337,7 @@ class OutcomePane(TabbedText):
             super().bring_into_sight(target)
         elif readme := self._outcome.readme:
             document = self._outcome.document
-            marks = [doc.TextRange(*place) for place in locate(document, readme, *target.span)]
+            marks = [doc.LineRange(*place) for place in locate(document, readme, *target.span)]
             self.text.mark_evidence(marks)
             if not marks:
                 self.text.go_to(document.line_at(doc.position(readme, target.span[0])[0]))

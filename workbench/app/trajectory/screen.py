@@ -425,6 +425,9 @@ class TrajectoryScreen(RunScreen):
     def action_rerun_model(self) -> None:
         self.do("rerun_model", self.actions.rerun_model)
 
+    def action_rescore(self) -> None:
+        self.do("rescore", self.actions.rescore)
+
     def action_fork(self) -> None:
         self.do("fork", self.actions.fork)
 

@@ -178,7 +178,7 @@ def _facts(call: CallRow) -> doc.TextDocument:
     if isinstance(settings, dict):
         pairs = [f"{key} {value}" for key, value in settings.items() if value not in (None, [], "")]
         settings = " · ".join(pairs) or "the provider's defaults"
-    return doc.of_page([page.Facts((
+    return doc.of_page([page.FactList((
         ("model", f"{call.model}{other}"),
         ("settings", str(settings)),
         ("tokens", tokens),

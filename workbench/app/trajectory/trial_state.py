@@ -92,7 +92,7 @@ class TrialState:
     """A trial as stored in the session now.
 
     ``files`` are the (path, bytes) that the agent could have seen. ``problem`` says why a judge gave no scores.
-    ``told_apart`` marks the content if another trial of the same name has other content. ``agreement`` is that of
+    ``content_suffix`` marks the content if another trial of the same name has other content. ``agreement`` is that of
     several judges, as of ``scored`` (number of scorecards, time of the last). ``works`` is the check summary, None
     without a check; ``check_run`` is the run that checks it now, "" for none. ``imported_scores`` come from the
     imported file.
@@ -109,7 +109,7 @@ class TrialState:
     annotations: tuple[AnnotationRow, ...]
     labels: Mapping[str, tuple[str, ...]]
     problem: str = ""
-    told_apart: str = ""
+    content_suffix: str = ""
     agreement: tuple[Agreement, ...] = ()
     scored: tuple[int, float] = (0, 0.0)
     works: Works | None = None
@@ -151,7 +151,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         annotations=tuple(reader.annotations(trial_id)),
         labels=labels_by_part(reader.labels(trial_id)),
         problem=trial_problem(reader, trial),
-        told_apart=reader.told_apart(trial),
+        content_suffix=reader.content_suffix(trial),
         agreement=before.agreement if before and before.scored == scored else agreement_on(reader, cards),
         scored=scored,
         works=works_by_trial(reader, trial_id).get(trial_id),
@@ -169,7 +169,7 @@ def _check_run(reader: SessionReader, trial_id: str) -> str:
 def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Mapping[tuple[str, str], AccessedFileRow]:
     known = before.seen if before else {}
     since = max((row.step for row in known.values()), default=-1)
-    fresh = {(row.path, row.how): row for row in reader.seen(trial_id, since)}
+    fresh = {(row.path, row.access): row for row in reader.accessed_files(trial_id, since)}
     return {**known, **fresh} if fresh.keys() - known.keys() else known or fresh
 
 
@@ -333,7 +333,7 @@ def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
         HeaderPart(trial.agent, rank=3, name=True),
         HeaderPart(model, rank=5, name=True),
         HeaderPart(trial.case_name or trial.case_id, rank=1, name=True),
-        HeaderPart(state.told_apart, rank=4),
+        HeaderPart(state.content_suffix, rank=4),
         HeaderPart(f"trial {at} of {len(order):,}", rank=2),
         HeaderPart(f"fork of {of} at step {trial.fork_step}" if trial.parent else "", rank=3),
         HeaderPart(one_line(in_words(state.labels.get("", ())), 60), rank=6),

@@ -49,7 +49,7 @@ from workbench.results.trials import (
 )
 
 if TYPE_CHECKING:
-    from workbench.results.grounding import Counts
+    from workbench.results.grounding import GroundingCounts
     from workbench.session.reader import SessionReader
 
 _SHOWN = frozenset({"trial", "run", "score", "label"})
@@ -72,7 +72,7 @@ class TrialsScreen(ModeScreen):
         self.live = LiveLoader(self, "trials", self._reading, self._show, kinds=_SHOWN, nothing=Trials((), (), None))
         self._scale: Scale | None = None  # None for the current one
         self._counting = LatestWorker(self, "grounding")
-        self._counts: dict[str, Counts] = {}
+        self._counts: dict[str, GroundingCounts] = {}
         self._left = threading.Event()
         self._cards: dict[str, Lost] = {}
         self._without = ""
@@ -125,10 +125,10 @@ class TrialsScreen(ModeScreen):
         """Load where the READMEs come from: cached counts at once, the others one by one while the screen is open."""
         counting = self._counting
 
-        def work() -> dict[str, Counts]:
+        def work() -> dict[str, GroundingCounts]:
             from workbench.results.grounding import KeptGroundings
 
-            found: dict[str, Counts] = {}
+            found: dict[str, GroundingCounts] = {}
             reported = monotonic()
             for trial, counts in KeptGroundings().all_of(reader, self._stopped_counting):
                 found[trial] = counts
@@ -144,7 +144,7 @@ class TrialsScreen(ModeScreen):
         # Yield between trials so that key presses stay responsive.
         return self._left.wait(PAUSE_SECONDS) or self._counting.outdated
 
-    def _show_counts(self, counts: dict[str, Counts]) -> None:
+    def _show_counts(self, counts: dict[str, GroundingCounts]) -> None:
         if counts.items() - self._counts.items():
             self._counts |= counts
             self._show(self.table.trials)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.app.keys import bindings, key_of, with_keys
-from workbench.app.location import Marked, Marks
+from workbench.app.location import MarkedItem, Marks
 from workbench.app.toolkit.cell_table import CellTable, Grid
 from workbench.app.toolkit.columns import TableColumn, number_column
 from workbench.app.toolkit.filters import Filter, FilterFacet, FilterOption
@@ -19,8 +19,18 @@ from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import STATES
 from workbench.base.text import NOTHING, fixed, one_line, plural, shortened
 from workbench.results.scores import Loss, losses_among
-from workbench.results.spread import Spread, comparable
-from workbench.results.trials import Agent, Cell, Matrix, Scores, TrialLine, Trials, matrix_of, share_of, spread_among
+from workbench.results.spread import ScoreSpread, comparable
+from workbench.results.trials import (
+    Agent,
+    Matrix,
+    MatrixCell,
+    Scores,
+    TrialLine,
+    Trials,
+    matrix_of,
+    share_of,
+    spread_among,
+)
 from workbench.session.labels import star_first
 
 TrialFilter = Filter[TrialLine]
@@ -101,7 +111,7 @@ _FORKS: FilterFacet[TrialLine] = FilterFacet("fork", "forks", (
 EVERYTHING: TrialFilter = Filter((), named)
 
 
-def spread_text(spread: Spread) -> str:
+def spread_text(spread: ScoreSpread) -> str:
     """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``, with the excluded trials.
 
     If a format gave more than a tenth of the points, the model's own points come first.
@@ -116,7 +126,7 @@ def spread_text(spread: Spread) -> str:
     return f"{own}mean {spread.mean:.1f}{sd}{unit_of(spread)}{ends}{left_out}{remarks}"
 
 
-def unit_of(spread: Spread) -> str:
+def unit_of(spread: ScoreSpread) -> str:
     """Return the unit of a mean that is not out of 100 points: ``/40`` if tiers are unscored."""
     return "" if spread.out_of == 100 else f"/{spread.out_of:g}"
 
@@ -205,7 +215,7 @@ class TrialTable(VirtualTable[TrialLine]):
         self.current = ""
         self.marks = Marks()
         self.session = Path()
-        self._spreads: dict[str, Spread] = {}
+        self._spreads: dict[str, ScoreSpread] = {}
 
     def put_trials(self, trials: Trials) -> None:
         self.trials = trials
@@ -218,7 +228,7 @@ class TrialTable(VirtualTable[TrialLine]):
         self._spreads = {}
         super().arrange_rows(measure=measure)
 
-    def spread_of_group(self, group: TableGroup[TrialLine]) -> Spread:
+    def spread_of_group(self, group: TableGroup[TrialLine]) -> ScoreSpread:
         if group.name not in self._spreads:
             self._spreads[group.name] = spread_among(group.rows)
         return self._spreads[group.name]
@@ -275,17 +285,17 @@ class TrialTable(VirtualTable[TrialLine]):
         self.post_message(self.RowHighlighted(self, self.cursor))
 
     @property
-    def under_cursor(self) -> Marked | None:
+    def under_cursor(self) -> MarkedItem | None:
         if self.selected is not None:
             return self.marked(self.selected)
         return None if self.selected_group is None else self.marked_group(self.selected_group)
 
-    def marked(self, line: TrialLine) -> Marked:
+    def marked(self, line: TrialLine) -> MarkedItem:
         title = f"{line.agent} · {line.case} · rep {line.repeat}"
-        return Marked(self.session, "trial", line.id, one_line(title, 100))
+        return MarkedItem(self.session, "trial", line.id, one_line(title, 100))
 
-    def marked_group(self, group: TableGroup[TrialLine]) -> Marked:
-        return Marked(self.session, "trials", tuple(line.id for line in group.rows), one_line(group.name, 100))
+    def marked_group(self, group: TableGroup[TrialLine]) -> MarkedItem:
+        return MarkedItem(self.session, "trials", tuple(line.id for line in group.rows), one_line(group.name, 100))
 
 
 LOSS_COLUMNS: tuple[TableColumn[Loss], ...] = (
@@ -362,7 +372,7 @@ class CaseMatrix(CellTable[str]):
 _CASES: TableColumn[str] = TableColumn(title="", cell=str, width=8, widest=200, text=True, shorten=shortened)
 
 
-def _cell(cell: Cell | None) -> Part:
+def _cell(cell: MatrixCell | None) -> Part:
     if cell is None:
         return NOTHING, "dim"
     states = Counter(line.state for line in cell.lines)

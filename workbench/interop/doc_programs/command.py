@@ -18,7 +18,7 @@ from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line
-from workbench.documenters.kept import COPY, Written, read_edited
+from workbench.documenters.program_cache import COPY, WrittenDocs, read_edited
 from workbench.documenters.types import DocsName
 from workbench.interop.doc_programs.program import DocProgram, Place, Start, seen_of
 
@@ -63,7 +63,7 @@ class Command:
         mounts += seen_of(python) if beside.exists() else _seen(str(program))
         return Start([str(program), *words[1:]], python, variables, tuple(mounts))
 
-    def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
+    def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> WrittenDocs:
         return read_edited(pristine, area / COPY, paths)
 
     @classmethod

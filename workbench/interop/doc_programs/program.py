@@ -18,8 +18,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from workbench.base.disks import says_full
 from workbench.base.reasons import last_words
-from workbench.documenters.kept import COPY, KINDS, Documented, WorkFolder, Written, described, read_documented
-from workbench.documenters.types import DocsName, Docstring, DocumentationFailed, Progress
+from workbench.documenters.program_cache import (
+    COPY,
+    KINDS,
+    DocumentedRepository,
+    WorkFolder,
+    WrittenDocs,
+    read_documented,
+    summary_of,
+)
+from workbench.documenters.types import DocsName, Docstring, DocumentationFailed, DocumentationProgress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.types import Asker
 from workbench.repository import Snapshot
@@ -67,7 +75,7 @@ class Adapter(Protocol):
 
     def start(self, place: Place) -> Start: ...
 
-    def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
+    def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> WrittenDocs:
         """Return its docstrings for the Python files ``paths`` of the folder ``pristine``.
 
         ``area`` holds the documented copy ``COPY`` and whatever the program left beside it. DocumentationFailed:
@@ -112,7 +120,7 @@ class DocProgram:
         self._limits = limits or ProgramLimits()
         self._confined = confined
         self._is_local = is_local(sampled_as or adapter.model)
-        self._documented: Documented | None = None
+        self._documented: DocumentedRepository | None = None
 
     @classmethod
     def named(cls, docs: DocsName, asker: Asker | None, seconds: float, confined: bool, sampled_as: str) -> DocProgram:
@@ -120,14 +128,16 @@ class DocProgram:
         limits = ProgramLimits(seconds=seconds) if seconds else ProgramLimits()
         return cls(cls.adapter(docs.rest, docs.version), asker, limits, confined=confined, sampled_as=sampled_as)
 
-    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
+    async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
         """Run the program, unless its output for these files is cached.
 
         DocumentationFailed: it crashed, hung, was stopped at a limit or wrote nothing usable; ModelError: no model can answer it.
         """
         work = WorkFolder(snapshot, self._adapter.name, self._adapter.basis)
         try:
-            async with work.alone(lambda: report(Progress(note="another run documents the same repository"))):
+            async with work.alone(
+                lambda: report(DocumentationProgress(note="another run documents the same repository"))
+            ):
                 documented = await asyncio.to_thread(read_documented, work.folder)
                 if documented is None:
                     documented = await self._made(snapshot, work, report)
@@ -137,8 +147,8 @@ class DocProgram:
                 self._full(work) if says_full(error) else f"{self._adapter.title} could not be run: {error}."
             ) from error
         self._documented = documented
-        self.summary = described(documented)
-        report(Progress(note=self.summary))
+        self.summary = summary_of(documented)
+        report(DocumentationProgress(note=self.summary))
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         return await self.other_docstring(path, "function", qualified_name, occurrence)
@@ -148,7 +158,9 @@ class DocProgram:
         key = DefinitionKey(kind, qualified_name, occurrence)
         return self._documented.docstring(path, key, f"{self._adapter.title} wrote nothing here")
 
-    async def _made(self, snapshot: Snapshot, work: WorkFolder, report: Callable[[Progress], None]) -> Documented:
+    async def _made(
+        self, snapshot: Snapshot, work: WorkFolder, report: Callable[[DocumentationProgress], None]
+    ) -> DocumentedRepository:
         title = self._adapter.title
         if self._confined and (why := sandboxed.problem()):
             raise DocumentationFailed(
@@ -182,9 +194,11 @@ class DocProgram:
         counts |= {"requests": counted.requests, "failed_requests": len(endpoint.errors), "seconds": ended.seconds,
                    "prompt_tokens": counted.prompt_tokens, "completion_tokens": counted.completion_tokens,
                    "cost_usd": counted.cost_usd}  # fmt: skip
-        return Documented(written.texts, written.refused, written.edited, counts)
+        return DocumentedRepository(written.texts, written.refused, written.edited, counts)
 
-    async def _run(self, endpoint: ChatEndpoint, work: WorkFolder, report: Callable[[Progress], None]) -> Ended:
+    async def _run(
+        self, endpoint: ChatEndpoint, work: WorkFolder, report: Callable[[DocumentationProgress], None]
+    ) -> Ended:
         newest = ""
 
         def on_line(line: str) -> None:
@@ -195,7 +209,7 @@ class DocProgram:
             while True:
                 asked = endpoint.counted.requests
                 said = f"{asked} request{'' if asked == 1 else 's'}"
-                report(Progress(note=" · ".join(filter(None, (said, newest)))))
+                report(DocumentationProgress(note=" · ".join(filter(None, (said, newest)))))
                 await asyncio.sleep(_REPORT_SECONDS)
 
         telling = asyncio.ensure_future(keep_telling())
@@ -274,7 +288,7 @@ def _program(start: Start, folder: Path, inside: str, socket: Path, *, home: str
     return Program(start.command, folder, inside, f"{inside}/{COPY}", bridge, socket, mounts, start.scratch, variables)
 
 
-def _counts(snapshot: Snapshot, files: Sequence[str], written: Written) -> dict[str, float]:
+def _counts(snapshot: Snapshot, files: Sequence[str], written: WrittenDocs) -> dict[str, float]:
     """Return how many functions, classes and modules there are, have a docstring now, and have an unchanged one."""
     counts: dict[str, float] = {kind + part: 0 for kind in KINDS for part in ("", "_documented", "_unchanged")}
     counts |= {"written": 0, "refused": len(written.refused), "edited": len(written.edited)}
@@ -288,7 +302,7 @@ def _counts(snapshot: Snapshot, files: Sequence[str], written: Written) -> dict[
     return counts
 
 
-def _why_nothing(written: Written, endpoint: ChatEndpoint, ended: Ended, counts: dict[str, float]) -> str:
+def _why_nothing(written: WrittenDocs, endpoint: ChatEndpoint, ended: Ended, counts: dict[str, float]) -> str:
     if written.refused:
         path, why = next(iter(written.refused.items()))
         return f"left no docstring that can be used; {len(written.refused)} of its files are refused, {path}: {why}."

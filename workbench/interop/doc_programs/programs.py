@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from workbench.documenters.kept import COPY, Written, read_edited
+from workbench.documenters.program_cache import COPY, WrittenDocs, read_edited
 from workbench.documenters.types import DocsName, DocumentationFailed
 from workbench.interop.doc_programs.installing import Installable, interpreter
 from workbench.interop.doc_programs.program import DocProgram, Place, Start
@@ -78,7 +78,7 @@ class RepoAgent(_Installed):
         command += ["-r", "7200"]
         return Start(command, python, {"OPENAI_API_KEY": place.key})
 
-    def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
+    def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> WrittenDocs:
         """Return the newest text about each class and function; modules have none."""
         try:
             record: dict[str, Any] = json.loads((area / COPY / _RECORD).read_text(encoding="utf-8"))
@@ -97,7 +97,7 @@ class RepoAgent(_Installed):
                 said = item.get("md_content") or [""]
                 if key is not None and isinstance(said[-1], str) and said[-1].strip():
                     texts[path, key] = said[-1].strip()
-        return Written(texts)
+        return WrittenDocs(texts)
 
 
 class Osa(_Installed):
@@ -125,7 +125,7 @@ class Osa(_Installed):
         logs.mkdir(exist_ok=True)
         return Start(command, python, variables, (encodings,), (logs,))
 
-    def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
+    def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> WrittenDocs:
         copies = [each for each in (area / _OUTPUT).iterdir() if each.is_dir()]
         if not copies:
             raise DocumentationFailed(f"{self.title} left no copy of the repository in its output folder.")

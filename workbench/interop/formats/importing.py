@@ -6,30 +6,31 @@ repeating an interrupted command continues it.
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
-from workbench.base.errors import UsageError
+from workbench.base.errors import WorkbenchError
 from workbench.base.files import Unreadable, shown
-from workbench.interop.formats.reading import ENDINGS, Read, file_digest, own_formats, read_file, read_with
+from workbench.base.text import plural
+from workbench.interop.formats.reading import Read, own_formats, read_file, read_with
 from workbench.interop.formats.recording import record, recorded_trajectory
 from workbench.interop.formats.samples import ForeignTask, SampleRecorder
 from workbench.interop.formats.trajectory import Trajectory, own_of
 from workbench.interop.formats.values import ForeignProblem
-from workbench.session import SessionReader, SessionWriter
+from workbench.orders.import_files import file_key, files_of, importer_named, ordered_import
+from workbench.plans.plan import ImportPlan
+from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.identity import imported_id, run_id
-from workbench.session.importer import Importer
-from workbench.session.lease import Lease
 from workbench.session.pending_work import is_imported
+from workbench.session.rows import RunRow
 
-KIND = "imported"
-"""The key of a run's config that says that it was imported, and from where."""
 _MOST_PROBLEMS = 5
 """Sentences about one file; how many more there would be is another one."""
-_TOLD_EVERY = 0.2  # seconds between two words on the progress
+_REPORT_SECONDS = 0.2  # between two reports of the progress
 
 
 @dataclass
@@ -45,74 +46,89 @@ class Tally:
     run: str = ""
     stopped: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How files are read: for which test case ("": as the files say), and whether each last message is the README."""
-
-    case: str = ""
-    readme: bool = False
-    importer: Importer | None = None
-
-
-def files_in(paths: Iterable[Path], endings: tuple[str, ...] = ENDINGS) -> list[Path]:
-    found: dict[Path, None] = {}
-    for path in paths:
-        if path.is_dir():
-            inside = [one for one in path.rglob("*") if one.name.lower().endswith(endings) and one.is_file()]
-            if not inside:
-                raise UsageError(f"In the folder {shown(path)} there is no file that ends in {', '.join(endings)}.")
-            found |= dict.fromkeys(sorted(inside))
-        else:
-            found[path] = None
-    return list(found)
+    def sentence(self) -> str:
+        parts = [f"{self.added:,} imported"]
+        if self.known:
+            parts.append(f"{self.known:,} there already")
+        if self.problems:
+            parts.append(f"{len(self.problems):,} could not be read")
+        left = (
+            f"; stopped after {self.done:,} of {self.files:,} files, the same command goes on" if self.stopped else ""
+        )
+        return ", ".join(parts) + f" ({plural(self.files, 'file')}){left}."
 
 
-def import_files(
-    session: Path, files: list[Path], options: Options, tell: Callable[[Tally], None] = lambda tally: None
-) -> Tally:
-    """Read files into a session as trials of one run, which can be cancelled (``workbench cancel``, the app).
+def execute(session: Path, run: str) -> int:
+    """Read what an order lacks as an engine does: the last line that it prints says what came of it."""
+    tally = import_files(session, run)
+    print(*tally.problems, *tally.remarks, tally.sentence(), sep="\n", flush=True)
+    return 130 if tally.stopped else 1 if tally.problems else 0
 
-    ``tell`` gets the progress, several times a second at most. SessionError: the session cannot be written.
+
+def import_files(session: Path, run: str, on_progress: Callable[[Tally], None] = lambda tally: None) -> Tally:
+    """Read the files of an ordered import that the session lacks; ``on_progress`` is called several times a second at most.
+
+    The run can be cancelled; if nothing was new it is removed. Raises RunHeld; SessionError: the session cannot be written.
     """
-    tally = Tally(files=len(files))
     with SessionReader(session) as reader, SessionWriter(session) as writer:
-        work = _Importing(reader, writer, options, tally, tell)
-        try:
-            work.all(files)
-        except KeyboardInterrupt:
-            tally.stopped = True
-        finally:
-            work.end()
-    tell(tally)
+        row = reader.run(run)
+        plan = ordered_import(row) if row is not None else None
+        if row is None or plan is None:
+            raise SessionError(f"{session.name} has no import {run!r}.")
+        files = files_of(plan)
+        tally = Tally(files=len(files), run=run, stopped=row.state == "cancelled")
+        if not tally.stopped:
+            work = _Import(reader, writer, row, plan, tally, on_progress)
+            state, error = "failed", None
+            try:
+                work.read(files)
+                state = "cancelled" if tally.stopped else "done"
+            except KeyboardInterrupt:
+                state, tally.stopped = "cancelled", True
+            except WorkbenchError as problem:
+                error = str(problem)
+                raise
+            finally:
+                work.end(state, error)
+    on_progress(tally)
     return tally
 
 
-class _Importing:
+class _Import:
     def __init__(
         self,
         reader: SessionReader,
         writer: SessionWriter,
-        options: Options,
+        row: RunRow,
+        plan: ImportPlan,
         tally: Tally,
-        tell: Callable[[Tally], None],
+        on_progress: Callable[[Tally], None],
     ) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._options = options
-        self._tally = tally
-        self._tell = tell
-        self._position = 0
-        self._told = time.monotonic()
-        self._held: dict[str, Lease] = {}
-        self._tasks_run = ""
-        self._bad = 0
-        self._files: list[Path] = []
-        self._formats = own_formats() if options.importer is None else []
+        self._reader, self._writer, self._plan, self._tally = reader, writer, plan, tally
+        self._on_progress, self._reported = on_progress, time.monotonic()
+        self._importer = importer_named(plan.importer, plan.import_folders) if plan.importer else None
+        self._formats = own_formats() if self._importer is None else []
+        self._run, self._bad = row.id, 0
+        self._leases = {row.id: writer.acquire(row.id)}
+        writer.set_run(
+            row.id,
+            state="running",
+            started_at=row.started_at or time.time(),
+            finished_at=None,
+            queue_position=None,
+            paused=0,
+        )
+        # An earlier, interrupted part may have begun another run beside it, for items of the other kind.
+        self._of_kind: dict[str, str] = {}
+        for run in reader.runs():
+            beside = is_imported(run) and run.plan["imported"].get("order") == row.id
+            if (run.id == row.id and (reader.trials(run.id) or reader.tasks(run.id))) or beside:
+                self._of_kind[run.kind] = run.id
+            if beside:
+                self._leases[run.id] = writer.acquire(run.id)
+        self._position = len(reader.trials(self._of_kind.get("document", "")))
 
-    def all(self, files: list[Path]) -> None:
-        self._files = files
-        self._go_on()
+    def read(self, files: Sequence[Path]) -> None:
         for path in files:
             self._bad = 0
             try:
@@ -127,24 +143,13 @@ class _Importing:
             if self._tally.stopped:
                 return
 
-    def _go_on(self) -> None:
-        """Resume runs left by an interrupted import."""
-        for run in self._reader.runs():
-            if not is_imported(run) or self._reader.run_state(run) != "interrupted":
-                continue
-            self._held[run.id] = self._writer.acquire(run.id)
-            if run.kind == "document":
-                self._tally.run, self._position = run.id, len(self._reader.trials(run.id))
-            else:
-                self._tasks_run = run.id
-
     def _pause(self) -> None:
-        if time.monotonic() - self._told < _TOLD_EVERY:
+        if time.monotonic() - self._reported < _REPORT_SECONDS:
             return
-        self._told = time.monotonic()
-        self._tell(self._tally)
-        for run, held in self._held.items():
-            self._writer.renew(held)
+        self._reported = time.monotonic()
+        self._on_progress(self._tally)
+        for run, lease in self._leases.items():
+            self._writer.renew(lease)
             if "cancel" in self._writer.take_requests(run):
                 self._tally.stopped = True
 
@@ -158,14 +163,15 @@ class _Importing:
         self._tally.problems.append(f"{name}{said}{f' ({place})' if place else ''}.")
 
     def _file(self, path: Path) -> None:
-        digest = file_digest(path)
-        importer = self._options.importer
-        # Another importer may find more in a file than we, or the first one, did.
-        key = f"file:{digest}" if importer is None else f"file:{digest}:{importer.name}"
+        importer = self._importer
+        try:
+            key = file_key(path, self._plan.importer)
+        except OSError as error:
+            raise ForeignProblem(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
         if self._reader.imported(key) is not None:
             self._tally.known += 1
             return
-        origin = {"format": "", "source": path.name, "digest": digest}
+        origin = {"format": "", "source": path.name, "digest": key.split(":")[1]}
         sound = True
         recorder: SampleRecorder | None = None
         for found in read_file(path, self._formats) if importer is None else read_with(importer, path):
@@ -192,10 +198,25 @@ class _Importing:
             self._writer.insert("imported", {"item": key, **origin, "at": time.time()}, conflict="IGNORE")
 
     def _run_of_tasks(self, path: Path, format: str) -> str:
-        if not self._tasks_run:
-            plan = {"source": f"{format} {shown(path.name)}", "controls": False, "k": [1], "docs_scope": "target"}
-            self._tasks_run = self._plan("regenerate", {**plan, KIND: {"format": format}}, path)
-        return self._tasks_run
+        plan = {"source": f"{format} {shown(path.name)}", "controls": False, "k": [1], "docs_scope": "target"}
+        return self._run_of("regenerate", format, plan)
+
+    def _run_of(self, kind: str, format: str, plan: Mapping[str, object]) -> str:
+        """Return the run for items of a kind: the ordered one for those that are found first, another one for the others."""
+        if kind not in self._of_kind:
+            ordered = {**asdict(self._plan), "count": self._tally.files, "format": format}
+            with self._writer.transaction():
+                if not self._of_kind:
+                    self._of_kind[kind] = self._run
+                    config = json.dumps({**plan, "imported": ordered}, ensure_ascii=False, sort_keys=True)
+                    self._writer.set_run(self._run, kind=kind, config=config)
+                else:
+                    self._of_kind[kind] = run = run_id()
+                    row = self._reader.run(self._run)
+                    self._writer.add_run(run, kind, {**plan, "imported": {"format": format, "order": self._run}})
+                    self._writer.set_run(run, state="running", started_at=time.time(), name=row.name if row else None)
+                    self._leases[run] = self._writer.acquire(run)
+        return self._of_kind[kind]
 
     def _trajectory(self, path: Path, origin: Mapping[str, str], found: Read, trajectory: Trajectory) -> None:
         try:
@@ -203,16 +224,15 @@ class _Importing:
             if self._reader.trial(trial) is not None or self._is_own(trajectory):
                 self._tally.known += 1
                 return
-            self._begin(found.format)
             record(
                 self._writer,
-                self._tally.run,
+                self._run_of("document", found.format, {"cases": [], "agent": ""}),
                 self._position,
                 trial,
                 trajectory,
                 {**origin, "format": found.format},
-                case=self._options.case,
-                readme=last_message(trajectory) if self._options.readme else None,
+                case=self._plan.case,
+                readme=last_message(trajectory) if self._plan.readme_is_last_message else None,
             )
         except ForeignProblem as problem:
             self._problem(path, problem, found.place)
@@ -226,30 +246,16 @@ class _Importing:
         trial = self._reader.trial(named) if isinstance(named, str) else None
         return trial is not None and recorded_trajectory(self._reader, trial).digest == trajectory.digest
 
-    def _begin(self, format: str) -> None:
-        """Plan the run once the first trajectory is there: a folder of nothing new leaves no empty run behind."""
-        if not self._tally.run:
-            config = {"cases": [], "agent": "", KIND: {"format": format, "case": self._options.case}}
-            self._tally.run = self._plan("document", config)
-
-    def _plan(self, kind: str, config: Mapping[str, object], path: Path | None = None) -> str:
-        run = run_id()
-        files = self._files
-        name = shown((path or files[0]).name) if path is not None or len(files) == 1 else f"{len(files):,} files"
-        with self._writer.transaction():
-            self._writer.add_run(run, kind, config)
-            self._writer.set_run(run, state="running", started_at=time.time())
-            self._writer.name_run(run, f"import: {name}")
-            self._held[run] = self._writer.acquire(run)
-        return run
-
-    def end(self) -> None:
-        state = "cancelled" if self._tally.stopped else "done"
+    def end(self, state: str, error: str | None) -> None:
         note = "; ".join([*self._tally.problems, *self._tally.remarks][:3]) or None
-        for run, held in self._held.items():
-            with self._writer.transaction():
-                self._writer.set_run(run, state=state, finished_at=time.time(), note=note)
-                self._writer.release(held)
+        for run, lease in self._leases.items():
+            with self._writer.transaction() as connection:
+                self._writer.set_run(run, state=state, error=error, finished_at=time.time(), note=note)
+                self._writer.release(lease)
+                if state == "done" and not self._of_kind:
+                    connection.execute("DELETE FROM requests WHERE run_id = ?", (run,))
+                    connection.execute("DELETE FROM runs WHERE id = ?", (run,))
+                    self._tally.run = ""
 
 
 def last_message(trajectory: Trajectory) -> str | None:

@@ -7,7 +7,6 @@ A file is recognised by its content; its suffix only says how to look. What is w
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import zlib
 from collections.abc import Iterator, Sequence
@@ -16,24 +15,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.extensions import ExtensionProblem, failure
+from workbench.base.errors import WorkbenchError
+from workbench.base.extensions import failure, installed, named_class, names
 from workbench.base.files import TooDeep, is_shallow, require_ordinary
-from workbench.base.plugins import installed, named_class, names, plugin_named
 from workbench.base.typed_json import convert, encode
 from workbench.interop.formats.samples import ForeignCandidate, ForeignTask
 from workbench.interop.formats.trajectory import Trajectory
 from workbench.interop.formats.values import ForeignProblem, said
-from workbench.session.importer import Importer
+from workbench.orders.import_files import KIND, LARGEST_FILE, Importer
 
-MOST_BYTES = 1_000_000_000
-"""Of a file of lines or an archive, which are read piece by piece."""
 MOST_AT_ONCE = 100_000_000
 """Of a JSON document or a line, which must be in memory as a whole."""
 _TEXTS = (".json", ".jsonl", ".ndjson", ".traj")
 ENDINGS = (*_TEXTS, ".eval", ".parquet", *(f"{one}.gz" for one in _TEXTS))
 """What is looked at in a folder."""
-KIND = "importer"
 _GZIP = b"\x1f\x8b"
 Item = Trajectory | ForeignTask | ForeignCandidate
 
@@ -77,17 +72,8 @@ def own_formats() -> list[Format]:
     return [named_class(KIND, one.name, Importer) for one in installed(own=True) if one.kind == KIND]
 
 
-def file_digest(path: Path) -> str:
-    require_ordinary(path, most=MOST_BYTES)
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise ForeignProblem(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-
-
 def read_file(path: Path, formats: Sequence[Format]) -> Iterator[Read]:
-    require_ordinary(path, most=MOST_BYTES)
+    require_ordinary(path, most=LARGEST_FILE)
     with path.open("rb") as stream:
         start = stream.read(4)
     if start.startswith(_GZIP):
@@ -126,8 +112,8 @@ def _unpacked(path: Path, formats: Sequence[Format]) -> Iterator[Read]:
             with gzip.open(path) as packed, inner.open("wb") as file:
                 while piece := packed.read(1 << 20):
                     size += len(piece)
-                    if size > MOST_BYTES:
-                        raise ForeignProblem(f"unpacks to more than {MOST_BYTES:,} bytes")
+                    if size > LARGEST_FILE:
+                        raise ForeignProblem(f"unpacks to more than {LARGEST_FILE:,} bytes")
                     file.write(piece)
         except (EOFError, gzip.BadGzipFile, zlib.error):
             raise ForeignProblem("is a damaged or truncated gzip file") from None
@@ -192,29 +178,6 @@ def parsed(data: bytes) -> Any:
     except ValueError as error:  # a number with more digits than Python reads
         raise ForeignProblem(f"is no JSON that can be read ({str(error).partition(';')[0]})") from None
     return value
-
-
-# -- importers by name
-
-
-def importer_named(text: str) -> Importer:
-    """Return an importer by name or dotted path; another package's is tried in a process of its own, which it may crash."""
-    from workbench.orders.extension_check import import_folders
-
-    plugin = plugin_named(KIND, text)
-    if plugin is None:
-        known = ", ".join((*names(KIND, own=True), *names(KIND)))
-        raise UsageError(
-            f"There is no importer {text!r}; choose {known} or package.module:Class, or leave --format out: "
-            "these formats are recognised by what is in a file."
-        )
-    if not plugin.own:
-        import_folders([(KIND, plugin.path)])
-    found: Importer = named_class(KIND, text, Importer)
-    endings = found.endings
-    if not isinstance(endings, tuple) or not endings or not all(isinstance(one, str) and one for one in endings):
-        raise ExtensionProblem(f'The importer {plugin.path} has no tuple of endings: endings = (".log",).')
-    return found
 
 
 def read_with(importer: Importer, path: Path) -> Iterator[Read]:

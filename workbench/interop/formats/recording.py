@@ -44,7 +44,7 @@ from workbench.session.rows import ImportedRow, ScoreRow, StepRow, TrialRow
 
 #: Keys of the own extra that rows hold, so that they are written anew from them and never kept beside.
 HELD = frozenset(
-    {"case_id", "case_name", "content", "snapshot", "readme", "metadata", "parsed", "scorecards", "remarks", "labels", "seen",
+    {"case_id", "case_name", "content", "snapshot", "readme", "metadata", "parsed", "scorecards", "remarks", "labels", "accessed_files",
      "task", "repeat", "seconds", "problem", "submission"}
 )  # fmt: skip
 
@@ -85,11 +85,11 @@ def put_own(writer: SessionWriter, trial: str, own: Mapping[str, Any]) -> None:
         if _text_in(one, "label"):
             values = {name: _text_in(one, name) for name in ("part", "label")}
             writer.insert("labels", {**values, "item": trial, "at": amount_of(one.get("at")) or 0.0}, conflict="IGNORE")
-    for one in _objects_in(own, "seen"):
-        if _text_in(one, "path") and one.get("how") in ("listed", "read"):
-            values = {"trial_id": trial, "path": one["path"], "how": one["how"], "step": count_of(one.get("step")) or 0,
+    for one in _objects_in(own, "accessed_files"):
+        if _text_in(one, "path") and one.get("access") in ("listed", "read"):
+            values = {"trial_id": trial, "path": one["path"], "access": one["access"], "step": count_of(one.get("step")) or 0,
                       "size": count_of(one.get("size")) or 0, "blob": None}  # fmt: skip
-            writer.insert("seen", values, conflict="IGNORE")
+            writer.insert("accessed_files", values, conflict="IGNORE")
 
 
 def _score(writer: SessionWriter, trial: str, values: Mapping[str, Any]) -> ScoreRow:
@@ -127,8 +127,9 @@ def recorded_own(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
             {"step": row.step, "part": row.part, "text": row.text, "at": row.at} for row in reader.annotations(trial.id)
         ],
         "labels": [{"part": row.part, "label": row.label, "at": row.at} for row in reader.labels(trial.id)],
-        "seen": [
-            {"path": row.path, "how": row.how, "step": row.step, "size": row.size} for row in reader.seen(trial.id)
+        "accessed_files": [
+            {"path": row.path, "access": row.access, "step": row.step, "size": row.size}
+            for row in reader.accessed_files(trial.id)
         ],
     }
     return {key: value for key, value in values.items() if value not in (None, "", [])}
@@ -190,10 +191,10 @@ def record(
             )
             writer.insert("steps", {name: getattr(stored, name) for name in StepRow.__dataclass_fields__})
         # What the agent itself recorded counts over what can be read out of its calls.
-        for number, step in enumerate(() if _objects_in(own, "seen") else shown, 1):
+        for number, step in enumerate(() if _objects_in(own, "accessed_files") else shown, 1):
             for one in seen_in(step):
-                seen = {"trial_id": trial, "path": one.path, "how": one.how, "step": number, "size": 0}
-                writer.insert("seen", seen, conflict="IGNORE")
+                seen = {"trial_id": trial, "path": one.path, "access": one.how, "step": number, "size": 0}
+                writer.insert("accessed_files", seen, conflict="IGNORE")
         put_own(writer, trial, own)
         kept_beside = put(connection, json.dumps(extra, ensure_ascii=False))
         writer.insert("imported", {"item": trial, **origin, "extra_blob": kept_beside, "at": time.time()})
@@ -371,8 +372,8 @@ def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
         found = _imported(reader, trial, origin)
         # What the file said in places of its own is not said a second time.
         own = without_case(own, found.task, UNKNOWN)
-        if _is_derived(found, own.get("seen", ())):
-            own.pop("seen", None)
+        if _is_derived(found, own.get("accessed_files", ())):
+            own.pop("accessed_files", None)
         own = {**own, **own_of(found.extra)}
         return replace(found, extra={**found.extra, **({OWN: own} if own else {})})
     return _native(reader, trial, {"trial": trial.id, **without_case(own, trial.case_id)})
@@ -381,7 +382,7 @@ def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
 def _is_derived(trajectory: Trajectory, seen: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether the files seen follow from the calls, so that a reader derives them again."""
     told = {(one.path, one.how) for step in trajectory.steps for one in seen_in(step)}
-    return all(not one["size"] and (one["path"], one["how"]) in told for one in seen)
+    return all(not one["size"] and (one["path"], one["access"]) in told for one in seen)
 
 
 def _texts(reader: SessionReader, row: StepRow) -> tuple[str, str]:

@@ -80,7 +80,7 @@ def open_session(session: str | Path) -> Session:
 
     UsageError: there is none; SessionError: it cannot be read.
     """
-    from workbench.orders.session_names import resolve_session
+    from workbench.session.session_names import resolve_session
 
     return Session(resolve_session(str(session)))
 

@@ -318,7 +318,7 @@ class Reporter:
         self.wire.emit("internal", message=(str(excrepr).strip().splitlines() or [""])[-1][:_MESSAGE])
 
 
-class Brief:
+class BriefFailure:
     """A failure of which only the message will be kept: pytest's own text without the traceback."""
 
     def __init__(self, message: str) -> None:
@@ -337,8 +337,8 @@ def brief_failures(item: Any) -> bool:
     return brief
 
 
-def _brief(excinfo: Any, style: Any = None) -> Brief:
-    return Brief(excinfo.exconly(tryshort=True))
+def _brief(excinfo: Any, style: Any = None) -> BriefFailure:
+    return BriefFailure(excinfo.exconly(tryshort=True))
 
 
 def belongs(name: str, own: Collection[str]) -> bool:

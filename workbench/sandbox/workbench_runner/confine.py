@@ -53,7 +53,7 @@ _EPERM, _EACCES, _ENOSYS = 1, 13, 38
 _ALLOW, _ERRNO, _KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
 
 
-class Refused(Exception):
+class KernelRefused(Exception):
     """The kernel refused a measure; the message says which."""
 
 
@@ -95,7 +95,7 @@ def scope_signals() -> bool:
     """Let this process and its children signal and trace only one another; needs Landlock 6 and no new privileges."""
     if landlock_abi() < 6:
         return False
-    with contextlib.suppress(Refused):
+    with contextlib.suppress(KernelRefused):
         _restrict(_ruleset(0, 0, _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS))
         return True
     return False
@@ -106,7 +106,7 @@ def _ruleset(files: int, network: int, scopes: int) -> int:
     attributes = struct.pack("=QQQ", files, network, scopes)[:size]
     descriptor = int(_libc().syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
     if descriptor < 0:
-        raise Refused("the kernel refused Landlock rules: " + os.strerror(ctypes.get_errno()))
+        raise KernelRefused("the kernel refused Landlock rules: " + os.strerror(ctypes.get_errno()))
     return descriptor
 
 
@@ -114,7 +114,7 @@ def _restrict(descriptor: int) -> None:
     result = _libc().syscall(_RESTRICT_SELF, descriptor, 0)
     os.close(descriptor)
     if result:
-        raise Refused("the kernel refused to apply Landlock rules: " + os.strerror(ctypes.get_errno()))
+        raise KernelRefused("the kernel refused to apply Landlock rules: " + os.strerror(ctypes.get_errno()))
 
 
 def landlock(readable: Iterable[str], writable: Iterable[str], devices: Iterable[str]) -> None:
@@ -137,7 +137,9 @@ def landlock(readable: Iterable[str], writable: Iterable[str], devices: Iterable
             allowed = rights & handled & (-1 if os.path.isdir(path) else _FOR_FILES)
             rule = struct.pack("=Qi", allowed, opened)
             if _libc().syscall(_ADD_RULE, descriptor, 1, rule, 0):
-                raise Refused(f"the kernel refused a Landlock rule for {path}: " + os.strerror(ctypes.get_errno()))
+                raise KernelRefused(
+                    f"the kernel refused a Landlock rule for {path}: " + os.strerror(ctypes.get_errno())
+                )
             os.close(opened)
     _restrict(descriptor)
 
@@ -177,7 +179,7 @@ def seccomp(*, sockets: bool) -> None:
     header = struct.pack("@HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     holder = ctypes.create_string_buffer(header, len(header))
     if _prctl(_SECCOMP, 2, ctypes.addressof(holder)):
-        raise Refused("the kernel refused a filter of system calls: " + os.strerror(ctypes.get_errno()))
+        raise KernelRefused("the kernel refused a filter of system calls: " + os.strerror(ctypes.get_errno()))
 
 
 def become(user: int, *, read_search: bool) -> None:
@@ -194,7 +196,7 @@ def become(user: int, *, read_search: bool) -> None:
         mask = 1 << _CAP_DAC_READ_SEARCH
         header, data = struct.pack("=Ii", 0x20080522, 0), struct.pack("=6I", mask, mask, mask, 0, 0, 0)
         if _libc().capset(header, data) or _prctl(_CAP_AMBIENT, 2, _CAP_DAC_READ_SEARCH):
-            raise Refused("the kernel refused to keep a capability: " + os.strerror(ctypes.get_errno()))
+            raise KernelRefused("the kernel refused to keep a capability: " + os.strerror(ctypes.get_errno()))
 
 
 def confine(plan: dict[str, Any]) -> None:
@@ -202,7 +204,7 @@ def confine(plan: dict[str, Any]) -> None:
     if plan.get("user") is not None:
         become(plan["user"], read_search=plan["read_search"])
     if _prctl(_NO_NEW_PRIVS, 1):
-        raise Refused("the kernel refused to forbid new privileges")
+        raise KernelRefused("the kernel refused to forbid new privileges")
     if plan["landlock"]:
         landlock(plan["read"], plan["write"], plan["devices"])
     if plan["seccomp"]:
@@ -214,7 +216,7 @@ def main() -> NoReturn:
     try:
         confine(json.loads(sys.argv[1]))
         os.execv(sys.argv[split + 1], sys.argv[split + 1 :])
-    except (Refused, OSError) as problem:
+    except (KernelRefused, OSError) as problem:
         sys.stderr.write(f"{problem}\n")
         os._exit(72)
 

@@ -1,7 +1,7 @@
 """Checks at run time: what a body reaches by a name or through a value that its text does not show.
 
 A body that asks for an attribute by a computed name is mostly honest, and reading it cannot tell. So it is tested once
-more with such places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.plain`). What leads to frames, modules,
+more with such places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.safety`). What leads to frames, modules,
 the reporter or the tests is refused; a body that passes without it needs none of it.
 """
 
@@ -29,10 +29,10 @@ _DATA = frozenset(
 _CLASSES = frozenset(["collections", "datetime", "decimal", "fractions", "uuid", "enum", "pathlib", "re"])
 _INSTANCES = _CLASSES | {"_io", "argparse", "types"}
 _FUNCTIONS = (types.FunctionType, types.MethodType)
-_TOLD = frozenset(["__name__", "__qualname__", "__doc__", "__module__"])
+_DESCRIPTIVE = frozenset(["__name__", "__qualname__", "__doc__", "__module__"])
 
 
-class Refused(BaseException):
+class AccessRefused(BaseException):
     """An exception that no test expects."""
 
 
@@ -42,15 +42,15 @@ class Reach:
     @staticmethod
     def value(found: Any) -> Any:
         """Return the value of an expression, unless it leads out of the project and its data."""
-        if not _is_harmless(found):
-            raise Refused(f"it reaches a {type(found).__name__}")
+        if not _is_allowed(found):
+            raise AccessRefused(f"it reaches a {type(found).__name__}")
         return found
 
     @staticmethod
     def called(found: Any) -> Any:
         """Return what is about to be called, unless it does what a text says."""
         if type(found) in _FUNCTIONS and _is_powerful(found, POWERS | {"format", "format_map"}):
-            raise Refused(f"it calls {found.__name__}")
+            raise AccessRefused(f"it calls {found.__name__}")
         return found if type(found) in (*_FUNCTIONS, types.BuiltinMethodType) else Reach.value(found)
 
     @staticmethod
@@ -61,15 +61,15 @@ class Reach:
     @staticmethod
     def get(thing: Any, name: Any, *default: Any) -> Any:
         if not _may_name(thing, name):
-            raise Refused(f"it reaches {name!r}")
+            raise AccessRefused(f"it reaches {name!r}")
         found = getattr(thing, name, *default)
         return found if default and found is default[0] else Reach.value(found)
 
     @staticmethod
     def target(thing: Any, name: Any) -> Any:
         """Return an object of which an attribute is set."""
-        if not _may_name(thing, name) or name in _TOLD or not _is_instance(thing) or _is_of_tests(thing):
-            raise Refused(f"it sets {name!r}")
+        if not _may_name(thing, name) or name in _DESCRIPTIVE or not _is_instance(thing) or _is_of_tests(thing):
+            raise AccessRefused(f"it sets {name!r}")
         return thing
 
     @staticmethod
@@ -84,7 +84,7 @@ class Reach:
     def namespace(thing: Any) -> dict[str, Any]:
         """``vars``."""
         if not _is_instance(thing):
-            raise Refused(f"it reaches the names of a {type(thing).__name__}")
+            raise AccessRefused(f"it reaches the names of a {type(thing).__name__}")
         found: dict[str, Any] = vars(thing)
         return dict(found) if _is_of_tests(thing) else found
 
@@ -103,7 +103,7 @@ def _of_project(module: Any) -> bool:
     return root not in sys.stdlib_module_names and root not in FRAMEWORK
 
 
-def _is_harmless(value: Any) -> bool:
+def _is_allowed(value: Any) -> bool:
     if type(value) in _FUNCTIONS:
         return _of_project(_globals(value).get("__name__")) and not _is_powerful(value)
     if type(value) is types.BuiltinMethodType:
@@ -123,7 +123,7 @@ def _is_harmless(value: Any) -> bool:
 
 def _is_instance(thing: Any) -> bool:
     """Return whether setting an object's attributes changes nothing else: it is the project's, or holds data alone."""
-    return not isinstance(thing, type) and type(thing) not in _FUNCTIONS and _is_harmless(thing)
+    return not isinstance(thing, type) and type(thing) not in _FUNCTIONS and _is_allowed(thing)
 
 
 def _is_of_tests(thing: Any) -> bool:
@@ -135,7 +135,7 @@ def _is_of_tests(thing: Any) -> bool:
 
 def _may_name(thing: Any, name: Any) -> bool:
     if type(name) is not str or name.startswith("__"):
-        return name in _TOLD
+        return name in _DESCRIPTIVE
     kind = thing if isinstance(thing, type) else type(thing)
     return not name.startswith("_") or _of_project(type.__dict__["__module__"].__get__(kind))
 
@@ -165,6 +165,6 @@ def _check_fields(text: str) -> None:
         steps = (name or "").replace("[", ".[").split(".")[1:]
         attributes = [step for step in steps if not step.startswith("[")]
         if attributes and (len(steps) > 1 or attributes[0].startswith("_")):
-            raise Refused(f"it formats {name!r}")
+            raise AccessRefused(f"it formats {name!r}")
         if wanted:
             _check_fields(wanted)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from . import processes
 
 
-class Outcome(NamedTuple):
+class WatchedRun(NamedTuple):
     """Events under the right nonce, wait status or None, and the end: ``exit``, ``timeout``, ``flood``, ``memory``."""
 
     events: list[dict[str, Any]]
@@ -107,7 +107,7 @@ def watch(
     end: End,
     keep: Callable[[], Collection[int]],
     words: SuiteErrors | None = None,
-) -> Outcome:
+) -> WatchedRun:
     """Read events from ``reader`` until the process ends, or until a limit is reached; kills nothing.
 
     ``keep`` gives the processes whose memory is not the candidate's; ``words`` is its standard error, if that is kept.
@@ -121,11 +121,11 @@ def watch(
     while True:
         now = time.monotonic()
         if now >= deadline:
-            return Outcome(events, None, "timeout", False)
+            return WatchedRun(events, None, "timeout", False)
         if now >= next_look:
             next_look = now + _LOOK_AGAIN
             if processes.resident_bytes(processes.others(keep())) > memory:
-                return Outcome(events, None, "memory", True)
+                return WatchedRun(events, None, "memory", True)
         ready = select.select(listening, [], [], max(0.0, min(deadline - now, next_look - now, patience)))[0]
         if words is not None:
             words.drain()  # a full pipe would stop it
@@ -138,7 +138,7 @@ def watch(
                 break
             room -= len(data)
             if room < 0:
-                return Outcome(events, None, "flood", False)
+                return WatchedRun(events, None, "flood", False)
             *lines, pending = (pending + data).split(b"\n")
             events.extend(_read(lines, nonce))
             if status is None and time.monotonic() > deadline:
@@ -146,7 +146,7 @@ def watch(
         if status is not None:
             # Between two looks it may outgrow the machine, or the group around the sandbox, of whose kills nobody tells us.
             killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-            return Outcome(events, status, "exit", killed and end.peak > memory)
+            return WatchedRun(events, status, "exit", killed and end.peak > memory)
         if end.descriptor is None and ((events and events[-1]["e"] in _LAST_EVENTS) or (closed and ready)):
             time.sleep(0.0005)  # nothing more will come; only the exit status is missing
 

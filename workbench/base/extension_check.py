@@ -1,0 +1,89 @@
+"""Classes of other packages that a plan names are tried in a process of their own before anything is written for it.
+
+What is imported there can neither slow down nor end the program that asks, and it is imported exactly as the engine
+will import it: with the same interpreter, working directory and PYTHONPATH.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from typing import Any
+
+from workbench.base.errors import UsageError
+from workbench.base.reasons import last_words
+
+_PATIENCE = 60.0  # seconds; a package that imports a deep-learning library takes ten
+
+
+def import_folders(named: Sequence[tuple[str, str]], folders: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the folders from which an engine has to import the classes ``named`` by kind and dotted path, ``folders`` too.
+
+    Raises UsageError: one cannot be imported, lacks a member or cannot be made; the sentence says what is missing.
+    """
+    if not named:
+        return tuple(folders)
+    order = json.dumps({"named": list(named), "folders": list(folders)})
+    command = [sys.executable, "-m", "workbench.base.extension_check", order]
+    what = " and ".join(path for _, path in named)
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"Importing {what} did not end within {_PATIENCE:g} s.") from None
+    try:
+        answer = json.loads(done.stdout.decode().splitlines()[-1])
+        problem, found = str(answer["problem"]), [str(folder) for folder in answer["folders"]]
+    except (ValueError, IndexError, KeyError, TypeError):
+        said = last_words(done.stderr.decode("utf-8", "replace"))
+        raise UsageError(f"Importing {what} ended the process ({said or f'exit status {done.returncode}'}).") from None
+    if problem:
+        raise UsageError(problem)
+    return tuple(dict.fromkeys((*found, *folders)))
+
+
+def main(order: str) -> int:
+    """Import each class of an order, and print as JSON what is wrong and from which folders they came."""
+    # Whatever the packages print must not be taken for the answer.
+    with redirect_stdout(sys.stderr):
+        problem, folders = _tried(json.loads(order))
+    print(json.dumps({"problem": problem, "folders": folders}))
+    return 0
+
+
+def _tried(order: dict[str, Any]) -> tuple[str, list[str]]:
+    import sysconfig
+
+    from workbench.base.extensions import ExtensionProblem, load, make
+
+    installed = set(sysconfig.get_paths().values())
+    found = []
+    try:
+        for kind, path in order["named"]:
+            loaded = load(kind, path, protocol_of(kind), order["folders"])
+            make(kind, loaded, {"asker": None, "scope": ""})
+            found.append(loaded.folder)
+    except ExtensionProblem as problem:
+        return str(problem), []
+    # An installed package is found wherever the same interpreter runs; its folder is nobody else's business.
+    return "", [folder for folder in dict.fromkeys(found) if folder and folder not in installed]
+
+
+def protocol_of(kind: str) -> Any:
+    module, name = {
+        "agent": ("workbench.agents", "Agent"),
+        "judge": ("workbench.rubric", "Judge"),
+        "sandbox": ("workbench.sandbox", "Backend"),
+        "cluster": ("workbench.sandbox.choose", "Clusters"),
+        "report format": ("workbench.pages.writing", "ReportFormat"),
+        "importer": ("workbench.orders.import_files", "Importer"),
+        "exporter": ("workbench.interop.formats.exporting", "Exporter"),
+    }.get(kind, ("workbench.documenters", "DocSystem"))
+    return getattr(importlib.import_module(module), name)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,177 @@
+"""Order files of other programs to be read into a session. Cheap to import."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from workbench.base import typed_json
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extension_check import import_folders
+from workbench.base.extensions import ExtensionProblem, named_class, names, plugin_named
+from workbench.base.files import expanded, require_ordinary, shown
+from workbench.base.text import plural
+from workbench.catalog import resolve_case
+from workbench.orders.estimate import Estimate, estimate_alike
+from workbench.orders.measured import Measured
+from workbench.orders.order import WorkOrder, new_run
+from workbench.plans.plan import ImportPlan
+from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
+from workbench.session.pending_work import is_imported
+from workbench.session.rows import RunRow
+
+KIND = "importer"
+LARGEST_FILE = 1_000_000_000
+"""Bytes of a file of lines or an archive, which are read piece by piece."""
+
+
+class Importer(Protocol):
+    """Reads the files of one format."""
+
+    name: str  # Its dotted path, given to it
+    # How the names of its files end, in small letters: `(".log",)`; what is looked at in a folder
+    endings: tuple[str, ...]
+
+    def read(self, path: Path) -> Iterator[object]:
+        """Yield each ``Trajectory``, ``ForeignTask`` or ``ForeignCandidate`` (:mod:`workbench.interop.formats`) in a file.
+
+        What a file does not say is left empty. An exception is reported with the file's name; what was yielded before
+        stays.
+        """
+
+
+@dataclass(eq=False)
+class ImportOrder(WorkOrder):
+    """Read files into one run of a session; a file that the session has already is skipped.
+
+    Files of an import that did not come to its end are read into its run.
+    """
+
+    asked: ImportPlan
+    made: bool = field(default=False, init=False)  # Whether the session was made for it
+
+    @cached_property
+    def plan(self) -> ImportPlan:
+        plan = self.asked
+        importer, folders = try_importer(plan.importer, plan.import_folders) if plan.importer else ("", ())
+        files = tuple(str(expanded(file).absolute()) for file in plan.files)
+        case = resolve_case(plan.case).id if plan.case else ""
+        return replace(plan, files=files, importer=importer, case=case, import_folders=folders)
+
+    @cached_property
+    def files(self) -> list[Path]:
+        return files_of(self.plan)
+
+    def resolve(self) -> None:
+        _ = self.files
+
+    @property
+    def what(self) -> str:
+        return f"import of {plural(len(self.files), 'file')}"
+
+    def estimate(self, measured: Measured) -> Estimate:
+        new = len(self.files)
+        if self.session.exists():
+            with SessionReader(self.session) as reader:
+                new -= sum(_is_known(reader, file, self.plan.importer) for file in self.files)
+        return estimate_alike(new, "file", measured.imports, "import")
+
+    def write(self) -> None:
+        plan, ordered = self.plan, {**self.plan.to_json(), "count": len(self.files)}
+        self.made = ensure(self.session)
+        with SessionReader(self.session) as reader:
+            left = [run for run in reader.runs() if reader.holder(run.id) is None and _is_part(run, plan)]
+        if left:
+            with SessionWriter(self.session) as writer:
+                engine_starts.announce(left[-1].id)
+                config = json.dumps({**left[-1].plan, "imported": ordered}, ensure_ascii=False, sort_keys=True)
+                writer.set_run(left[-1].id, config=config, state="queued", finished_at=None, error=None)
+            self.runs = [left[-1].id]
+            return
+        with new_run(self.session) as (writer, run):
+            # Its kind is that of what is found first.
+            writer.add_run(run, "document", {"cases": [], "agent": "", "imported": ordered})
+            name = shown(self.files[0].name) if len(self.files) == 1 else f"{len(self.files):,} files"
+            writer.name_run(run, f"import: {name}")
+        self.runs = [run]
+
+
+def ordered_import(run: RunRow) -> ImportPlan | None:
+    """Return what an import was asked for; None for other runs, and for the one beside it that has items of another kind."""
+    values = run.plan["imported"] if is_imported(run) else {}
+    return typed_json.convert(ImportPlan, values) if values.get("files") else None
+
+
+def _is_part(run: RunRow, plan: ImportPlan) -> bool:
+    old = ordered_import(run) if run.state != "done" else None
+    return old is not None and {*old.files} <= {*plan.files} and replace(old, files=plan.files) == plan
+
+
+def _is_known(reader: SessionReader, file: Path, importer: str) -> bool:
+    try:
+        return reader.imported(file_key(file, importer)) is not None
+    except (WorkbenchError, OSError):
+        return False
+
+
+def file_key(file: Path, importer: str = "") -> str:
+    """Return the name under which a session knows a whole file. Raises Unreadable, OSError."""
+    require_ordinary(file, most=LARGEST_FILE)
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    # Another importer may find more in a file than we, or the first one, did.
+    return f"file:{digest}:{importer}" if importer else f"file:{digest}"
+
+
+def files_of(plan: ImportPlan) -> list[Path]:
+    paths = list(map(Path, plan.files))
+    folders = any(path.is_dir() for path in paths)
+    return files_in(paths, endings_of(plan.importer, plan.import_folders) if folders else ())
+
+
+def files_in(paths: Iterable[Path], endings: Sequence[str]) -> list[Path]:
+    """Return the files, and those in the folders that end so, each once."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = [one for one in path.rglob("*") if one.name.lower().endswith(tuple(endings)) and one.is_file()]
+            if not inside:
+                raise UsageError(f"In the folder {shown(path)} there is no file that ends in {', '.join(endings)}.")
+            found |= dict.fromkeys(sorted(inside))
+        else:
+            found[path] = None
+    return list(found)
+
+
+def try_importer(text: str, folders: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
+    """Return the importer as a plan stores it, and the folders from which it is imported.
+
+    That of another package is imported in a process of its own first, which it may crash.
+    """
+    plugin = plugin_named(KIND, text)
+    if plugin is None:
+        known = ", ".join((*names(KIND, own=True), *names(KIND)))
+        raise UsageError(
+            f"There is no importer {text!r}; choose {known} or package.module:Class, or leave --format out: "
+            "these formats are recognised by what is in a file."
+        )
+    return (text, ()) if plugin.own else (plugin.path, import_folders([(KIND, plugin.path)], folders))
+
+
+def importer_named(text: str, folders: Sequence[str] = ()) -> Importer:
+    found: Importer = named_class(KIND, text, Importer, folders)
+    endings = found.endings
+    if not isinstance(endings, tuple) or not endings or not all(isinstance(one, str) and one for one in endings):
+        raise ExtensionProblem(f'The importer {found.name} has no tuple of endings: endings = (".log",).')
+    return found
+
+
+def endings_of(importer: str, folders: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return how the names of files end that an importer reads, or any of ours."""
+    read_by = [importer] if importer else names(KIND, own=True)
+    return tuple(dict.fromkeys(one for name in read_by for one in importer_named(name, folders).endings))

@@ -1,0 +1,346 @@
+"""Is a body *plain*: does it use only what cannot reach the process that reports on it?
+
+A candidate and its reporter share a process, so a body can forge its report, whatever names it uses. Hence a list of
+what is allowed (:mod:`workbench.sandbox.safety.allowed`), not of what is forbidden: the syntax tree of the changed
+function is read in the context of its file, and the first thing that is in no list is the reason why the body is not
+plain. Where a name is computed or a value unknown, the text cannot tell, and the body is plain if it passes with checks
+at those places.
+
+Any other body that passes is run again in ways in which it must not pass (no trick inside the process is a proof, for a
+candidate can find the nonce, write a whole report and end the process): with its result discarded, where it does its
+work and then raises what no test expects, and cold with one more required test that nobody can pass. One that forges its
+report still "passes" and is found out. What a body might still recognise is not ruled out, so its pass is marked as doubtful.
+
+The file itself is trusted as far as a body cannot bend it: its functions, classes, values and attributes; of its
+imports from other packages what it uses itself; not its functions that run a text. Those that reach an attribute by a
+name that they are given are run with checks. Of the project's other files the names of attributes are known.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import os
+import secrets
+import string
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from workbench.base import python_syntax
+from workbench.sandbox.safety.allowed import (
+    FORMATS,
+    FUNCTIONS,
+    FileContext,
+    Function,
+    FunctionPlace,
+    named_at,
+    read_context,
+)
+from workbench.sandbox.safety.body_visitor import BodyVisitor
+from workbench.sandbox.safety.name_visitor import UnsafeConstruct
+from workbench.sandbox.types import Report
+from workbench.sandbox.workbench_runner.patching import definitions, first_line
+
+
+def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> str:
+    """Return a function's text with ``checks``: places in its tree (which is changed), and methods of ``Reach``."""
+    lines = text.splitlines(keepends=True)
+    offset = len(lines) - (node.end_lineno or 0)
+    documented = ast.get_docstring(node, clean=False) is not None
+    first = node.body[0].end_lineno if documented else node.body[0].lineno - 1
+    kept, column = lines[: (first or 0) + offset], node.body[0].col_offset
+    word = f"_{_word(12)}"
+    _Checking(checks, word).visit(node)
+    body = [_imported(word), *node.body[documented:]]
+    new = ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
+    return "".join(kept) + textwrap.indent(new, lines[node.body[0].lineno - 1 + offset][:column]) + "\n"
+
+
+def checked_file(content: bytes) -> bytes:
+    """Return a file whose functions check each attribute that they reach by a name they are given."""
+    tree = python_syntax.parse(content)
+    checks: dict[ast.AST, str] = {}
+    functions = (one for one in ast.walk(tree) if isinstance(one, FUNCTIONS))
+    for node in (one for function in functions for one in ast.walk(function) if isinstance(one, ast.Call)):
+        called = node.func
+        if isinstance(called, ast.Name) and called.id in _BY_NAME and not named_at(node):
+            checks[called] = _BY_NAME[called.id]
+        elif (
+            isinstance(called, ast.Attribute) and called.attr in FORMATS and not isinstance(called.value, ast.Constant)
+        ):
+            checks[called.value] = "template"
+    word = f"_{_word(12)}"
+    _Checking(checks, word).visit(tree)
+    # Behind the docstring and what is imported from ``__future__``.
+    early = itertools.takewhile(
+        lambda one: isinstance(one, ast.Expr) or getattr(one, "module", "") == "__future__", tree.body
+    )
+    tree.body.insert(len(list(early)), _imported(word))
+    return ast.unparse(ast.fix_missing_locations(tree)).encode()
+
+
+def _word(length: int = 8) -> str:
+    return "".join(secrets.choice(string.ascii_lowercase) for _ in range(length))
+
+
+def _imported(word: str) -> ast.stmt:
+    return ast.ImportFrom("workbench_runner.reaching", [ast.alias("Reach", word)], 0)
+
+
+_BY_NAME = {"getattr": "get", "setattr": "set", "delattr": "delete"}
+
+
+class _Checking(ast.NodeTransformer):
+    def __init__(self, checks: Mapping[ast.AST, str], word: str) -> None:
+        self._checks = checks
+        self._word = word
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        check = self._checks.get(node)
+        self.generic_visit(node)
+        if check is None or not isinstance(node, ast.expr):
+            return node
+        reach = ast.Attribute(ast.Name(self._word, ast.Load()), check, ast.Load())
+        if isinstance(node, ast.Name) and check in ("get", "set", "delete", "namespace"):
+            return reach  # the function itself
+        if isinstance(node, ast.Attribute) and check in ("target", "get", "namespace"):
+            name = [] if check == "namespace" else [ast.Constant(node.attr)]
+            call = ast.Call(reach, [node.value, *name], [])
+            if check != "target":
+                return call
+            node.value = call
+            return node
+        return ast.Call(reach, [node], [])
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyResult:
+    """Whether a body is plain.
+
+    Attributes:
+        plain: Whether its text shows that.
+        reason: Otherwise the first thing that it uses and that is in no list.
+        checked: Returns its file with checks, by which a run can show it; None if no run can.
+        opens: Whether it opens files: which ones is seen, but not in processes that its tests start.
+    """
+
+    plain: bool
+    reason: str = ""
+    checked: Callable[[], bytes] | None = None
+    opens: bool = False
+
+
+#: Reading the names of a megabyte of Python takes about a second and is done once for a tree.
+LARGEST = 2_000_000
+_LEFT_OUT = frozenset({"tests", "test", "testing", "docs", "examples", "build", "dist"})
+
+
+@dataclass(slots=True)
+class ProjectNames:
+    """Attributes in a project's own files: those that some file names, sets or defines, or with one underscore.
+
+    A body that takes an object of another module uses attributes that its own file may never name. Functions of such a
+    file that run a text, and names that lead to frames or modules, are not included.
+    """
+
+    attributes: set[str] = field(default_factory=set)
+    stored: set[str] = field(default_factory=set)
+    private: set[str] = field(default_factory=set)
+
+
+@lru_cache(maxsize=8)
+def project_names(root: Path) -> ProjectNames:
+    """Return the names in the Python files of a pristine tree, without tests and files beyond `LARGEST` bytes."""
+    names, gadgets, left = ProjectNames(), set[str](), LARGEST
+    for path in _sources(root):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        if len(content) > left:
+            continue
+        left -= len(content)
+        context = read_context(content)
+        if context is not None:
+            names.attributes |= context.attributes
+            names.stored |= context.stored
+            names.private |= {name for name in context.private if not name.startswith("__")}
+            gadgets |= context.gadgets
+    for kind in (names.attributes, names.stored, names.private):
+        kind -= gadgets
+    return names
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    """Yield the files by name, so that the same tree gives the same names."""
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(one for one in folders if one not in _LEFT_OUT and not one.startswith("."))
+        for name in sorted(files):
+            if name.endswith(".py") and not name.startswith(("test_", "conftest", "setup")):
+                yield Path(folder, name)
+
+
+class SafetyCheck:
+    """Judges the bodies of one file's functions; ``project`` is called only if the file does not suffice."""
+
+    def __init__(self, pristine: bytes, project: Callable[[], ProjectNames] = ProjectNames) -> None:
+        self._context = read_context(pristine)
+        self._project: Callable[[], ProjectNames] | None = project
+        self._values: dict[str, str] = {}
+
+    def judge(self, content: bytes, function: tuple[str, int]) -> SafetyResult:
+        """Return whether the body of a function (qualified name, occurrence) in the changed file is plain."""
+        context = self._context
+        place = context.places.get(function) if context is not None else None
+        if context is None or place is None:
+            return SafetyResult(False, "the function is not found in its file")
+        try:
+            before, text, after = _split(context, place, content)
+            node = _changed(place, text)
+            reading = BodyVisitor(context, place, node, self._values)
+            try:
+                reading.read()
+            except UnsafeConstruct:
+                if not self._learn(context):
+                    raise
+                again = True
+            else:
+                again = bool(reading.doubt) and self._learn(context)
+            if (
+                again
+            ):  # more names make nothing suspicious that was not, so the order of the bodies judged changes no answer
+                reading = BodyVisitor(context, place, node, self._values)
+                reading.read()
+        except UnsafeConstruct as found:
+            return SafetyResult(False, str(found))
+        except RecursionError:
+            return SafetyResult(False, "it is nested too deeply to be read")
+        if not reading.checks and not reading.whole:
+            return SafetyResult(True, opens=reading.opens)
+
+        def checked() -> bytes:
+            changed = before + checked_body(text, node, reading.checks).encode(context.encoding) + after
+            return checked_file(changed) if reading.whole else changed
+
+        return SafetyResult(False, reading.doubt, checked, reading.opens)
+
+    def _learn(self, context: FileContext) -> bool:
+        if self._project is None:
+            return False
+        names, self._project = self._project(), None
+        known = [(getattr(context, kind), getattr(names, kind)) for kind in ("attributes", "stored", "private")]
+        if all(theirs <= own for own, theirs in known):
+            return False
+        # What the file's own functions do with a text they are given stays in `gadgets`, which is looked at first.
+        for own, theirs in known:
+            own.update(theirs)
+        self._values.clear()
+        return True
+
+
+def _split(context: FileContext, place: FunctionPlace, content: bytes) -> tuple[bytes, str, bytes]:
+    """Return the text before the changed function, its own and the rest; nothing else may have been changed."""
+    before, after = b"".join(context.lines[: place.first - 1]), b"".join(context.lines[place.last :])
+    if len(content) < len(before) + len(after) or not (content.startswith(before) and content.endswith(after)):
+        raise UnsafeConstruct("more than its body was changed")
+    try:
+        return before, content[len(before) : len(content) - len(after)].decode(context.encoding), after
+    except UnicodeDecodeError:
+        raise UnsafeConstruct("it cannot be read by itself") from None
+
+
+def _changed(place: FunctionPlace, text: str) -> Function:
+    try:
+        wrapped = text[:1] in (" ", "\t", "\f")
+        body = python_syntax.parse("if 1:\n" + text if wrapped else text).body
+        if wrapped and len(body) == 1 and isinstance(body[0], ast.If):
+            body = body[0].body
+    except python_syntax.UNREADABLE:
+        raise UnsafeConstruct("it cannot be read by itself") from None
+    if len(body) != 1 or type(body[0]) is not type(place.node):
+        raise UnsafeConstruct("it is more than one function")
+    node = body[0]
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    if _header(node) != _header(place.node):
+        raise UnsafeConstruct("its header was changed")
+    return node
+
+
+def _header(node: Function) -> tuple[str, ...]:
+    parts = [node.args, *node.decorator_list, *([node.returns] if node.returns else [])]
+    return (node.name, *map(ast.dump, parts))
+
+
+class Decoy(NamedTuple):
+    """A test that fails whatever is tested: its node id, its file and the file's content."""
+
+    test: str
+    path: str
+    content: bytes
+
+
+def make_decoy(tests: Sequence[str]) -> Decoy:
+    """Return a decoy beside the first of some tests; its names and numbers are new each time."""
+    folder = PurePosixPath(tests[0].partition("::")[0]).parent if tests else PurePosixPath()
+    name, first, second = f"test_{_word()}", secrets.randbelow(900) + 100, secrets.randbelow(900) + 100
+    wrong = first * second + secrets.choice((-2, -1, 1, 2))
+    path = str(folder / f"test_{_word()}.py")
+    body = f"def {name}():\n    first, second = {first}, {second}\n    assert first * second == {wrong}\n"
+    return Decoy(f"{path}::{name}", path, body.encode())
+
+
+def is_fooled(report: Report, decoy: Decoy) -> bool:
+    """Return whether a report claims success where the decoy must have failed."""
+    outcomes = {test.id: test.outcome for test in report.tests}
+    return outcomes.get(decoy.test) == "passed" or (
+        outcomes.get(decoy.test) not in ("failed", "error") and passed_beside(report, decoy)
+    )
+
+
+def passed_beside(report: Report, decoy: Decoy) -> bool:
+    outcomes = [test.outcome for test in report.tests if test.id != decoy.test]
+    return bool(outcomes) and all(outcome == "passed" for outcome in outcomes)
+
+
+def discarded(content: bytes, function: tuple[str, int]) -> bytes | None:
+    """Return the file with a function that does its work and raises; None if the function cannot be found."""
+    found = _find(content, function)
+    if found is None:
+        return None
+    node, first, last = found
+    documented = ast.get_docstring(node, clean=False) is not None
+    kept, work = node.body[:documented], node.body[documented:] or [ast.Pass()]
+    raises = python_syntax.parse(f"raise type({_word().title()!r}, (BaseException,), {{}})()").body
+    node.body = [*kept, ast.Try(body=work, handlers=[], orelse=[], finalbody=raises)]
+    lines = content.splitlines(keepends=True)
+    text = textwrap.indent(ast.unparse(ast.fix_missing_locations(node)), " " * node.col_offset) + "\n"
+    return b"".join([*lines[: first - 1], text.encode(), *lines[last:]])
+
+
+def is_same_body(content: bytes, original: bytes, function: tuple[str, int]) -> bool:
+    if content == original:
+        return True
+    mine, own = _find(content, function), _find(original, function)
+    if mine is None or own is None or ast.dump(mine[0]) != ast.dump(own[0]):
+        return False
+    rest, known = (
+        [line for number, line in enumerate(text.splitlines(keepends=True), 1) if not first <= number <= last]
+        for text, (_, first, last) in ((content, mine), (original, own))
+    )
+    return rest == known
+
+
+def _find(content: bytes, function: tuple[str, int]) -> tuple[Function, int, int] | None:
+    """Return the function's node, its first line (decorators included) and its last."""
+    try:
+        tree = python_syntax.parse(content)
+    except python_syntax.UNREADABLE:
+        return None
+    for node, name, occurrence, _ in definitions(tree):
+        if (name, occurrence) == function and not isinstance(node, ast.ClassDef):
+            return node, first_line(node), node.end_lineno or node.lineno
+    return None
