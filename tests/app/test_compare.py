@@ -19,7 +19,7 @@ from textual.pilot import Pilot
 from workbench.app.compare_screen import SideBySide
 from workbench.app.difference_list import DifferenceList
 from workbench.app.location import Location, MarkedItem, MarkedPair, Marks
-from workbench.comparison.panes import Comparison
+from workbench.comparison.panes import PairComparison
 from workbench.comparison.trials import compare, read_side
 from workbench.session import SessionReader, SessionWriter
 
@@ -44,7 +44,7 @@ def keys_of(screen: SideBySide) -> tuple[object, object]:
     return screen.pair.left.key, screen.pair.right.key
 
 
-def shown(screen: SideBySide) -> Comparison | None:
+def shown(screen: SideBySide) -> PairComparison | None:
     return screen.comparison if screen.comparing.idle else None
 
 

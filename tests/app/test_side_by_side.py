@@ -20,7 +20,7 @@ from workbench.app.difference_list import DifferenceList, laid_out
 from workbench.app.location import Location, MarkedItem, MarkedPair
 from workbench.app.runs_screen import RunsScreen
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
-from workbench.comparison.panes import Kind
+from workbench.comparison.panes import ComparisonKind
 from workbench.comparison.tasks import CANDIDATES, TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.comparison.trials import TRIALS
@@ -43,7 +43,7 @@ def two_evaluators(path: Path, *, name: str = "count_text") -> Path:
     return path
 
 
-async def shown(pilot: Pilot[int], kind: Kind) -> SideBySide:
+async def shown(pilot: Pilot[int], kind: ComparisonKind) -> SideBySide:
     """Wait until a comparison of a kind is shown."""
     await until(pilot, lambda: isinstance(pilot.app.screen, SideBySide) and pilot.app.screen.kind is kind, kind.what)
     screen = pilot.app.screen

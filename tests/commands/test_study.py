@@ -79,7 +79,7 @@ def test_show_prints_what_is_there_and_starts_nothing(
     assert main(["show", str(path)]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert (
-        "Study agents: 3 rows × 2 columns, 11 of 12 trials done. Compare with: workbench study agents --session" in said
+        "Study agents: 3 rows × 2 columns, 11 of 12 trials done. To compare: workbench study agents --session" in said
     )
     assert path.read_bytes() == before
     assert main(["study", "docs", "--session", str(path), "--show"]) == 2

@@ -9,7 +9,7 @@ from app.recorded import Recorder, card
 from app.two_agents import two_agents
 
 from workbench.base.errors import UsageError
-from workbench.comparison.panes import Comparison
+from workbench.comparison.panes import PairComparison
 from workbench.comparison.trial_sets import TRIAL_SETS, ChosenTrials, compare_trials
 from workbench.comparison.trials import common_scales
 from workbench.session import SessionReader
@@ -31,7 +31,7 @@ def recorded(
     return path
 
 
-def compared(left: SessionReader, right: SessionReader) -> Comparison:
+def compared(left: SessionReader, right: SessionReader) -> PairComparison:
     return TRIAL_SETS.read((left, "run-1"), (right, "run-1"))
 
 

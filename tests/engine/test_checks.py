@@ -247,8 +247,8 @@ def test_each_readme_is_held_against_the_content_that_its_trial_saw(
     [
         (["--trial", "nowhere"], "has no trial 'nowhere'"),
         (["--trial", "none"], "handed in no README"),
-        (["--format", "junit"], "the format is text or json"),
-        (["--fix-claims"], "name no page"),
+        (["--format", "junit"], "text or json"),
+        (["--fix-claims"], "--fix-claims"),
     ],
 )
 def test_wrong_orders_get_one_sentence(

@@ -156,10 +156,7 @@ def test_the_method_names_what_each_column_was_made_under(tmp_path: Path) -> Non
     put_docs(other, {"original": [PASSED]}, scope="target", prompt="short-1")
     put_docs(path, {"none": [PASSED]}, results=(f"session:{other}",))
     method = json.loads(report(path, "docs", "json"))["method"]
-    made = {
-        one["column"]: (one["docs scope"], one["prompt"])
-        for one in method["tables"]["Under what each column was made."]
-    }
+    made = {one["column"]: (one["docs scope"], one["prompt"]) for one in method["tables"]["Conditions of each column."]}
     assert made == {"none": ("repository", PROMPT), "original (other.session)": ("target", "short-1")}
     assert "docs scope" not in method["facts"]
 
@@ -181,7 +178,7 @@ def test_what_was_put_away_counts_in_no_cell_of_docs(tmp_path: Path) -> None:
             for row in ("one", "two", "three"):
                 writer.unarchive_run(f"{row}-none")
         assert mean_of(watching.look(), "none") == 0.0
-    assert "archived" not in report(path, "docs").replace("Runs that were archived are in no figure", "")
+    assert "archived" not in report(path, "docs").replace("Archived runs are excluded", "")
 
 
 def test_doubtful_and_repaired_passes_are_counted_and_ranked_with_and_without(tmp_path: Path) -> None:

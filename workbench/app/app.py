@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from workbench.app.help import Tour
     from workbench.base.settings import Settings
-    from workbench.pages.page import Page
+    from workbench.pages.page import ReportPage
 
 
 INTERRUPT_SECONDS = 3.0
@@ -190,7 +190,9 @@ class WorkbenchApp(NavigatingApp):
 
         self._doing.ask(lambda: runs.cancel(path, run), done)
 
-    def export_report(self, session: Path, place: str, format: str, of: str | Callable[[], Page] | None = None) -> None:
+    def export_report(
+        self, session: Path, place: str, format: str, of: str | Callable[[], ReportPage] | None = None
+    ) -> None:
         """Export a session, an item ``of`` it or a page, in a format given by its name or the dotted path of a plug-in."""
         from workbench.app.toolkit.export_dialog import deliver_file, destination
 

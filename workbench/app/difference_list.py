@@ -33,7 +33,7 @@ Half = tuple[str, Sequence[Part]]  # one side of a row: a sign and its text
 NO_TEXT: Half = ("", ())  # the other side has more rows
 
 
-def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> ColumnLayout[Any]:
+def laid_out(columns: Sequence[panes.PaneColumn[Any]], rows: Sequence[Any]) -> ColumnLayout[Any]:
     names = "title", "cell", "width", "widest", "text", "priority"
     return ColumnLayout([TableColumn(**picked(one, *names), shorten=_CUTS[one.cut]) for one in columns], rows)
 
@@ -41,7 +41,7 @@ def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Colum
 class TableRows:
     """The rows of a table: a sign for the side that has it, then columns."""
 
-    def __init__(self, table: panes.Table[Any]) -> None:
+    def __init__(self, table: panes.PaneTable[Any]) -> None:
         self.rows, self.by_stretch, self.nothing = table.rows, table.number is not None, table.nothing
         self.columns = laid_out(table.columns, table.rows)
         self.differing = [None if row.heading else row.sign != panes.SAME for row in table.rows]
@@ -56,7 +56,7 @@ class TableRows:
         return [(f"{sign:2}", style), *self.columns.cells(row, width - 2, row_style)]
 
 
-_NO_TABLE: panes.Table[Any] = panes.Table(rows=(), columns=(), nothing="")
+_NO_TABLE: panes.PaneTable[Any] = panes.PaneTable(rows=(), columns=(), nothing="")
 
 
 class TextRows:
@@ -199,7 +199,7 @@ class DifferenceList(HeadedList):
     def below(self, lines: int) -> str:
         """Return what both sides say about the selected row, ``lines`` lines each, under its full name."""
         pane, row, width = self.pane, self.selected, max(10, self.text_width - 1)
-        if not isinstance(pane, panes.Table) or pane.says is None or row is None or row.heading:
+        if not isinstance(pane, panes.PaneTable) or pane.says is None or row is None or row.heading:
             return ""
         a, b = pane.says(row.left), pane.says(row.right)
         named = [(row.name, 1)] if len(row.name) > width // 3 else []
@@ -216,7 +216,7 @@ class DifferenceList(HeadedList):
         if 0 <= self.cursor < self.page_height():
             self.scroll_to(y=0, animate=False, immediate=True)
         self.uncover_cursor()
-        if isinstance(self.pane, panes.Table) and self.pane.says is not None:
+        if isinstance(self.pane, panes.PaneTable) and self.pane.says is not None:
             self.post_message(self.RowHighlighted(self, self.cursor))  # rewrap the text below
 
     def _arrange(self, place: int) -> None:

@@ -24,7 +24,7 @@ from workbench.models import Gateway, Limits
 from workbench.models.types import MemoryCallLog
 from workbench.orders.run import RunOrder, resolved_judge
 from workbench.pages import wording
-from workbench.pages.page import Page, PageTable, table_of
+from workbench.pages.page import PageTable, ReportPage, table_of
 from workbench.pages.session_page import criteria
 from workbench.plans.plan import RUBRICS, DocumentPlan
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics
@@ -162,7 +162,7 @@ def score(arguments: argparse.Namespace) -> int:
     else:
         points = f"{wording.points(card.total)} of {wording.points(card.out_of)} points"
         title = f"{points} · rubric {card.rubric} · judge {with_limit(card.judge, card.judge)}"
-        Terminal().print_page(Page(title, (criteria(card),)))
+        Terminal().print_page(ReportPage(title, (criteria(card),)))
     unscored = {tier for tier, one in card.tiers.items() if one.points is None} - (set() if arguments.case else {3})
     return 1 if unscored or problem else 0
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DocumentationFailed(WorkbenchError):
-    """A doc system gave no docstring; the sentence says why."""
+    """A doc system gave no docstring; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Docstring:
 
 @dataclass(frozen=True, slots=True)
 class DocumentationProgress:
-    """The progress of documenting a repository; ``total`` 0 is unknown, ``cost_usd`` comes beside the gateway's."""
+    """The progress of documenting a repository; ``total`` 0 means unknown, ``cost_usd`` is in addition to the gateway's."""
 
     done: int = 0
     total: int = 0

@@ -1,6 +1,6 @@
-"""A study as rows for other programs: one for each cell, one for each item behind it, one for each column; ``kind`` says which.
+"""A study as rows of CSV or Parquet: one for each cell, for each of its items, and for each column; ``kind`` tells them apart.
 
-The same columns in CSV and Parquet, each with one type; a value that a kind of row lacks is empty.
+Both formats have the same columns, each of one type; values that a kind of row lacks are empty.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def field(measure: str) -> str:
 
 
 def rows_of(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> Iterator[Values]:
-    """Yield a row for each cell, each followed by those of its trials or tasks; then a row for each column."""
+    """Yield a row for each cell, followed by its trials or tasks; then a row for each column."""
     known = {(one.row, one.name): one.facts for one in functions}
     for cell in outcome.cells.values():
         common = {
@@ -175,10 +175,10 @@ def _tasks(
 ) -> Iterator[Values]:
     evaluator, prompt, context = (one or None for one in cell.work.group)
     for task in cell.work.tasks:
-        told = known.get((cell.row, task.name), {}).get(cell.column.name)
+        facts = known.get((cell.row, task.name), {}).get(cell.column.name)
         yield {
             "kind": "task",
-            **picked(told, "leak", "coverage", "body:body_bytes", "docs:docs_bytes"),
+            **picked(facts, "leak", "coverage", "body:body_bytes", "docs:docs_bytes"),
             **picked(task, "task:item", "file:path", "function", "occurrence", "tests", "samples", "counted", "passed"),
             **picked(task, "doubtful", "repaired", "cut"),
             "evaluator": evaluator,
@@ -197,7 +197,7 @@ def study_csv(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) ->
 
 
 def study_parquet(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> bytes:
-    """Return the table as a Parquet file; texts are as they are, without the marks that CSV puts before formulas."""
+    """Return the rows as a Parquet file; texts are unchanged, while CSV marks formulas."""
     try:
         arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError:
@@ -214,5 +214,5 @@ def study_parquet(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()
 
 
 def _sound(value: Any) -> Any:
-    """Return a text that UTF-8 can hold: a lone surrogate becomes its escape."""
+    """Escape lone surrogates, which UTF-8 cannot hold."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -40,7 +40,13 @@ STYLES = {
     "queued": "waiting",
     "cancelled": "waiting",
 }
-CELL, COMPARISON, RANKINGS, LEADERBOARD, STUDIES = TABS = ("Cell", "Comparison", "Rankings", "Leaderboard", "Studies")
+CELL, COMPARISON, RANKINGS, LEADERBOARD, STUDIES = TABS = (
+    "StudyCell",
+    "ColumnComparison",
+    "Rankings",
+    "Leaderboard",
+    "Studies",
+)
 
 
 def tight_bounds(interval: Interval, measure: str) -> str:

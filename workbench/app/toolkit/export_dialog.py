@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workbench.app.app import WorkbenchApp
-    from workbench.pages.page import Page
+    from workbench.pages.page import ReportPage
 
 
 def suggested_path(host: WorkbenchApp, name: str) -> str:
@@ -100,7 +100,9 @@ class ReportDialog(Form[tuple[str, str, str]]):
         return f"Written as {answer[1]}."
 
 
-async def ask_and_export(host: WorkbenchApp, session: Path, parts: Mapping[str, str | Callable[[], Page]]) -> None:
+async def ask_and_export(
+    host: WorkbenchApp, session: Path, parts: Mapping[str, str | Callable[[], ReportPage]]
+) -> None:
     """Ask what to export and where: the whole session or one of ``parts``, an item id or a page maker."""
     from workbench.pages.writing import plugin_formats
 

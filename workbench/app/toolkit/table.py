@@ -230,13 +230,13 @@ class VirtualTable(HeadedList, Generic[Row]):
     def _key_of(self, line: Row | TableGroup[Row] | None) -> object:
         return (TableGroup, line.name) if isinstance(line, TableGroup) else None if line is None else self._key(line)
 
-    def as_page(self) -> page.Page:
+    def as_page(self) -> page.ReportPage:
         """Return the visible rows as a page with all columns."""
         columns = self.columns.all
         rows = tuple(tuple(cell_text(one.cell(row)).strip() for one in columns) for row in self.shown)
         right = frozenset(place for place, one in enumerate(columns) if not one.text)
         table = page.PageTable(tuple(one.title for one in columns), rows, right)
-        return page.Page(title_of(self) or "Rows", (table,), over="Workbench list")
+        return page.ReportPage(title_of(self) or "Rows", (table,), over="Workbench list")
 
     def arrange_rows(self, *, measure: bool = True) -> None:
         """Filter, sort and group the rows and fit the columns, without painting."""

@@ -1,4 +1,4 @@
-"""Trap: a same-size rewrite within one second runs a stale ``.pyc``, for its record of the source does not change."""
+"""Trap: what the tests or a former candidate wrote. Every candidate finds the tree as it was, and no bytecode of the original."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.sandbox import Job, Pool, Route, Verdict
+from workbench.sandbox import Backend, Job, Pool, Route, Verdict, Workspace, pool
 from workbench.sandbox.workbench_runner.tree import Tree
 
 from .conftest import LIMITS, job
@@ -42,3 +42,35 @@ def test_the_bytecode_of_the_original_is_gone_while_a_candidate_is_there(tmp_pat
     tree.reset()
     assert all(cache.exists() for cache in caches)
     assert (root / "pkg" / "sums.py").read_bytes() == b"x = 1\n"
+
+
+RIGHT = "return sum(numbers)"
+# Passes only in a tree in which it has never run.
+WRITES = """import os
+from pathlib import Path
+
+from sums import total
+
+HERE = Path(__file__).parent
+
+
+def test_writes():
+    assert total([1]) == 1
+    for place in (HERE / "left", HERE.parent / "left", Path("/tmp/left"), Path.home() / "left"):
+        assert not place.exists(), place
+        place.write_text("x")
+    (HERE / "test_sums.py").unlink()
+    (HERE.parent / "sums.py").write_text("broken")
+    os.chmod(HERE, 0o555)
+"""
+
+
+@pytest.mark.sandbox
+async def test_every_candidate_finds_the_tree_as_it_was(bubblewrap: Backend, workspace: Workspace) -> None:
+    (workspace.root / "tests" / "test_writes.py").write_text(WRITES)
+    async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:
+        for route in (Route.AUTO, Route.WARM, Route.COLD) * 2:
+            report = await opened.run(job(RIGHT, route, tests=("tests/test_writes.py::test_writes",)))
+            assert report.passed, [test.message for test in report.failing]
+            other = await opened.run(job(RIGHT, route))
+            assert other.passed, other.detail
