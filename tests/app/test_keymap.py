@@ -80,7 +80,7 @@ async def test_texts_and_footers_name_the_keys_of_the_keymap(state: str, named: 
                 if opens == "U":
                     await pilot.press("f22")
                     assert {one.message for one in app._notifications} <= {
-                        "Mark a run with f21, then go to another one and press f22."
+                        "Mark a run with f21, then press f22 on another one."
                     }
                 if opens:
                     await pilot.press("escape")
