@@ -89,7 +89,7 @@ async def test_archived_runs_are_shown_on_request_and_d_brings_it_back(several: 
         for left in (2, 1, 0):
             await pilot.press("d")
             await until(pilot, lambda left=left: len(screen.table.shown) == left, f"{left} left")  # type: ignore[misc]
-        await until(pilot, lambda: "All runs of this session were archived" in screen_text(pilot.app), "what to do")
+        await until(pilot, lambda: "All runs of this session are archived" in screen_text(pilot.app), "what to do")
         await pilot.press("full_stop")
         await until(pilot, lambda: len(screen.table.shown) == 3, "all")
         assert "archived" in screen_text(pilot.app)
