@@ -46,6 +46,7 @@ async def test_any_folder_can_be_browsed_and_readmes_are_marked_hidden(start, tm
         assert "\x1b" not in person.screen_text
 
 
+@pytest.mark.slow
 async def test_a_fetch_without_network_says_so_and_can_be_tried_again(start, monkeypatch):
     # A proxy that nobody answers at: every way out ends at once.
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
