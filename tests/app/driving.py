@@ -14,7 +14,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration.head import FiguresLine
+from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.study.screen import StudyScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
@@ -63,7 +63,7 @@ def quiet(screen: TrajectoryScreen | RegenerationScreen) -> bool:
         loaders = [screen.following, screen.detail.loader]
     else:
         loaders = [screen.run_loader, screen.content.loader, screen.outcome.loader]
-        if not screen.looking.settled:
+        if not screen.refreshing.settled:
             return False
     return all(loader.idle for loader in (*loaders, screen.searching, screen.doing))
 

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.session import SessionWriter, create, engine_starts
+from workbench.session import engine_starts
+from workbench.session.file import create
 from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
+from workbench.session.writer import SessionWriter
 
 RUN = "run-1"
 CODE = '''"""Count lines, words and characters, like Unix ``wc``."""
@@ -39,7 +41,7 @@ Count lines, words and characters of text files, like Unix `wc`.
 
 ## Features
 
-- Several files with **totals**
+- MultiPick files with **totals**
 - Reads standard input
 - Finds the [most common words](https://example.org/words)
 

@@ -7,7 +7,7 @@ from workbench.base import paths
 from workbench.orders.run import RunOrder
 from workbench.plans.plan import DocumentPlan
 from workbench.results.scores import last_scores
-from workbench.session import SessionReader
+from workbench.session.reader import SessionReader
 
 
 async def test_folders_open_with_vim_keys_and_an_outline_item_leads_to_its_place(start):
@@ -113,7 +113,7 @@ def test_a_run_from_the_example_goes_into_a_new_session_and_counts_on(monkeypatc
 
 def test_the_newest_score_counts_and_a_waiting_trial_does_not_hide_it(make_session):
     path = make_session(points=(40.0, 0, 0, 0))
-    from workbench.session import SessionWriter
+    from workbench.session.writer import SessionWriter
 
     with SessionWriter(path) as writer:
         writer.add_trial("later", "run1", 9, ("word_counter", "word_counter"), "white", "local", 2)

@@ -13,7 +13,17 @@ from textual.pilot import Pilot
 from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, to_json, works
+from workbench.checking.verdicts import (
+    RULES,
+    BlockPart,
+    BlockResult,
+    BlockVerdict,
+    CheckResult,
+    Truth,
+    to_json,
+    works,
+)
+from workbench.claims.claim import CheckedClaim, Claim, LookupResult, TextRange, Truth
 from workbench.session import engine_starts
 
 PAGE = "README.md"
@@ -24,18 +34,18 @@ OPTION = LINES.index("| `--words` | only words |") + 1
 COMMAND = "python wordcount.py file.txt"
 
 
-def block(verdict: Verdict, reason: str = "", *, first: int = BLOCK, end: int = 0, **more: object) -> BlockResult:
-    part = Part(first, COMMAND, verdict, reason, str(more.get("output", "")), more.get("diff", ()), 0.4)
+def block(verdict: BlockVerdict, reason: str = "", *, first: int = BLOCK, end: int = 0, **more: object) -> BlockResult:
+    part = BlockPart(first, COMMAND, verdict, reason, str(more.get("output", "")), more.get("diff", ()), 0.4)
     return BlockResult(PAGE, first, "shell", verdict, reason, parts=(part,), first=first, end=end or first)
 
 
-def claim(truth: Truth, line: int = OPTION, text: str = "--words", **more: str) -> ClaimResult:
-    return ClaimResult(PAGE, line, "option", text, truth, **more)
+def claim(truth: Truth, line: int = OPTION, text: str = "--words", **more: str) -> CheckedClaim:
+    return Claim("option", text, TextRange(line, path=PAGE), LookupResult(truth, **more))
 
 
-CHECKED = Checked(
+CHECKED = CheckResult(
     (PAGE,),
-    (block(Verdict.DIFFERS, "what it prints differs from what the page says", diff=("@@ -1 +1 @@", "-3 lines", "+4 lines")),),
+    (block(BlockVerdict.DIFFERS, "what it prints differs from what the page says", diff=("@@ -1 +1 @@", "-3 lines", "+4 lines")),),
     (claim(Truth.UNTRUE, reason="there is no option --words", nearest="--word"), claim(Truth.TRUE, OPTION + 1, "--top")),
 )  # fmt: skip
 
@@ -48,7 +58,9 @@ def recorder(tmp_path):
     return made
 
 
-def keep(recorder: Recorder, checked: Checked, *, key: tuple[str, int, float, int] = KEY, run: str = "check-1") -> None:
+def keep(
+    recorder: Recorder, checked: CheckResult, *, key: tuple[str, int, float, int] = KEY, run: str = "check-1"
+) -> None:
     """Record a check as an engine does at its end."""
     writer = recorder.writer
     writer.add_run(run, "document", {"trials": [key[0]], "check": "run", "check_only": True})
@@ -100,9 +112,9 @@ async def test_works_stands_beside_the_points_of_strict_and_in_none(recorder):
         assert "not checked yet; V checks the README" in screen_text(pilot.app)
         keep(recorder, CHECKED)
         keep(
-            recorder, Checked((PAGE,), (), CHECKED.claims), key=("t1", 0, 10.0, RULES), run="check-2"
+            recorder, CheckResult((PAGE,), (), CHECKED.claims), key=("t1", 0, 10.0, RULES), run="check-2"
         )  # of claims alone
-        await sees(pilot, "0 of 1 blocks work, 1 of 2 claims are true", "in no points")
+        await sees(pilot, "0 of 1 blocks work, 1 of 2 claims are true", "not part of the score")
         assert screen.score_pane.card == before
         await press(pilot, screen, "s")
         assert "blocks work" not in screen_text(pilot.app)
@@ -122,7 +134,7 @@ async def test_a_check_is_followed_while_it_runs_and_c_stops_it(recorder):
             assert connection.execute("SELECT count(*) FROM runs").fetchone() == (2,)
         lease = writer.acquire("check-2")
         writer.set_run("check-2", state="running")
-        waiting = Checked((PAGE,), (block(Verdict.WORKS, first=3), block(Verdict.NOT_RUN)), waiting=(1,))
+        waiting = CheckResult((PAGE,), (block(BlockVerdict.WORKS, first=3), block(BlockVerdict.NOT_RUN)), waiting=(1,))
         writer.set_check(KEY, state="running", problem="running blocks…", partial=to_json(waiting))
         await sees(pilot, "running blocks… · 1 of 2 blocks")
         rows = {line.number: line.word for line in shown._lines}

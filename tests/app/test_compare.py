@@ -9,12 +9,11 @@ from driving import on, screen_text, sees, table_of_trials, trajectory, until
 from recorded import Recorder, word_counter
 from textual.pilot import Pilot
 
-from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.compare.screen import SideBySide
-from workbench.app.location import Location
-from workbench.app.marks import Marked, Marks, Pair
-from workbench.comparison.panes import Comparison
-from workbench.session import SessionWriter
+from workbench.app.compare_screen import SideBySide
+from workbench.app.difference_list import DifferenceList
+from workbench.app.location import Location, Marked, MarkedPair, Marks
+from workbench.comparison.panes import PairComparison
+from workbench.session.writer import SessionWriter
 
 
 async def compared(pilot: Pilot[int]) -> SideBySide:
@@ -25,15 +24,15 @@ async def compared(pilot: Pilot[int]) -> SideBySide:
     return screen
 
 
-def pair_of(session: Path, left: str, right: str) -> Pair:
-    return Pair(Marked(session, "trial", left), Marked(session, "trial", right), "aeo-bench", "offline")
+def pair_of(session: Path, left: str, right: str) -> MarkedPair:
+    return MarkedPair(Marked(session, "trial", left), Marked(session, "trial", right), "aeo-bench", "offline")
 
 
 def keys_of(screen: SideBySide) -> tuple[object, object]:
     return screen.pair.left.key, screen.pair.right.key
 
 
-def shown(screen: SideBySide) -> Comparison | None:
+def shown(screen: SideBySide) -> PairComparison | None:
     return screen.comparison if screen.comparing.idle else None
 
 
@@ -71,11 +70,11 @@ def test_a_third_mark_takes_the_place_of_the_oldest():
     assert marks.pair("trial", x) is None
     marks.toggle(a)
     assert marks.pair("trial", a) is marks.pair("trial", None) is None
-    assert marks.pair("trial", x) == Pair(a, x)
+    assert marks.pair("trial", x) == MarkedPair(a, x)
     assert marks.sentence(here) == "marked: trial a"
     assert marks.sentence(there) == "marked: trial a of here.session"
     marks.toggle(b)
-    assert marks.pair("trial", x) == Pair(a, b)
+    assert marks.pair("trial", x) == MarkedPair(a, b)
     marks.toggle(c)
     assert (marks.letter(a), marks.letter(b), marks.letter(c)) == ("", "A", "B")
     marks.toggle(Marked(here, "trial", "b", "called otherwise"))
@@ -93,7 +92,7 @@ def test_any_number_of_tasks_is_marked_and_two_are_compared():
     marks = Marks()
     for one in (a, b):
         marks.toggle(one)
-    assert marks.pair("task", None) == Pair(a, b)
+    assert marks.pair("task", None) == MarkedPair(a, b)
     assert (marks.letters(here, "task"), marks.sentence(here)) == ({"a": "A", "b": "B"}, "")
     for one in (c, other):
         marks.toggle(one)
@@ -104,7 +103,7 @@ def test_any_number_of_tasks_is_marked_and_two_are_compared():
     assert marks.letters(there, "task") == {"a": "■"}
     for one in (b, other):
         marks.toggle(one)
-    assert marks.pair("task", None) == Pair(a, c)
+    assert marks.pair("task", None) == MarkedPair(a, c)
     marks.toggle(Marked(here, "candidate", "x"))
     assert (marks.of("task"), len(marks)) == ((), 1)
 

@@ -6,11 +6,12 @@ import pytest
 from driving import press, quiet, screen_text, table_of_trials, trajectory, until
 from recorded import Recorder
 
-from workbench.app.trajectory.why import GroundingList
-from workbench.repository import fetch
+from workbench.app.trajectory.grounding_list import GroundingList
+from workbench.repository.fetching import fetch
 from workbench.results import grounding as kept
 from workbench.results.grounding import KeptGroundings
-from workbench.session import SessionReader, SessionWriter
+from workbench.session.reader import SessionReader
+from workbench.session.writer import SessionWriter
 
 README = """# wordy
 

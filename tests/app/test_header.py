@@ -6,20 +6,21 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App
 
-from workbench.app.toolkit.header import Part, StatusLine, beside, laid_out, middle_out
-from workbench.app.trajectory.repository_pane import RepositoryPane, entries_of
+from workbench.app.toolkit.header import HeaderPart, StatusLine, beside, laid_out, middle_out
+from workbench.app.trajectory.lists import RepositoryPane
+from workbench.app.trajectory.trial_state import entries_of
 
 LONG = "replay:/home/somebody/" + "a/very/long/way/" * 17 + "recorded.session"
 
 
 HEADER = (
-    Part("agent-" + "x" * 294, rank=3, name=True),
-    Part(LONG, rank=5, name=True),
-    Part("case-" + "日本" * 150, rank=1, name=True),
-    Part("trial 2 of 5,000", rank=2),
-    Part("82.5 / 100"),
-    Part("$0.021"),
-    Part("✗ failed: " + "the server answered 500 four times. " * 9, reason=True),
+    HeaderPart("agent-" + "x" * 294, rank=3, name=True),
+    HeaderPart(LONG, rank=5, name=True),
+    HeaderPart("case-" + "日本" * 150, rank=1, name=True),
+    HeaderPart("trial 2 of 5,000", rank=2),
+    HeaderPart("82.5 / 100"),
+    HeaderPart("$0.021"),
+    HeaderPart("✗ failed: " + "the server answered 500 four times. " * 9, reason=True),
 )
 
 
@@ -34,7 +35,7 @@ def test_state_score_and_spend_stay(width):
 
 @settings(max_examples=40)
 @given(
-    st.lists(st.builds(Part, text=st.text(max_size=40), rank=st.integers(0, 5), name=st.booleans()), max_size=6),
+    st.lists(st.builds(HeaderPart, text=st.text(max_size=40), rank=st.integers(0, 5), name=st.booleans()), max_size=6),
     st.integers(0, 120),
 )
 def test_the_line_never_exceeds_its_room(parts, width):
@@ -65,7 +66,7 @@ async def test_a_mark_does_not_push_the_sessions_name_out(width):
         await app.mount(line)
         await pilot.pause()  # it has no width before it is laid out
         line.session, line.marked = "demo.session", "marked: count_lines · docs original (target)"
-        line.say("regenerate word_counter · docs original · local · pass@1 0.19 · ✓ done, 48 samples in 3 min")
+        line.show("regenerate word_counter · docs original · local · pass@1 0.19 · ✓ done, 48 samples in 3 min")
         said = str(line.render())
         assert cell_len(said) <= width
         # 80 columns have no room for all of it; the state stays.

@@ -7,8 +7,8 @@ import regenerated
 from driving import on, regeneration, screen_text, sees, until
 from textual.widgets import Input
 
-from workbench.app.regeneration.better_docs import ImprovingScreen
-from workbench.app.regeneration.improving import HandingDialog, ImprovementDialog
+from workbench.app.regeneration.improve_dialogs import ExportDocstringsDialog, ImprovementDialog
+from workbench.app.regeneration.improvements_screen import ImprovementsScreen
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
 from workbench.session.rows import AttemptRow
 
@@ -48,10 +48,10 @@ async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tm
         app = pilot.app
         await sees(pilot, "✓ docstrings: I")
         await pilot.press("I")
-        screen = await on(pilot, ImprovingScreen)
+        screen = await on(pilot, ImprovementsScreen)
         await until(pilot, lambda: screen.idle, "the attempts")
         await pilot.press("g")
-        await sees(pilot, "The answer holds no docstring.", "answer: it is prose or code", "Do it.", "0 of 2 passed")
+        await sees(pilot, "The answer has no docstring.", "answer: it is prose or code", "Do it.", "0 of 2 passed")
         await pilot.press("j")
         await sees(pilot, "Refused by claims", "Return the sum, text 2.")
         # From any pane, and what was kept names whose samples it holds for.
@@ -60,21 +60,21 @@ async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tm
         assert re.search(r"0/3 → 3/3 +\+1\.00", screen_text(app))
         assert "samples of openai/second" in screen_text(app)
         await pilot.press("x")
-        await on(pilot, HandingDialog)
+        await on(pilot, ExportDocstringsDialog)
         await until(pilot, lambda: app.screen.query("#branch"), "the dialog")
         app.screen.query_one("#patch", Input).value = str(tmp_path / "better.patch")
         app.screen.query_one("#branch", Input).value = "better"
         await pilot.press("enter")
-        await sees(pilot, "folder of a git checkout")
+        await sees(pilot, "source in a git checkout")
         app.screen.query_one("#branch", Input).value = ""
         await pilot.press("enter")
         await until(pilot, (tmp_path / "better.patch").is_file, "the patch")
-        await on(pilot, ImprovingScreen)
+        await on(pilot, ImprovementsScreen)
         written = (tmp_path / "better.patch").read_text()
         assert '-    """Do it."""' in written
         assert "Return the sum, text 3." in written
         await pilot.press("x")
-        await on(pilot, HandingDialog)
+        await on(pilot, ExportDocstringsDialog)
         await until(pilot, lambda: app.screen.query("#branch"), "the dialog")
         app.screen.query_one("#patch", Input).value = str(tmp_path / "better.patch")
         await pilot.press("enter")
@@ -103,5 +103,5 @@ async def test_the_dialog_says_in_one_sentence_why_a_task_is_not_improved(tmp_pa
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is mode, "the tasks")
         mode.filter_tasks(mode.table.filter.choosing("documented", "badly"))
-        await sees(pilot, "documented badly")
+        await sees(pilot, "badly documented")
         assert [line.name for line in mode.table.shown] == ["add"]

@@ -21,7 +21,7 @@ from textual.dom import DOMNode
 
 import workbench
 import workbench.app
-from workbench.app.key_table import KEY_TABLE, key_of, use_keymap
+from workbench.app.keys import KEY_TABLE, key_of, use_keymap
 from workbench.base.bindings import KEYS
 from workbench.base.errors import UsageError
 from workbench.base.settings import Settings, load

@@ -9,9 +9,9 @@ from driving import on, press, quiet, regeneration, screen_text, sees, table_of_
 from recorded import Recorder
 from textual.pilot import Pilot
 
-from workbench.app.marked import MarkedScreen
-from workbench.session import SessionReader
+from workbench.app.labels_screen import LabelsScreen
 from workbench.session.labels import STAR, criterion_part
+from workbench.session.reader import SessionReader
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ async def test_the_list_of_all_leads_to_each(two, recorder):
     recorder.writer.set_labels("gone", "", add=("lost",))
     async with trajectory(two, trial="t1") as (pilot, screen):
         await pilot.press("number_sign")
-        marked = await on(pilot, MarkedScreen)
+        marked = await on(pilot, LabelsScreen)
         await until(pilot, lambda: len(marked.table.rows) == 4, "all four")
         told = screen_text(pilot.app)
         assert "\x1b" not in told
@@ -126,7 +126,7 @@ async def test_the_list_of_all_leads_to_each(two, recorder):
             "the step",
         )
         await pilot.press("escape")
-        again = await on(pilot, MarkedScreen)
+        again = await on(pilot, LabelsScreen)
         await until(pilot, lambda: again.table.rows, "back")
         assert again.table.narrow_counts() == (1, 4)
         assert again.table.selected.text == "odd"

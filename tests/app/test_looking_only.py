@@ -8,14 +8,16 @@ import pytest
 from driving import Person
 
 import workbench.app
-from workbench.app import WorkbenchApp
-from workbench.app.key_table import CHANGING, WRITING_FILES, refusal
+from workbench.app.app import WorkbenchApp
+from workbench.app.keys import CHANGING, WRITING_FILES, refusal
 from workbench.base.read_only import VARIABLE, ReadOnly
 from workbench.base.settings import Settings
 from workbench.orders.launching import launch
-from workbench.repository import fetch
-from workbench.session import SessionReader, SessionWriter, create
+from workbench.repository.fetching import fetch
+from workbench.session.file import create
 from workbench.session.placing import move
+from workbench.session.reader import SessionReader
+from workbench.session.writer import SessionWriter
 
 
 def test_every_action_that_it_refuses_exists():
@@ -73,7 +75,7 @@ async def test_keys_say_so_and_open_no_dialog(make_session, monkeypatch):
 
         for key, said in (
             ("r", "start, resume or cancel runs"),
-            ("asterisk", "keep stars"),
+            ("asterisk", "add stars"),
             ("x", "write files"),
             ("ctrl+e", "open another program"),
         ):

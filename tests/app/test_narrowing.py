@@ -9,7 +9,7 @@ from driving import opened, screen_text, sees, table_of_trials, trajectory, unti
 from textual import events
 from textual.pilot import Pilot
 
-from workbench.app.cases.file_view import FileView
+from workbench.app.cases.panes import FileView
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.typed_line import LineInput, NarrowLine

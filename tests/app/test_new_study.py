@@ -12,18 +12,20 @@ from test_study import asked  # noqa: F401  what draws is not asked here either
 from textual.pilot import Pilot
 
 from workbench.app.cases.screen import CasesScreen
-from workbench.app.new_study import starting
-from workbench.app.new_study.starting import NewStudyDialog
-from workbench.app.study.detail import BeginList
+from workbench.app.study import new_study_dialog as starting
+from workbench.app.study.detail import TemplateList
+from workbench.app.study.new_study_dialog import NewStudyDialog
 from workbench.app.study.screen import StudyScreen
-from workbench.app.toolkit.fields import Choice, PickList, Several
+from workbench.app.toolkit.export_dialog import ReportDialog
+from workbench.app.toolkit.fields import CycleField, MultiPick, PickList
 from workbench.app.toolkit.form import AskText, Confirm
-from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.orders import study
 from workbench.pages import writing
-from workbench.session import SessionReader, SessionWriter, create
+from workbench.session.file import create
+from workbench.session.reader import SessionReader
 from workbench.session.rows import StudyCellRow
-from workbench.studies.declaration import DOCS, Column, Study
+from workbench.session.writer import SessionWriter
+from workbench.studies.declaration import DOCS, Study, StudyColumn
 from workbench.studies.following import declared
 from workbench.studies.study_files import read_study_file
 
@@ -56,7 +58,7 @@ async def dialog_of(pilot: Pilot[int]) -> NewStudyDialog:
 
 
 async def pick(pilot: Pilot[int], field: str) -> PickList:
-    pilot.app.screen.query_one(f"#{field}", Several).focus()
+    pilot.app.screen.query_one(f"#{field}", MultiPick).focus()
     await pilot.press("enter")
     await on(pilot, PickList)
     return pilot.app.screen
@@ -80,7 +82,7 @@ async def test_marked_cases_become_a_study_that_is_started_and_shown(launched):
         await pick(pilot, "agents")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is dialog, "nothing changed")
-        assert dialog.query_one("#agents", Several).value == ("single-file",)
+        assert dialog.query_one("#agents", MultiPick).value == ("single-file",)
         dialog.query_one("#repeats").value = "2"
         dialog.query_one("#name").value = "mine"
         await sees(pilot, "2 cases × 1 agent × 2 repeats = 4 trials")
@@ -98,7 +100,7 @@ async def test_marked_cases_become_a_study_that_is_started_and_shown(launched):
         assert "u goes on" in screen_text(app), "nobody executes it here"
         await pilot.press("1", "X")
         dialog = await dialog_of(pilot)
-        assert dialog.query_one("#agents", Several).value == ("single-file",), "what was chosen is remembered"
+        assert dialog.query_one("#agents", MultiPick).value == ("single-file",), "what was chosen is remembered"
         assert dialog.values["repeats"] == "2"
 
 
@@ -107,13 +109,13 @@ async def test_the_other_kind_keeps_what_was_marked_and_each_mistake_is_said_at_
         app = pilot.app
         await pilot.press("space", "X")
         dialog = await dialog_of(pilot)
-        dialog.query_one("#compare", Choice).focus()
+        dialog.query_one("#compare", CycleField).focus()
         await pilot.press("right")
         await sees(pilot, "evaluators")
         await sees(pilot, " source ")
         assert dialog.values["cases"] == ("countdown_timer",)
         assert "1 source × 2 doc systems" in screen_text(app)
-        await until(pilot, lambda: isinstance(dialog.focused, Choice), "the field where one was")
+        await until(pilot, lambda: isinstance(dialog.focused, CycleField), "the field where one was")
         for field, text, said in (
             ("k", "1, 9", "pass@9 of 3 samples is not defined"),
             ("spend", "much", "spend must be a number of 0 or more"),
@@ -149,7 +151,7 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path, launched):
         dialog = await dialog_of(pilot)
         dialog.query_one("#checks").focus()
         await pilot.press("right")
-        await sees(pilot, "checked in a sandbox")
+        await sees(pilot, "check each README in a sandbox")
         for write in (True, False):
             await pilot.press("ctrl+s")
             await on(pilot, AskText)
@@ -164,7 +166,7 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path, launched):
         assert (saved.name, saved.rows) == ("my-agents", ("countdown_timer", "password_generator"))
         assert saved.measures == ("score", "works", "claims")
         await pilot.press("escape", "5")
-        begin = app.screen.query_one(BeginList)
+        begin = app.screen.query_one(TemplateList)
         await until(pilot, lambda: begin.has_focus, "the ways to begin")
         assert [way.name for way in begin.rows] == ["new study", "agents", "docs", "paper", "study.toml"]
         await pilot.press("G", "enter")
@@ -186,7 +188,7 @@ async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(tmp_path, 
     monkeypatch.setattr(writing, "write_study_in_subprocess", lambda *order: reported.append(order))
     path = tmp_path / "half.session"
     create(path)
-    study = Study("half", DOCS, ("word_counter",), (Column("none", "stub"),), samples=2, k=(1,))
+    study = Study("half", DOCS, ("word_counter",), (StudyColumn("none", "stub"),), samples=2, k=(1,))
     with SessionWriter(path) as writer:
         writer.put_study(study.name, study.to_json())
         run = put_run(writer, "word_counter", "none", state="running")

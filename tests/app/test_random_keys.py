@@ -23,8 +23,8 @@ from textual.message_pump import MessagePump
 from textual.widgets import Input
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.toolkit import latest
-from workbench.app.toolkit.lifecycle import BaseScreen, Dialog, OutlivesScreens, is_gone
+from workbench.app.toolkit import workers as latest
+from workbench.app.toolkit.lifecycle import BaseScreen, Dialog, RemovalSafe, is_gone
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
@@ -251,7 +251,7 @@ async def test_what_asks_a_screen_for_a_widget_after_it_was_removed_does_not_end
         def compose(self) -> ComposeResult:
             yield Input(id="text")
 
-    class Leaving(OutlivesScreens, App[None]):
+    class Leaving(RemovalSafe, App[None]):
         asked = False
 
         async def ask(self, screen: Left) -> None:

@@ -8,13 +8,15 @@ import regenerated
 from driving import on, opened, press, quiet, regeneration, screen_text, sees, until
 from regenerated import RUN
 
+from workbench.app.regeneration.new_run_dialog import RegenerationDialog
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.regeneration.starting import RegenerationDialog
 from workbench.app.toolkit.form import Confirm
 from workbench.base import paths
 from workbench.orders import launching, running
 from workbench.plans.plan import RegenerationPlan
-from workbench.session import SessionReader, create, engine_starts
+from workbench.session import engine_starts
+from workbench.session.file import create
+from workbench.session.reader import SessionReader
 
 
 async def test_new_run_from_the_dialog(tmp_path, monkeypatch):
@@ -114,7 +116,7 @@ async def test_former_verdicts_stay_marked_until_there_are_new_ones(recorder, mo
         await sees(
             pilot,
             "sample 2 ✗ failed in 0.03 s, being tested again",
-            "the former verdict: it stays until",
+            "former verdict, until",
             "failing tests 1, by the former verdict",
         )
 
@@ -171,7 +173,7 @@ async def test_one_question_offers_the_plain_process_with_its_guarantees(answer,
         await on(pilot, RegenerationDialog)
         await pilot.press("enter")
         await on(pilot, Confirm)
-        await sees(pilot, "No sandbox isolates here", "Environment variables are not passed on")
+        await sees(pilot, "No sandbox available", "Environment variables are not passed on")
         assert not [*paths.sessions_dir().rglob("*.session")]
         await pilot.press(answer)
         if sandboxes:

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from regenerated import EVALUATOR, RUN, Recorder
 
-from workbench.app.regeneration.standings import OtherSamples, Standings, beside, load_variants
+from workbench.app.regeneration.evaluator_results import EvaluatorResults, OtherSamples, load_variants, other_samples
 from workbench.app.regeneration.task_table import EVERYTHING, QUESTIONS, route_of
 from workbench.regeneration.self_check import CheckProblem, Control, Rechecks, SelfCheck
 from workbench.results import regeneration_runs
 from workbench.results.regeneration_runs import load_view
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
-from workbench.session import SessionReader
+from workbench.session.reader import SessionReader
 from workbench.session.rows import StageRow
 from workbench.session.sample_counts import is_counted
 
@@ -223,7 +223,7 @@ def test_among_evaluators_a_column_says_that_it_is_of_docs(tmp_path):
     with SessionReader(path) as reader:
         view = load_view(reader, RUN, evaluator=EVALUATOR)
         cells = {group: {f"{RUN}-0": by_signs("✗")} for group in view.groups}
-        shown, found = beside(view, Standings(samples=cells, variants=load_variants(reader, view)))
+        shown, found = other_samples(view, EvaluatorResults(samples=cells, variants=load_variants(reader, view)))
     assert [shown, *(one.name for one in found)] == ["gpt-5-mini", "other", "docs none"]
 
 

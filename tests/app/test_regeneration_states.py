@@ -127,7 +127,7 @@ async def test_control_that_fails_cannot_be_missed(recorder):
         await sees(
             pilot,
             "! 1 of 2 · bad · its tests do not pass with the original body",
-            "Nothing was asked, because a control does not hold.",
+            "Not requested, because a control failed.",
         )
         assert "reference failed; it must pass." in screen.detail.failing_text.document.text
         assert "E   assert 1 == 2" in screen.detail.failing_text.document.text

@@ -14,11 +14,11 @@ from regenerated import EVALUATOR, RUN
 from textual.widgets import Input
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration import following
+from workbench.app.regeneration import run_watcher as following
 from workbench.base import settings
 from workbench.orders import launching
 from workbench.plans.plan import Ask, RegenerationPlan
-from workbench.session import SessionReader
+from workbench.session.reader import SessionReader
 
 OTHER = "openai/gpt-5"
 
@@ -114,7 +114,7 @@ async def test_what_waits_for_a_run_is_not_done_to_another(recorder, monkeypatch
         gate = held_back(monkeypatch)
         await pilot.press("L", "R", "H")
         gate.set()
-        await until(pilot, lambda: "something else is shown now" in notices(screen.app), "that it is not done")
+        await until(pilot, lambda: "another run is shown now" in notices(screen.app), "that it is not done")
         await until(pilot, lambda: screen.view.run.id == RUN and screen.following.idle, "the other run")
         assert not screen.workbench.reader.query("SELECT 1 FROM candidates WHERE state = 'queued'")
 

@@ -7,10 +7,12 @@ import regenerated
 from driving import on, screen_text, sees, trajectory, until
 from textual.pilot import Pilot
 
-from workbench.app.run_list import RunsScreen, RunTable, title_within
+from workbench.app.runs_screen import RunsScreen, RunTable, title_within
 from workbench.orders import launching
 from workbench.results.runs import load_runs, sentence
-from workbench.session import SessionReader, SessionWriter, create
+from workbench.session.file import create
+from workbench.session.reader import SessionReader
+from workbench.session.writer import SessionWriter
 
 
 @pytest.fixture

@@ -7,13 +7,12 @@ from driving import on, screen_text, sees, trajectory, until
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from workbench.app.location import Location, Place
+from workbench.app.location import Anchor, Location
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.search.hit_list import FacetList, around
-from workbench.app.search.screen import SearchScreen
+from workbench.app.search_screen import FacetList, SearchScreen, around
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base import paths
-from workbench.search.index import Line
+from workbench.search.index import MatchedLine
 
 
 @pytest.fixture
@@ -177,7 +176,7 @@ async def test_what_an_engine_writes_is_found_a_moment_later(tmp_path):
 
 @pytest.mark.parametrize("width", [1, 20, 300])
 def test_a_long_line_is_cut_so_that_the_match_is_seen(width):
-    line = Line("a" * 100 + "needle" + "b" * 100, 100, 106)
+    line = MatchedLine("a" * 100 + "needle" + "b" * 100, 100, 106)
     parts = around(line, width)
     text = "".join(part for part, _ in parts)
     assert len(text) <= width
@@ -188,13 +187,14 @@ def test_a_long_line_is_cut_so_that_the_match_is_seen(width):
 
 
 def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path):
-    from workbench.app.search.screen import location_of
-    from workbench.search.entries import Entry, Item
-    from workbench.search.index import Hit
+    from workbench.app.search_screen import location_of
+    from workbench.app.study.detail import Item
+    from workbench.interop.formats.samples import Entry
+    from workbench.search.index import SearchHit
     from workbench.search.query import parse
 
     part = "criterion:strict:2.usage"
-    hit = Hit(
+    hit = SearchHit(
         tmp_path, Entry("t1", "reason", 0, text="Usage (strict): no", criterion=part), Item("t1", "trial", "r", "t")
     )
-    assert location_of(None, hit, parse("no")) == Location(tmp_path, "trajectory", "t1", Place(item=part))
+    assert location_of(None, hit, parse("no")) == Location(tmp_path, "trajectory", "t1", Anchor(item=part))

@@ -10,14 +10,15 @@ from driving import screen_text
 from regenerated import RUN, Recorder, word_counter
 
 from workbench.app import runs
-from workbench.app.cases.starting import RunDialog
-from workbench.app.sessions.listing import Remembered, found_sessions, looked_into
+from workbench.app.cases.run_dialog import RunDialog
+from workbench.app.sessions.session_files import SessionCache, found_sessions, with_facts
 from workbench.base import paths
 from workbench.engine.process import serve
 from workbench.orders import launching
 from workbench.results.sessions import state_of
-from workbench.session import SessionReader, SessionWriter
 from workbench.session.labels import SESSION
+from workbench.session.reader import SessionReader
+from workbench.session.writer import SessionWriter
 
 
 @pytest.fixture
@@ -116,9 +117,9 @@ async def test_the_example_is_only_read(start, make_session, monkeypatch, tmp_pa
     async with start() as person:
         await person.sees("example.session")
         await person.press("3")
-        await person.sees("example (example)", "only read")
+        await person.sees("example (example)", "read-only")
         await person.press("d")
-        await person.sees("The example that came with the program")
+        await person.sees("The bundled example")
     assert example.exists()
 
 
@@ -144,7 +145,7 @@ def test_a_session_that_was_opened_elsewhere_is_listed_too(make_session, tmp_pat
     moved = tmp_path / "elsewhere.session"
     path.rename(moved)
     (entry,) = [entry for entry in found_sessions(moved) if not entry.example]
-    facts = looked_into(entry).facts
+    facts = with_facts(entry).facts
     assert (entry.path, facts.state, facts.trials) == (moved, "done", 1)
 
 
@@ -170,8 +171,8 @@ async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart
     async with start() as person:
         await listed(person, 2)
         await person.press("ctrl+n")
-        await person.sees("New session", "Type its name")
-        for name, problem in (("", "It needs a name"), ("a/b", "leave out slashes"), ("old", "old exists already")):
+        await person.sees("New session", "The next run goes into it")
+        for name, problem in (("", "Enter a name"), ("a/b", "leave out slashes"), ("old", "old exists already")):
             person.app.screen.query_one("Input").value = name
             await person.press("enter")
             await person.sees(problem)
@@ -219,7 +220,7 @@ async def test_a_session_that_is_written_is_neither_renamed_nor_deleted(start, m
             await listed(person, 2)
             await person.sees("▸ running")
             await person.press("f2")
-            await person.sees("is being written; cancel its run first")
+            await person.sees("has an active run; cancel it first")
             await person.press("d")
             await person.until(lambda: person.app.screen._keeping.idle)
             assert path.exists()
@@ -250,11 +251,11 @@ def test_one_failed_run_does_not_brand_a_session_for_good(make_session):
         writer.add_run("first", "document", {})
         writer.set_run("first", state="failed", error="no key")
         writer.update("runs", {"id": "first"}, {"created_at": 5.0})
-    (entry,) = [looked_into(entry) for entry in found_sessions() if not entry.example]
+    (entry,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
     assert (entry.facts.state, entry.facts.left, entry.facts.resumable) == ("done", 1, True)
     with SessionWriter(path) as writer:
         writer.archive_run("first")
-    (entry,) = [looked_into(entry) for entry in found_sessions() if not entry.example]
+    (entry,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
     assert (entry.facts.left, entry.facts.resumable) == (0, False)
 
 
@@ -269,20 +270,20 @@ def test_the_state_of_a_session_is_that_of_its_newest_work():
 
 def test_what_was_found_is_remembered_until_the_file_is_written(make_session):
     path = make_session("kept")
-    (entry,) = [looked_into(entry) for entry in found_sessions() if not entry.example]
-    memory = Remembered()
+    (entry,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
+    memory = SessionCache()
     memory.note(entry)
     memory.save([entry])
     (now,) = [entry for entry in found_sessions() if not entry.example]
-    assert Remembered().recall(now) == entry
+    assert SessionCache().recall(now) == entry
     with SessionWriter(path) as writer:
         writer.set_labels(SESSION, "", add=("new",))
     (now,) = [entry for entry in found_sessions() if not entry.example]
-    assert Remembered().recall(now) is None
+    assert SessionCache().recall(now) is None
     with sqlite3.connect(path) as database:  # what a process decides is never taken from memory
         database.execute("UPDATE runs SET state = 'running'")
     database.close()
-    (now,) = [looked_into(entry) for entry in found_sessions() if not entry.example]
+    (now,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
     memory.note(now)
     assert memory.recall(now) is None
 

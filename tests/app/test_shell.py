@@ -14,9 +14,8 @@ from driving import press, screen_text, sees, trajectory, until
 from textual.widgets import Button
 from textual.widgets._toast import Toast
 
-from workbench.app import WorkbenchApp
 from workbench.app import app as whole_app
-from workbench.app.app import tour_file
+from workbench.app.app import WorkbenchApp, tour_file
 from workbench.app.feed import merged
 from workbench.app.help import HelpScreen
 from workbench.app.opening import OpeningScreen
@@ -24,8 +23,8 @@ from workbench.app.toolkit import literal
 from workbench.app.toolkit.header import KeyBar
 from workbench.app.toolkit.pane import TabLine
 from workbench.base.settings import Settings
-from workbench.session import SessionWriter
 from workbench.session.rows import Change
+from workbench.session.writer import SessionWriter
 
 HEAVY = ("litellm", "docker", "git", "pydantic", "tree_sitter", "httpx", "a2a", "uvicorn", "aiohttp", "textual_serve")
 
@@ -81,7 +80,7 @@ async def test_a_session_that_is_taken_away_while_it_is_open_is_said(start, make
             session.unlink()
         else:
             session.rename(session.with_name("other.session"))
-        said = f"demo.session was {what}; what is shown is how it was before."
+        said = f"demo.session was {what}; the screen shows its last state."
         await person.until(lambda: any(said in notice.message for notice in person.app._notifications))
 
 
@@ -262,7 +261,7 @@ async def test_it_is_in_the_palette_and_in_no_other_persons_way(start):
 
 def test_only_a_person_who_opens_the_app_for_the_first_time_meets_it(monkeypatch, tmp_path):
     begun = []
-    monkeypatch.setattr(whole_app.WorkbenchApp, "run", lambda app: begun.append(app.begins_with_tour))
+    monkeypatch.setattr(whole_app.WorkbenchApp, "run", lambda app: begun.append(app.starts_tour))
     whole_app.run_app(None, Settings())
     whole_app.run_app(tmp_path / "some.session", Settings())
     tour_file().parent.mkdir(parents=True, exist_ok=True)

@@ -11,13 +11,12 @@ from samples.hostile_names import NAME, obeyed
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from workbench.app.compare.difference_list import DifferenceList, laid_out
-from workbench.app.compare.screen import SideBySide
-from workbench.app.location import Location
-from workbench.app.marks import Marked, Pair
-from workbench.app.run_list import RunsScreen
+from workbench.app.compare_screen import SideBySide
+from workbench.app.difference_list import DifferenceList, laid_out
+from workbench.app.location import Location, Marked, MarkedPair
+from workbench.app.runs_screen import RunsScreen
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
-from workbench.comparison.panes import Kind
+from workbench.comparison.panes import ComparisonKind
 from workbench.comparison.tasks import CANDIDATES, TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.comparison.trials import TRIALS
@@ -40,7 +39,7 @@ def two_evaluators(path: Path, *, name: str = "count_text") -> Path:
     return path
 
 
-async def shown(pilot: Pilot[int], kind: Kind) -> SideBySide:
+async def shown(pilot: Pilot[int], kind: ComparisonKind) -> SideBySide:
     """Wait until a comparison of a kind is shown."""
     screen = await on(pilot, SideBySide)
     await until(pilot, lambda: screen.kind is kind, kind.what)
@@ -79,7 +78,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         again = await shown(pilot, TRIALS)
         assert again.pair == screen.pair
         runs = (Marked(path, "run", "run-1", of_trials=True) for path in (here, there))
-        app.show_pair(Pair(*runs))
+        app.show_pair(MarkedPair(*runs))
         beside = await shown(pilot, TRIAL_SETS)
         await pilot.press("tab")
         assert "1 in both · only A 1 · only B 0" in screen_text(app)
@@ -218,9 +217,9 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path, hom
         screen = await shown(pilot, RUNS)
         assert "B wins 0, ties 0, loses 1" in screen_text(app)
         assert not obeyed(screen_text(app))
-        app.show_pair(Pair(by_id["one"], by_id["three"]))
+        app.show_pair(MarkedPair(by_id["one"], by_id["three"]))
         await sees(pilot, "Run B has trials, no tasks")
-        app.show_pair(Pair(screen.pair.left, Marked(tmp_path / "gone.session", "run", "one")))
+        app.show_pair(MarkedPair(screen.pair.left, Marked(tmp_path / "gone.session", "run", "one")))
         await sees(pilot, "gone.session")
 
 
@@ -232,14 +231,14 @@ async def test_prompt_and_what_it_takes(tmp_path, home):
         await pilot.press("S")
         assert 'names "click", which the' in screen_text(pilot.app)
         await pilot.press("W")
-        await sees(pilot, "what it takes", "+7  Dependencies")
+        await sees(pilot, "missing points", "+7  Dependencies")
         assert mode.score_pane.selected.title == "Dependencies"
         await pilot.press("j")
         assert mode.score_pane.selected.title == "Completeness"
         await pilot.press("right_square_bracket")
         await sees(pilot, "side by side", "b strict")
         await pilot.press("left_square_bracket")
-        assert "what it takes" in screen_text(pilot.app)
+        assert "missing points" in screen_text(pilot.app)
         await pilot.press("W", "W")
         assert "side by side" not in screen_text(pilot.app)
 

@@ -10,14 +10,16 @@ from driving import on, screen_text, sees, study_of, until
 from studies.declared_studies import cell_of, put_agents, put_candidates, put_matrix, put_run, put_task
 from studies.partial_studies import CASES, FAILED, FULL, PASSED, Agents, put_docs, tiers_of
 
-from workbench.app.compare.screen import SideBySide
+from workbench.app.compare_screen import SideBySide
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.session import SessionReader, SessionWriter, create
+from workbench.session.file import create
+from workbench.session.reader import SessionReader
 from workbench.session.rows import StudyCellRow
-from workbench.studies import drawing
-from workbench.studies.declaration import DOCS, Column, Study
-from workbench.studies.grouping import Facts, grouped
+from workbench.session.writer import SessionWriter
+from workbench.studies import comparing
+from workbench.studies.declaration import DOCS, Study, StudyColumn
+from workbench.studies.grouping import RowFacts, grouped
 
 Asked = list[tuple[str, list[tuple[str, str]], str, bool]]
 
@@ -27,12 +29,14 @@ def asked(monkeypatch):
     """What was asked of the process that draws, which is tested elsewhere: here it answers at once."""
     found: Asked = []
 
-    def drawn(session: Path, study: str, pairs: Any, measure: str, orders: bool = False) -> dict[str, Any]:
+    def resampled_in_process(
+        session: Path, study: str, pairs: Any, measure: str, orders: bool = False
+    ) -> dict[str, Any]:
         found.append((study, list(pairs), measure, orders))
         tests = {pair: {"p": 0.018, "test": f"p = 0.018 (test {at})", "p_holm": 0.036} for at, pair in enumerate(pairs)}
         return {"tests": tests, "orders": {("model/0", "pass@1", "docs1", "docs0"): 0.91} if orders else {}}
 
-    monkeypatch.setattr(drawing, "drawn", drawn)
+    monkeypatch.setattr(comparing, "resampled_in_process", resampled_in_process)
     monkeypatch.setattr("workbench.app.study.screen.REST_SECONDS", 0.01)
     return found
 
@@ -42,7 +46,7 @@ async def test_a_cell_opens_its_trials_and_escape_leads_back(tmp_path):
         ("word_counter", "white"): [82.0, 61.0], ("word_counter", "none"): [40.0, 44.0],
         ("pyfiglet", "white"): [None, 75.0], ("pyfiglet", "none"): [52.0, 50.0],
     }  # fmt: skip
-    put_agents(tmp_path / "agents.session", scores, judges=("offline-3", "openai/gpt-4o"))
+    put_agents(tmp_path / "agents.session", scores, judges=("offline-4", "openai/gpt-4o"))
     async with study_of(tmp_path / "agents.session") as (pilot, screen):
         app = pilot.app
         await sees(pilot, "2 cases × 2 agents", "✗ 1 of 4 cells failed")
@@ -105,7 +109,9 @@ async def test_marked_columns_are_compared_and_a_pair_opens_the_samples_that_dif
 async def test_a_study_that_is_executed_is_followed(tmp_path):
     path = tmp_path / "live.session"
     create(path)
-    study = Study("live", DOCS, ("tiny",), (Column("none", "local"), Column("llm", "local")), samples=2, k=(1,))
+    study = Study(
+        "live", DOCS, ("tiny",), (StudyColumn("none", "local"), StudyColumn("llm", "local")), samples=2, k=(1,)
+    )
     with SessionWriter(path) as writer:
         writer.put_study(study.name, study.to_json())
         run = put_run(writer, "tiny", "none", state="running")
@@ -166,9 +172,9 @@ async def test_what_is_missing_or_made_otherwise_is_said_in_every_tab(tmp_path):
     agents = Agents(tmp_path / "agents.session", repeats=2)
     for case in CASES:
         for repeat in (1, 2):
-            agents.put("good", case, {"offline-3": FULL}, repeat=repeat)
-        agents.put("half", case, {"offline-3": tiers_of(50.0)})
-        agents.put("half", case, {"offline-3": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
+            agents.put("good", case, {"offline-4": FULL}, repeat=repeat)
+        agents.put("half", case, {"offline-4": tiers_of(50.0)})
+        agents.put("half", case, {"offline-4": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
     agents.read()
     async with study_of(agents.path) as (pilot, screen):
         await sees(pilot, "50.0 3 unscored", "50.0 ? 1/2")
@@ -185,7 +191,7 @@ async def test_columns_made_otherwise_are_marked_and_refused(tmp_path):
     async with study_of(path) as (pilot, screen):
         await sees(pilot, "docs scope repository and target", "≠ original")
         screen.compare_columns("none · m", f"original · m · session:{other}")
-        await sees(pilot, "Not comparable, made under other conditions")
+        await sees(pilot, "Not comparable, because the conditions differ")
         await pilot.press("right_square_bracket")
         await sees(pilot, "Not comparable: none · m and original")
 
@@ -227,7 +233,7 @@ async def test_rows_are_sorted_by_column_spread_and_name_and_folded_groups_hide_
         assert seen == [["b", "a", "c"], ["b", "a", "c"], ["a", "b", "c"], ["b", "a", "c"]]
         await pilot.press("o", "O")
         assert [row.row for row in matrix.shown] == ["a", "b", "c"], "what has no value stays last"
-        domains = grouped(screen.outcome, "domain", Facts({row: {"domain": "x"} for row in "abc"}, {}))
+        domains = grouped(screen.outcome, "domain", RowFacts({row: {"domain": "x"} for row in "abc"}, {}))
         matrix.put_study(screen.outcome, "score", "domain", domains)
         await pilot.press("k", "minus")
         assert [matrix.row_count(), matrix.selected_group.name] == [2, "x"]

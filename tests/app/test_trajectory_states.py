@@ -7,8 +7,8 @@ import pytest
 import recorded
 from driving import press, quiet, screen_text, sees, trajectory, until
 
-from workbench.app.trajectory.loading import Look
 from workbench.app.trajectory.scores import agreement_lines
+from workbench.app.trajectory.trial_state import TrialSnapshot
 from workbench.engine.document import LOADING_LOCAL
 from workbench.session.rows import ScoreRow
 
@@ -75,7 +75,7 @@ async def test_a_key_ends_following_before_the_next_step_is_shown(recorder):
         # What the key says is still on its way when the next step comes.
         screen.step_list.action_move(-1)
         third = replace(screen.step_list.steps[1], number=3)
-        screen.apply(Look(screen.state, [third], 2, None))
+        screen.apply(TrialSnapshot(screen.state, [third], 2, None))
         assert screen.step_list.selected.number == 1
         await sees(pilot, "2 newer · G follows")
         assert screen.step_list.selected.number == 1
@@ -133,7 +133,7 @@ async def test_metadata_that_is_no_object(recorder, metadata):
         assert "empty README" in screen_text(screen.app)
         screen.outcome.choose("Metadata")
         await until(
-            pilot, lambda: "schema.org needs keys and values" in screen.outcome.text.document.lines[0].text, "it"
+            pilot, lambda: "schema.org requires keys and values" in screen.outcome.text.document.lines[0].text, "it"
         )
 
 

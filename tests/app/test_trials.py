@@ -14,17 +14,17 @@ from textual.widgets import Input
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.toolkit.fields import Choice
-from workbench.app.toolkit.report_dialog import ReportDialog
+from workbench.app.toolkit.export_dialog import ReportDialog
+from workbench.app.toolkit.fields import CycleField
 from workbench.app.toolkit.table import Arrangement
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.app.trials.filters import EVERYTHING, questions_about
 from workbench.app.trials.screen import TrialsScreen
-from workbench.app.trials.table import COLUMNS, TrialTable, spread_in_words
+from workbench.app.trials.table import COLUMNS, EVERYTHING, TrialTable, questions_about, spread_text
 from workbench.base import settings
 from workbench.results.spread import Total, spread_of
 from workbench.results.trials import Scale, load_trials, matrix_of, share_of, with_losses
-from workbench.session import SessionReader, SessionWriter
+from workbench.session.reader import SessionReader
+from workbench.session.writer import SessionWriter
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def lines(session):
 def test_every_trial_is_a_line_with_its_state_and_points(session):
     with SessionReader(session) as reader:
         trials = load_trials(reader)
-        strict = load_trials(reader, Scale("strict", "offline-3"))
+        strict = load_trials(reader, Scale("strict", "offline-4"))
         rows = {row.id: row for row in reader.trials()}
         totals = {(row.trial_id, row.rubric): row.total for row in reader.scores()}
     assert [line.id for line in trials.lines] == list(rows)
-    assert trials.scales == (Scale("aeo-bench", "offline-3"), Scale("strict", "offline-3"))
+    assert trials.scales == (Scale("aeo-bench", "offline-4"), Scale("strict", "offline-4"))
     for line, other in zip(trials.lines, strict.lines, strict=True):
         assert line.state == rows[line.id].state
         assert line.points == totals.get((line.id, "aeo-bench"))
@@ -180,7 +180,7 @@ async def test_one_trial_or_the_rows_as_they_are_shown_are_exported(session, hom
         await pilot.press("x")
         dialog, out = await on(pilot, ReportDialog), tmp_path / f"shown.{suffix}"
         dialog.query_one("#file", Input).value = str(out)
-        dialog.query_one("#of", Choice).action_step(step)
+        dialog.query_one("#of", CycleField).action_step(step)
         await pilot.press("enter")
         await until(pilot, out.exists, "the report")
         text = out.read_text(encoding="utf-8")
@@ -251,7 +251,7 @@ async def test_a_session_opens_from_the_command_line_with_what_matters_in_it(tmp
     else:
         many_trials(path, 20 if kind == "trials" else 1)
     app = WorkbenchApp(path, settings.load(), warm_engine=False)
-    app.begins_with_overview = True
+    app.opens_default_view = True
     async with app.run_test(size=(120, 40)) as pilot:
         await on(pilot, screen)
         await until(pilot, lambda: app.opening_session.idle and not app.is_opening, "the session")
@@ -262,19 +262,19 @@ async def test_a_session_opens_from_the_command_line_with_what_matters_in_it(tmp
 def test_a_mean_says_how_far_its_trials_lie_apart_and_what_it_is_out_of():
     rules, every = (1, 2), (1, 2, 3, 4)
     full = spread_of([Total(80.0, 100.0, every), Total(60.0, 100.0, every)], trials=3)
-    assert spread_in_words(full) == "mean 70.0 ± 14.1 · 60.0 to 80.0 (without 1 unscored)"
+    assert spread_text(full) == "mean 70.0 ± 14.1 · 60.0 to 80.0 (without 1 unscored)"
     unscored = spread_of([Total(40.0, 40.0, rules)], trials=1)
-    assert spread_in_words(unscored) == "mean 40.0/40"
+    assert spread_text(unscored) == "mean 40.0/40"
     mixed = spread_of([Total(40.0, 40.0, rules), Total(50.0, 100.0, every)], trials=2)
-    assert spread_in_words(mixed) == "mean 50.0 (without 1 partly scored)"
+    assert spread_text(mixed) == "mean 50.0 (without 1 partly scored)"
     assert share_of(unscored) < share_of(spread_of([Total(1.0, 100.0, every)], trials=1)) < share_of(full)
 
 
 def test_points_that_a_format_gave_stand_behind_the_models_own():
     held = Total(69.4, 100.0, (1, 2, 3, 4), given=57.9)
     free = Total(30.0, 100.0, (1, 2, 3, 4))
-    assert spread_in_words(spread_of([held], trials=1)) == "own points 11.5 of 42.1 · mean 69.4"
-    assert spread_in_words(spread_of([held, free], trials=2)).endswith("· 1 with points from a format")
+    assert spread_text(spread_of([held], trials=1)) == "own points 11.5 of 42.1 · mean 69.4"
+    assert spread_text(spread_of([held, free], trials=2)).endswith("· 1 with points from a format")
     assert (held.share or 0) < (free.share or 0)
     assert Total(69.4, 100.0, (1, 2, 3, 4), given=6.0).own is None
 

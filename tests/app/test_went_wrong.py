@@ -21,8 +21,8 @@ from workbench.app.regeneration.went_wrong import (
 )
 from workbench.app.toolkit.header import StatusLine
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.session import SessionReader
 from workbench.session.groups import Group
+from workbench.session.reader import SessionReader
 
 TEST_FILE = """from wordcount import count_text
 
@@ -139,7 +139,7 @@ def test_a_run_in_which_nothing_failed_says_so_in_every_list(tmp_path):
         said = [found[tab].empty for tab in (FAILURES, UNSOLVED, TESTS) if not found[tab].entries]
         assert said == [
             "No candidate failed.",
-            "Every task with a sample is solved by some candidate.",
+            "Every task with samples is solved by some candidate.",
             "No test failed.",
         ]
         assert "not in the open session" in load_findings(reader, "gone", None)[TABS[0]].empty
@@ -217,12 +217,12 @@ async def test_a_run_that_begins_elsewhere_stays_in_sight_and_is_one_key_away(tm
         await sees(pilot, "docs [original 0.50] none 0.00")
         recorder.run(run_id="regen-3", state="running", docs="llm:x")
         recorder.cells(recorder.task("count_text", 0, run_id="regen-3", docs="llm:x"), "✓··", run_id="regen-3")
-        await until(pilot, lambda: screen.following.begun == "regen-3", "that another run began")
-        assert "another run began: L" in str(screen.query_one(StatusLine).render())
+        await until(pilot, lambda: screen.following.new_run == "regen-3", "that another run started")
+        assert "another run started: L" in str(screen.query_one(StatusLine).render())
         await press(pilot, screen, "L")  # past the second run
         assert screen.view.run.id == "regen-3"
-        await until(pilot, lambda: not screen.following.begun, "that it was looked at")
-        assert "another run began" not in str(screen.query_one(StatusLine).render())
+        await until(pilot, lambda: not screen.following.new_run, "that it was looked at")
+        assert "another run started" not in str(screen.query_one(StatusLine).render())
     recorder.close()
 
 

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.marks import Marks
+from workbench.app.location import Marks
 from workbench.app.toolkit.header import KeyBar, StatusLine
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.base.settings import Settings
@@ -60,7 +60,7 @@ LOOKS = (
     Look("search", "2", ("ctrl+f",), "SearchScreen", text="count"),
     Look("sessions", "3"),
     Look("runs", "2", ("U",), "RunsScreen"),
-    Look("labels", "2", ("number_sign",), "MarkedScreen"),
+    Look("labels", "2", ("number_sign",), "LabelsScreen"),
     Look("regeneration", "4"),
     Look("tasks being built", "4", ("j", "j", "j"), states=(BUILDING,)),
     Look("what went wrong", "4", ("w",), "WentWrongScreen", FILLED),

@@ -129,11 +129,11 @@ def test_what_is_kept_is_listed_and_forgotten(two_kept, capsys):
     assert not done.folder.exists()
     assert begun.folder.exists()
     assert main(["docs", "forget", "zzz"]) == 2
-    assert "Nothing that is kept has the name 'zzz'" in capsys.readouterr().err
+    assert "No cached documentation has the name 'zzz'" in capsys.readouterr().err
     with (begun.folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert main(["docs", "forget", "all"]) == 2
-        assert "is being written by a run" in capsys.readouterr().err
+        assert "is in use by a run" in capsys.readouterr().err
     assert main(["docs", "forget", "all"]) == 0
     assert not begun.folder.exists()
     assert main(["docs", "kept"]) == 0

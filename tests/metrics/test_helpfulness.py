@@ -11,14 +11,7 @@ from app.regenerated import RUN, Recorder
 from loopback.server import LoopbackServer, failure
 
 from workbench.cli import main
-from workbench.metrics.helpfulness import (
-    ASPECTS,
-    VERSION,
-    JudgedDocstring,
-    judge_helpfulness,
-    points_shape,
-    question,
-)
+from workbench.metrics.helpfulness import ASPECTS, VERSION, JudgedDocstring, judge_helpfulness, points_shape, question
 from workbench.models.questions import read_answer
 from workbench.models.types import Answer, ModelRefused, Request, Usage
 from workbench.session import SessionReader
@@ -94,13 +87,6 @@ def test_an_answer_that_cannot_be_used_says_why(text: str, problem: str) -> None
     assert problem.replace("no valid", "not valid") in said
 
 
-def test_braces_in_the_words_around_an_answer_do_no_harm() -> None:
-    said = f"It formats {{name}}. {points(summary=1, description=1, parameters=1)} No: {points(summary=5, description=4, parameters=3)} {{}}"
-    found, _ = read_answer(said, points_shape(ALL))
-    assert found is not None
-    assert [found[one] for one in ALL] == [5, 4, 3]
-
-
 def test_it_is_asked_again_with_what_was_wrong_and_then_left_unjudged() -> None:
     judge = Judge("no", "no", points(summary=1, description=1, parameters=1))
     assert judged(judge, {"a": JudgedDocstring(CODE, "Count.")}).overall == {"a": 1.0}
@@ -160,15 +146,15 @@ def test_the_command_asks_once_records_and_says_what_was_not_judged(
     assert len(loopback_server.seen) == asked
     loopback_server.answer = lambda body: failure(400, "we do not like this request")
     assert main([*command[:-2], "openai/other", "--json"]) == 1
-    assert "2 docstrings were not judged" in capsys.readouterr().err
+    assert "2 docstrings were not rated" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--helpfulness"], "Helpfulness is judged by a model: --judge MODEL."),
-        (["--helpfulness", "--judge", "offline"], "Helpfulness is judged by a model"),
-        (["--judge", "openai/j"], "say --helpfulness, too"),
+        (["--helpfulness"], "--helpfulness needs a model"),
+        (["--helpfulness", "--judge", "offline"], "--helpfulness needs a model"),
+        (["--judge", "openai/j"], "--judge needs --helpfulness"),
     ],
 )
 def test_bad_orders_are_one_sentence(

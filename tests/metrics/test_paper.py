@@ -57,16 +57,6 @@ def test_strata_and_sums(paper):
     assert "+0.023 [−0.013, +0.060], 16 won, 2 tied, 10 lost" in said
 
 
-def test_the_order_of_pairs_agrees_with_the_differences(paper):
-    """The share of repositories is counted in two rooms."""
-    (order,) = [
-        one
-        for one in paper.orders["gpt-5-mini", 1]
-        if (one.better, one.worse) == ("RepoAgent gpt-5-mini", "OSA gpt-5-mini")
-    ]
-    assert (order.repositories, order.ties) == (16, 2)
-
-
 def test_the_command_prints_both_forms(paper, capsys):
     assert main(["study", "paper"]) == 0
     assert capsys.readouterr().out == "".join(rendered(paper_page(paper), "md"))

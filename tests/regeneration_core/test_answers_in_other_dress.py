@@ -77,7 +77,7 @@ READABLE = {
     "a test behind it": f"{fence(LINE)}\n{fence('def test_inc(x):' + chr(10) + '    assert inc(1) == 2')}",
 } | {
     f"line numbers {form!r}": shape(numbered(form))
-    for form in ("{n}: {line}", "{n:>3} | {line}", "{n}→{line}", "{n:>6}\t{line}", "{n}. {line}", "[{n}] {line}", "{n:<3} {line}", "{n} {line}")
+    for form in ("{n}: {line}", "{n:>6}\t{line}", "[{n}] {line}")
     for shape in (fence,)
 }  # fmt: skip
 

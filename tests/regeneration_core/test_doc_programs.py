@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import shutil
 import socket
 import time
 from pathlib import Path
@@ -352,10 +351,7 @@ def test_a_record_of_repoagent_is_read_by_line_and_name(snapshot, tmp_path):
     agent = RepoAgent("local", "0.2.0")
     written = agent.read(snapshot.root, tmp_path / "area", ["m.py", "pack/o.py"])
     found = {(path, key.kind, key.qualified_name): text for (path, key), text in written.texts.items()}
-    assert found == {
-        ("m.py", "class", "Shape"): "**Shape**: newest",
-        ("m.py", "function", "Shape.area"): "about area",
-    }
+    assert found == {("m.py", "class", "Shape"): "**Shape**: newest", ("m.py", "function", "Shape.area"): "about area"}
     record.write_text("{")
     with pytest.raises(DocumentationFailed, match="left no record that can be read"):
         agent.read(snapshot.root, tmp_path / "area", ["m.py"])
@@ -387,60 +383,3 @@ async def test_the_examples_of_the_page(home, needs_bubblewrap, snapshot, tmp_pa
 
 
 # -- the real ones
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", ["repoagent", "osa"])
-async def test_the_real_program_documents_word_counter(name, real_environment, home, needs_bubblewrap, loopback_server):
-    """Every function gets what the model said, over our endpoint alone; a second start asks nothing."""
-    from workbench.models import Limits
-    from workbench.models.gateway import Gateway
-    from workbench.repository import fetch
-
-    kept = Kept()
-    loopback_server.answer = lambda body: '"""Say what the model said."""'
-    gateway = Gateway(kept, Limits(), base_url=loopback_server.base_url)
-    snapshot = fetch(str(Path(__file__).parents[2] / "test_cases" / "word_counter" / "repository"))
-    system = make_doc_system(f"{name}:openai/scripted", asker=gateway)
-    await run(system, snapshot)
-    for function in ("count_words", "tolerant.<locals>.wrapper", "Counts.of_bytes"):
-        said = await system.docstring("word_counter.py", function, 1)
-        assert "Say what the model said." in said.text
-    assert system.summary.startswith("90 of 90 functions · 1 of 1 classes"), system.summary
-    asked = len(loopback_server.seen)
-    assert len(kept.answers) == asked == int(re.search(r"(\d+) requests", system.summary)[1]) > 90
-    # As after a kill: from a fresh copy, with what the session holds.
-    shutil.rmtree(home / "cache" / "documented")
-    again = make_doc_system(f"{name}:openai/scripted", asker=Gateway(kept, Limits(), base_url=loopback_server.base_url))
-    await run(again, snapshot)
-    assert len(loopback_server.seen) == asked
-    assert again.summary.split(" · ")[:2] == system.summary.split(" · ")[:2]
-
-
-class Kept:
-    """A call log in memory: recalls as a session does, by work item, request and how often it was asked before."""
-
-    def __init__(self):
-        self.answers = {}
-
-    def recall(self, request, nth):
-        return self.answers.get((request.scope, request.digest, request.sample, nth))
-
-    def record(self, call):
-        if call.answer is not None:
-            self.answers[call.request.scope, call.request.digest, call.request.sample, call.nth] = call.answer
-
-
-@pytest.fixture
-def real_environment(name, request):
-    """The environment that ``workbench docs install`` made on this machine, seen from the test's own data folder."""
-    from workbench.interop.doc_programs.installing import environment, installed
-    from workbench.interop.doc_programs.programs import INSTALLABLE
-
-    found = installed(INSTALLABLE[name])
-    if found is None:
-        pytest.skip(f"{INSTALLABLE[name].title} is not installed: workbench docs install {name}")
-    request.getfixturevalue("home")
-    place = environment(INSTALLABLE[name])
-    place.parent.mkdir(parents=True)
-    place.symlink_to(found.folder)

@@ -82,14 +82,6 @@ async def test_with_none_no_prompt_of_a_repository_has_any_docstring(root: Path,
     assert prompts == 5 * parsed
 
 
-async def test_with_original_the_file_stays_byte_for_byte() -> None:
-    system = make_doc_system("original")
-    await system.prepare(Snapshot(CASE, "d" * 64, str(CASE), "", ()), lambda progress: None)
-    for file in CASE.rglob("*.py"):
-        path = file.relative_to(CASE).as_posix()
-        assert (await documented(CASE, path, system)).source == file.read_bytes()
-
-
 class FunctionsOnly:
     """A doc system of before there were scopes."""
 
@@ -115,19 +107,6 @@ async def test_what_a_system_says_nothing_about_has_no_docstring(repository: Pat
     whole = await documented(repository, "m.py", FunctionsOnly())
     found = {one.key.text: one.docstring for one in find_definitions(whole.source, "m.py")}
     assert found == {"the module": None, "A": None, "A.f": "A.f 1", "g": "g 1"}
-
-
-async def test_a_documented_copy_gives_modules_and_classes_too(repository: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    (copy / "m.py").write_bytes(
-        SOURCE.replace(b'"""M."""', b'"""Their module."""').replace(b'"""C."""', b'"""Their A."""')
-    )
-    system = make_doc_system(f"folder:{copy}")
-    await system.prepare(Snapshot(repository, "d" * 64, "x", "", ()), lambda progress: None)
-    whole = await documented(repository, "m.py", system)
-    found = {one.key.text: one.docstring for one in find_definitions(whole.source, "m.py")}
-    assert found == {"the module": "Their module.", "A": "Their A.", "A.f": "F.", "g": None}
 
 
 class Refusing(FunctionsOnly):

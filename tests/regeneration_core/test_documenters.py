@@ -9,7 +9,7 @@ import pytest
 from workbench.base.errors import UsageError
 from workbench.documenters import Docstring, DocumentationFailed, make_doc_system, parse_docs
 from workbench.documenters.doc_systems import document_file
-from workbench.documenters.llm import documenter_prompt, extract_docstring
+from workbench.documenters.llm import extract_docstring
 from workbench.models.types import Answer, Sampling, Usage
 from workbench.repository import Snapshot
 from workbench.repository.functions import find_functions
@@ -186,7 +186,3 @@ def test_a_name_is_read_in_one_place(text, kind, rest):
     docs = parse_docs(text)
     assert (docs.kind, docs.rest) == (kind, rest)
     assert docs.text == text.strip()
-
-
-def test_the_prompt_shows_one_line_functions():
-    assert "def bare(x): return x" in documenter_prompt(SOURCE, BARE)[0].content

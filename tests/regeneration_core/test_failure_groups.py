@@ -12,11 +12,10 @@ from workbench.regeneration.failure_groups import (
     FailedTest,
     FailureLocation,
     asserting_line,
-    failing_most,
+    error_lines,
     failure_groups,
     lead_of,
     place_of,
-    said,
     same_error,
     same_exception,
     same_failure,
@@ -31,7 +30,6 @@ from workbench.regeneration.outcome import (
     pass_by_k,
     pass_by_samples,
     pass_figures,
-    unsolved,
 )
 from workbench.session.groups import Group
 
@@ -127,13 +125,6 @@ def test_the_leading_test_is_what_most_say_and_an_exception_among_equals():
     assert FailedTest("e", "missing", "was running when the process ended").exception == ""
 
 
-def test_tests_are_counted_by_candidates_and_tasks():
-    found = failing_most(
-        [failed(0, FailedTest("a"), FailedTest("b")), failed(1, FailedTest("a")), failed(2, FailedTest("a"), task="u")]
-    )
-    assert [(one.test, one.candidates, one.tasks) for one in found] == [("a", 3, 2), ("b", 1, 1)]
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)), max_size=40))
 def test_groups_partition_the_candidates_and_do_not_depend_on_their_order(drawn):
     candidates = [
@@ -153,7 +144,7 @@ def test_any_text_is_a_message_and_a_traceback(text):
     test = FailedTest("a", message=text, place=place_of(text))
     assert failure_groups([failed(0, test)])[0].exception
     assert steady(steady(text)) == steady(text)
-    said(text)
+    error_lines(text)
     source_of_test(text, "a.py::test_a", text)
 
 
@@ -188,14 +179,6 @@ def test_curves_end_where_the_figures_of_the_run_are():
     assert pass_by_k([]) == ()
 
 
-def test_nobody_solves_what_no_group_solves():
-    other = Group("original", "local")
-    found = unsolved(
-        {GROUP: [result("a", 0), result("b", 0), result("c", 0, counted=0)], other: [result("a", 1), result("b", 0)]}
-    )
-    assert [(one.task, one.samples, one.evaluators) for one in found] == [("b", 8, 2)]
-
-
 SOURCE = """import pytest
 
 class TestCount:
@@ -221,7 +204,7 @@ def test_the_source_of_a_test_has_its_asserting_line_and_what_it_said():
     assert (found.first, found.asserting) == (4, 8)
     assert found.lines[0].strip().startswith("@pytest")
     assert found.lines[-1].strip() == "assert count(text) == wanted"
-    assert found.said == ("AssertionError: assert 1 == 2", " +  where 1 = count('a')")
+    assert found.error_lines == ("AssertionError: assert 1 == 2", " +  where 1 = count('a')")
     assert source_of_test(SOURCE, "tests/t.py::test_gone") is None
     assert source_of_test("no python (", "tests/t.py::test_other") is None
     assert asserting_line(TRACE, "tests/test_count.py") == 9

@@ -1,26 +1,25 @@
-"""The rules by which samples become figures, on rows made by hand."""
+"""The rules by which samples become figures, and what stands beside them on every face."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
-
-from regenerated import Recorder
+from app.regenerated import EVALUATOR, RUN, Recorder
 
 from workbench.app.regeneration.wording import progress
+from workbench.commands.closing import figures
+from workbench.commands.closing import order_summary as summary
+from workbench.pages import write_report
 from workbench.regeneration.outcome import TaskResult, group_outcomes, ks_of, pass_figures, totals
 from workbench.regeneration.self_check import self_check
+from workbench.results.contents import regenerated
 from workbench.results.regeneration_runs import load_view
 from workbench.session import SessionReader
 from workbench.session.groups import Group
 from workbench.session.sample_counts import SampleCount
 
-RUN = "regen-1"
 ONE, OTHER = Group("original", "model-a", "paper-1", "prefix-1"), Group("original", "model-b", "paper-1", "prefix-1")
 DONE = SampleCount(ONE, False, "t", False, True, "done", "passed", began=100.0, ended=110.0)
 
@@ -112,3 +111,53 @@ def test_our_errors_are_no_samples() -> None:
 )
 def test_ks_are_read_from_a_plan(plan: dict[str, object], ks: tuple[int, ...]) -> None:
     assert ks_of(plan) == ks
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """A run of five samples: of the first task all, one of them cut; of the second three."""
+    made = Recorder(tmp_path / "a.session")
+    made.run(samples=5)
+    whole, less = made.task("whole", 0), made.task("less", 1)
+    made.cells(whole, "✓✓✓✗✗")
+    made.cells(less, "✓✗✗")
+    call = made.writer.insert(
+        "calls",
+        {
+            "run_id": RUN, "scope": "s", "purpose": "evaluator", "model": EVALUATOR, "digest": "d", "sample": 0, "nth": 0,
+            "messages_blob": made.writer.blob("[]"), "sampling": "{}", "attempts": "[]", "source": "live", "started_at": 1.0,
+            "finish_reason": "length",
+        },
+    )  # fmt: skip
+    made.writer.update("candidates", {"task_id": whole, "sample": 4}, {"call_id": call})
+    made.close()
+    return made.path
+
+
+def test_a_cut_answer_and_missing_samples_are_said_by_commands_and_reports(session: Path) -> None:
+    closing = summary(session, RUN)
+    (group,) = closing["groups"]
+    assert (group["cut_at_token_limit"], group["samples_per_task"]) == (1, [3, 5])
+    with SessionReader(session) as reader:
+        row = reader.run(RUN)
+        assert row is not None
+        found = next(one.figures for one in regenerated(reader, row).groups if not one.control)
+    line = figures(found, {**closing, "tasks": group["tasks"]})
+    assert "3 to 5 of 5 samples a task" in line
+    assert "1 answer cut at the token limit" in line
+    for kind in ("md", "html"):
+        text = str(write_report(session, kind, None))
+        assert "cut at the token limit" in text
+        assert "3 to 5" in text
+
+
+def test_a_run_opens_on_the_evaluator_with_the_most_samples(session: Path) -> None:
+    made = Recorder(session)
+    made.cells(f"{RUN}-whole", "✓", evaluator="another/model", at=900.0)
+    made.close()
+    with SessionReader(session) as reader:
+        view = load_view(reader, RUN, None)
+        named = load_view(reader, RUN, None, "another/model")
+    assert view is not None
+    assert named is not None
+    assert (view.group.evaluator, named.group.evaluator) == (EVALUATOR, "another/model")

@@ -71,16 +71,6 @@ def _bounds(rows):
     return found.low, found.high
 
 
-def test_the_interval_holds_the_value_and_does_not_depend_on_the_order():
-    rows = _many(12, 20)
-    low, high = _bounds(rows)
-    assert low < summarise(rows, [1])[1].value < high
-    shuffled = rows.copy()
-    for seed in range(5):
-        random.Random(seed).shuffle(shuffled)
-        assert _bounds(shuffled) == (low, high)
-
-
 @pytest.mark.parametrize("repositories", [1, 8])
 def test_equal_data_in_another_order_of_tasks_and_files_give_an_equal_interval(repositories):
     """The bootstrap went through the tasks as the file had them, so that equal verdicts gave other bounds."""

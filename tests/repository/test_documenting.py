@@ -109,11 +109,6 @@ def test_every_definition_gets_its_own_docstring_also_where_there_was_none(newli
         assert code(said) == code(source)
 
 
-def test_what_is_there_already_stays_as_it_is_written() -> None:
-    found = {one.key: one.docstring for one in find_definitions(SOURCE.encode(), "a.py")}
-    assert document(SOURCE.encode(), "a.py", found.__getitem__) == SOURCE.encode()
-
-
 @pytest.mark.parametrize(
     "source", ["", "# only a comment\n", '"""Only this."""', "x = 1", "\ufeffx = 1\n", '"a"\n"b"\n']
 )

@@ -95,12 +95,6 @@ def test_a_damaged_snapshot_is_made_anew(tmp_path: Path) -> None:
     assert not (again.root / "stray.txt").exists()
 
 
-def test_a_cache_inside_the_project_is_not_copied(tmp_path: Path) -> None:
-    project = _project(tmp_path / "project")
-    first = fetch(str(project), cache=project / "cache")
-    assert fetch(str(project), cache=project / "cache").digest == first.digest
-
-
 def test_pins_and_wrong_folders(tmp_path: Path) -> None:
     project = _project(tmp_path / "project")
     digest = fetch(str(project), cache=tmp_path / "cache").digest
@@ -118,13 +112,6 @@ def test_an_oversized_folder_is_refused_before_copying(tmp_path: Path) -> None:
     for limits in (SnapshotLimits(entries=2), SnapshotLimits(total_bytes=3)):
         with pytest.raises(UnsafeArchive, match="holds more than"):
             scan(project, without=tmp_path / "cache", limits=limits, progress=lambda _: None)
-
-
-def test_an_unwritable_cache_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "cache").write_text("a file stands here")
-    with pytest.raises(Exception, match="WORKBENCH_CACHE_DIR") as caught:
-        fetch(str(_project(tmp_path / "project")), cache=tmp_path / "cache")
-    assert "\n" not in str(caught.value)
 
 
 def test_two_processes_at_once_both_succeed(tmp_path: Path) -> None:

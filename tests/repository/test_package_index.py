@@ -16,8 +16,6 @@ import pytest
 
 from workbench.repository import ChecksumMismatch, SourceUnavailable, fetch, package_index
 
-DOTENV = "a8a6399716257f45be6a007360200409fce5cda2661e3dec71d23dc15f6189ab"
-
 
 def _sdist(name: str, version: str, trap: Path) -> bytes:
     buffer = io.BytesIO()
@@ -174,12 +172,3 @@ def test_what_is_not_there(index: Index, tmp_path: Path, monkeypatch: pytest.Mon
         fetch("my-tool==1.2", cache=tmp_path / "cache")
     assert "s3cret" not in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.network
-@pytest.mark.slow
-def test_a_real_release(tmp_path: Path) -> None:
-    snapshot = fetch(f"python-dotenv==1.1.1#sha256={DOTENV}", cache=tmp_path / "cache")
-    assert "src/dotenv/main.py" in {entry.path for entry in snapshot.files}
-    assert snapshot.revision == f"sha256:{DOTENV}"
-    assert fetch("python-dotenv==1.1.1", cache=tmp_path / "cache") == snapshot

@@ -19,7 +19,7 @@ from workbench.sandbox import Job, Limits, Pool, Route, Verdict, Workspace, pool
 
 from .conftest import HEAD, make_workspace
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
 TESTS = ("tests/test_sums.py::test_large",)
 LIMITS = Limits(seconds=100, memory_mb=768, processes=48, disk_mb=64, file_mb=16)
@@ -189,9 +189,9 @@ async def marked(
     ("part", "route"),
     [
         pytest.param(OBJECTS, Route.AUTO, id="live-objects"),
-        pytest.param(OBJECTS, Route.WARM, marks=pytest.mark.slow, id="live-objects-warm"),
-        pytest.param(FILES, Route.COLD, marks=pytest.mark.slow, id="files-and-proc"),
-        pytest.param(MEMORY, Route.AUTO, marks=pytest.mark.slow, id="memory"),
+        pytest.param(OBJECTS, Route.WARM, id="live-objects-warm"),
+        pytest.param(FILES, Route.COLD, id="files-and-proc"),
+        pytest.param(MEMORY, Route.AUTO, id="memory"),
         pytest.param(MEMORY, Route.COLD, marks=pytest.mark.nightly, id="memory-cold"),
     ],
 )
@@ -204,7 +204,6 @@ async def test_no_trace_of_the_original_body(marked: tuple[Marked, Pool], part: 
     assert report.slower == ("it looks into its own process" if route is Route.AUTO else "")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("part", "place"), [(FILES, "/tmp/copy"), (OBJECTS, "live"), (MEMORY, "live")])
 async def test_the_search_finds_what_is_there(marked: tuple[Marked, Pool], part: str, place: str) -> None:
     """A search that finds nothing proves nothing unless it would have found something."""

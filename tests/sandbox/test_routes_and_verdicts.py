@@ -229,7 +229,7 @@ async def test_a_suite_that_ends_before_its_tests_says_why(
         report = await opened.run(Job("suite", limits=LIMITS, trace=True, route=Route.COLD))
     assert (report.verdict, report.reason) == (Verdict.CRASHED, Reason.EARLY_EXIT)
     assert report.detail.endswith(detail)
-    assert last_words(report.said).endswith(said)
+    assert last_words(report.stderr).endswith(said)
 
 
 async def test_an_interpreter_that_does_not_start_is_one_sentence(bubblewrap, workspace: Workspace) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from workbench.base.errors import BadField
 from workbench.studies.checking import drafted, look_up, values_of
-from workbench.studies.declaration import AGENTS, DOCS, BadStudy, Column, Limits, Settings, Study
+from workbench.studies.declaration import AGENTS, DOCS, BadStudy, Study, StudyColumn, StudyLimits, StudySettings
 from workbench.studies.study_files import packaged_studies, parse_study, study_named, study_toml
 
 AGENT_FIELDS = {
@@ -25,7 +25,7 @@ DOC_FIELDS = {
 }  # fmt: skip
 
 
-def read_again(study: Study) -> Study:
+def reload(study: Study) -> Study:
     return parse_study(tomllib.loads(study_toml(study)), Path("study.toml"))
 
 
@@ -33,14 +33,14 @@ def test_a_form_declares_a_study() -> None:
     study = drafted(DOC_FIELDS)
     assert [column.name for column in study.columns] == ["none · local", "original · local"]
     assert (study.samples, study.k, study.limits.tasks, study.spend_limit) == (3, (1, 3), 10, 2.5)
-    assert read_again(study) == study
+    assert reload(study) == study
     agents = drafted(AGENT_FIELDS)
     assert (agents.repeats, agents.settings.judges, agents.limits.steps) == (3, ("offline",), 0)
-    assert read_again(agents) == agents
+    assert reload(agents) == agents
     assert (agents.settings.checks, agents.measures) == (False, ("score",))
     checked = drafted({**AGENT_FIELDS, "checks": "yes"})
     assert checked.measures == ("score", "works", "claims")
-    assert values_of(read_again(checked))["checks"] == "yes"
+    assert values_of(reload(checked))["checks"] == "yes"
 
 
 @pytest.mark.parametrize("name", [name for name in packaged_studies() if name != "paper"])
@@ -90,7 +90,9 @@ def test_what_is_not_there_is_said_of_its_field(fields: dict[str, object], field
 
 
 def test_columns_that_are_no_product_cannot_be_written() -> None:
-    study = replace(drafted(AGENT_FIELDS), columns=(Column("white", "local"), Column("single-file", "openai/gpt-4o")))
+    study = replace(
+        drafted(AGENT_FIELDS), columns=(StudyColumn("white", "local"), StudyColumn("single-file", "openai/gpt-4o"))
+    )
     with pytest.raises(BadStudy, match="each system with each model"):
         study_toml(study)
 
@@ -105,8 +107,8 @@ def test_whatever_it_holds_is_read_as_it_was_written(
     rows: tuple[str, ...], systems: tuple[str, ...], models: tuple[str, ...], title: str, samples: int, dollars: float
 ) -> None:
     study = Study(
-        "mine", DOCS, rows, tuple(Column(one, model) for one in systems for model in models), samples=samples, k=(1,),
-        spend_limit=dollars, limits=Limits(tasks=samples), title=title,
-        settings=Settings(prompt=title, tasks=rows, controls=samples > 3),
+        "mine", DOCS, rows, tuple(StudyColumn(one, model) for one in systems for model in models), samples=samples, k=(1,),
+        spend_limit=dollars, limits=StudyLimits(tasks=samples), title=title,
+        settings=StudySettings(prompt=title, tasks=rows, controls=samples > 3),
     )  # fmt: skip
-    assert read_again(study) == study
+    assert reload(study) == study

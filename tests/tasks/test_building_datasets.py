@@ -89,23 +89,6 @@ def test_a_broken_source_among_several_is_one_sentence(
     assert [line["task_id"] for line in printed if line["type"] == "task"] == ["sums.py::clamp"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["build"], "workbench tasks build: the following arguments are required: SOURCE"),
-        (["build", "word_counter", "--formats", "csv"], "--formats takes jsonl and parquet"),
-        (["build", "word_counter", "--workers", "-1"], "--workers: it takes a whole number of 1 or more"),
-        (["build", "word_counter", "--limit", "3"], "workbench tasks build: unrecognized arguments: --limit 3"),
-        (["show"], "workbench tasks show: the following arguments are required: DATASET"),
-        (["word_counter", "password_generator"], "workbench tasks list: unrecognized arguments: password_generator"),
-        (["word_counter", "--out", "x"], "workbench tasks list: unrecognized arguments: --out x"),
-    ],
-)
-def test_wrong_usage(home: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tasks", *arguments]) == 2
-    assert words in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_a_killed_build_goes_on_where_it_stopped(cache: Path, tmp_path: Path, until: Callable[..., Any]) -> None:
     first = make_repository(tmp_path / "small-sums")

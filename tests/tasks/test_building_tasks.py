@@ -411,17 +411,6 @@ async def test_the_tracer_attributes_lines_and_branches_to_tests(tmp_path: Path,
     a, c, other = "t.py::test[a/b]", "t.py::test[c]", "t.py::other"
     everybody = sorted(["", a, c, other])
     assert json.loads(done.stdout) == {
-        "lines": {
-            "6": everybody,
-            "7": sorted([a, other]),
-            "8": sorted(["", c]),
-            "9": [c],
-            "10": [""],
-        },
-        "branches": [
-            [6, 7, sorted([a, other])],
-            [6, 8, sorted(["", c])],
-            [8, 9, [c]],
-            [8, 10, [""]],
-        ],
+        "lines": {"6": everybody, "7": sorted([a, other]), "8": sorted(["", c]), "9": [c], "10": [""]},
+        "branches": [[6, 7, sorted([a, other])], [6, 8, sorted(["", c])], [8, 9, [c]], [8, 10, [""]]],
     }

@@ -72,6 +72,7 @@ async def test_an_open_quotation_in_a_command_is_one_sentence(make, home) -> Non
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 async def test_a_task_cache_without_room_costs_time_only(
     small_disk, make, bubblewrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.engine.dataset_building import build_dataset
-from workbench.regeneration.building import build_tasks
 from workbench.regeneration.dataset import read_dataset
-from workbench.regeneration.environment import build_environment
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import stubs
 from workbench.repository.functions import find_functions
@@ -18,8 +16,6 @@ from workbench.repository.splicing import splice
 from workbench.sandbox import Job, Limits, Route, Verdict, pool
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.nightly, pytest.mark.timeout(600)]
-
-CASES = Path(__file__).parents[2] / "test_cases"
 
 
 class Quiet:
@@ -68,14 +64,3 @@ async def test_schema_gives_the_tasks_that_it_is_known_for(bubblewrap, home: Pat
             found = await asyncio.gather(*(verdict(row, body) for body in bodies))
             assert found[0] is Verdict.PASSED, row.task_id
             assert all(each is not Verdict.PASSED for each in found[1:]), row.task_id
-
-
-@pytest.mark.parametrize("case", ["countdown_timer", "password_generator"])
-async def test_cases_that_come_with_the_program_give_tasks(bubblewrap, home: Path, case: str) -> None:
-    root = CASES / case / "repository"
-    environment = await build_environment(root)
-    built = await build_tasks(root, environment, bubblewrap)
-    assert built.counts["n_tasks"] >= 5
-    assert built.quarantined == ""
-    assert all(task.branches_covered <= task.branches for task in built.tasks)
-    assert any(task.branches for task in built.tasks)

@@ -8,13 +8,7 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.models.types import ContextOverflow
-from workbench.regeneration.prompts import (
-    POLICIES,
-    PROMPTS,
-    build_context,
-    build_prompt,
-    documented_source,
-)
+from workbench.regeneration.prompts import POLICIES, PROMPTS, build_context, build_prompt, documented_source
 from workbench.repository.functions import find_functions
 
 SOURCE = b'''"""Module."""
@@ -73,13 +67,6 @@ def test_the_targets_own_body_is_never_shown(policy, docstring, name):
         assert "Lines \\ here." in text
 
 
-def test_prefix_1_is_the_file_up_to_the_body():
-    context = build_context(SOURCE, TARGET, "prefix-1")
-    assert context.before == SOURCE[: TARGET.body.start].decode()
-    assert "SECRET_FIRST" in context.before
-    assert context.after == ""
-
-
 def test_signatures_1_hides_bodies_and_tells_of_what_follows():
     context = build_context(SOURCE, TARGET, "signatures-1")
     assert "SECRET" not in context.before + context.after
@@ -90,18 +77,6 @@ def test_signatures_1_hides_bodies_and_tells_of_what_follows():
     assert context.before.endswith('Well.\n        """')
     assert 'def after(self):\n        """After."""\n        ...' in context.after
     assert "END = 1" in context.after
-
-
-def test_function_1_is_the_function_its_class_line_and_the_imports():
-    context = build_context(SOURCE, TARGET, "function-1")
-    assert context.before == (
-        "import os\nfrom a import (\n    b,\n)\nclass A(Base):\n"
-        '    @cached\n    def target(self, x):\n        """Do it.\n\n        Well.\n        """'
-    )
-    assert build_context(SOURCE, FOUND["A.one.<locals>.inner"], "function-1").before.endswith(
-        "class A(Base):\n    def one(self):\n        def inner():"
-    )
-    assert build_context(SOURCE, FOUND["first"], "function-1").before.endswith(')\n\ndef first(x):\n    """First."""')
 
 
 def test_tail_1_counts_what_it_leaves_out():
@@ -167,12 +142,3 @@ def test_a_published_version_never_changes(policy, version):
     digest = hashlib.sha256(prompt.messages[0].content.encode()).hexdigest()[:16]
     assert digest == PUBLISHED[policy, version]
     assert (prompt.context_policy, prompt.prompt_version) == (policy, version)
-
-
-@pytest.mark.parametrize("policy", [name for name in POLICIES if name != "tail-1"])
-def test_only_tail_1_cuts(policy):
-    roomy = build_prompt(SOURCE, TARGET, TARGET.docstring, policy=policy)
-    tight = build_prompt(SOURCE, TARGET, TARGET.docstring, policy=policy, window_tokens=120, reserve_tokens=50)
-    assert tight.messages == roomy.messages
-    assert tight.overflow == roomy.tokens_estimate + 50 - 120
-    assert tight.omitted_lines == 0

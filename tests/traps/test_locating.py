@@ -118,28 +118,12 @@ def test_docstrings_are_what_python_says(literal, value):
     assert function.docstring == value == ast.get_docstring(parse(source).body[0], clean=False)
 
 
-def test_bom_crlf_tabs_and_form_feeds():
-    source = b"\xef\xbb\xbfclass A:\r\n\x0c\tdef f(self):\r\n\t\t'doc\r\n\t\tmore'''\r\n".replace(b"'doc", b"'''doc")
-    source += b"\t\treturn 1\r\n\x0cdef g(): pass\r\n"
-    f, g = find_functions(source, "m.py")
-    assert f.qualified_name == "A.f"
-    assert f.docstring == "doc\n\t\tmore"
-    assert source[slice(*f.body)] == b"\r\n\t\treturn 1"
-    assert g.qualified_name == "g"
-
-
 def test_a_latin_1_cookie_keeps_every_offset():
     source = "# -*- coding: latin-1 -*-\ndef é(ü='ß'):\n    'dö'\n    return 'ä'\n".encode("latin-1")
     (function,) = find_functions(source, "m.py")
     assert function.qualified_name == "é"
     assert function.docstring == "dö"
     assert source[slice(*function.body)] == "\n    return 'ä'".encode("latin-1")
-
-
-def test_bytes_in_no_encoding_and_old_mac_line_ends():
-    (function,) = find_functions(b"def f():\r    x = '\xff\xfe'\r    return x\r", "m.py")
-    assert function.end_line == 3
-    assert not function.has_syntax_error
 
 
 @pytest.mark.parametrize(
@@ -189,11 +173,8 @@ def _python_says(
     return found
 
 
-@pytest.mark.parametrize("package", ["rich", "hypothesis/internal"])
-def test_agrees_with_ast_on_installed_projects(package):
-    folder = SITE / package
-    if not folder.is_dir():
-        pytest.skip(f"{package} is not installed here")
+def test_agrees_with_ast_on_an_installed_project():
+    folder = SITE / "rich"
     total = 0
     for file in sorted(folder.rglob("*.py")):
         source = file.read_bytes()

@@ -12,8 +12,8 @@ from sweeps import spread
 
 from workbench.base.python_syntax import parse
 from workbench.repository.functions import find_functions
-from workbench.repository.lines import LineKind, read_lines, reindent, split_lines, syntax_problem
-from workbench.repository.splicing import SpliceError, body_text, lay_out_docstring, quote, replace_docstring, splice
+from workbench.repository.lines import LineKind, read_lines, split_lines, syntax_problem
+from workbench.repository.splicing import SpliceError, body_text, lay_out_docstring, replace_docstring, splice
 
 SITE = Path(pytest.__file__).parent.parent
 PROJECTS = ["rich", "tabulate", "textual/widgets", "requests"]
@@ -83,16 +83,8 @@ def test_every_function_of_real_projects_takes_its_own_body_back():
     assert count > 500
 
 
-def test_a_dedented_body_gives_the_same_syntax_tree():
-    for file, source in spread(list(_projects()), 12):
-        tree = ast.dump(parse(source))
-        for function in find_functions(source, file.name)[::5]:
-            body = reindent(body_text(source, function).lstrip(" \t").lstrip("\r\n"), "", "    ")
-            assert ast.dump(parse(splice(source, function, body))) == tree, function.id
-
-
 def test_a_stub_parses_and_changes_no_other_function():
-    for file, source in spread(list(_projects()), 12):
+    for file, source in spread(list(_projects()), 30):
         functions = find_functions(source, file.name)
         for function in functions[::4]:
             result = splice(source, function, "raise SystemError")
@@ -150,13 +142,8 @@ def test_any_text_is_quoted_so_that_it_comes_back(text, source):
     assert ast.get_docstring(parse(result).body[0], clean=False) == text or b"class" in source
 
 
-def test_raw_literals_are_preferred_for_backslashes():
-    assert quote(r"\d+") == r'r"""\d+"""'
-    assert quote('ends with "') == "'''ends with \"'''"
-
-
 def test_docstrings_of_real_functions_can_be_taken_away_and_given_back():
-    for file, source in spread(list(_projects()), 12):
+    for file, source in spread(list(_projects()), 30):
         tree = ast.dump(parse(source))
         for function in find_functions(source, file.name)[::6]:
             bare = replace_docstring(source, function, None)
@@ -177,7 +164,7 @@ def test_line_kinds_agree_with_tokenize_on_real_files():
     import io
     import tokenize
 
-    for file, source in spread(list(_projects()), 12):
+    for file, source in spread(list(_projects()), 30):
         text = source.decode()
         expected: set[int] = set()
         for token in tokenize.generate_tokens(io.StringIO(text).readline):

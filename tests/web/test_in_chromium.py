@@ -9,7 +9,8 @@ from samples.sessions import TOOL_CALL, add_scores, add_trial, card
 from served import serving
 
 from workbench.pages import write_report
-from workbench.session import SessionWriter, create
+from workbench.session.file import create
+from workbench.session.writer import SessionWriter
 
 pytest.importorskip("textual_serve", reason="the extra web is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not PROGRAM, reason="no chromium on this machine")]

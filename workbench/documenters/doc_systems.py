@@ -1,4 +1,4 @@
-"""From a name to its doc system."""
+"""Make a doc system by its name, and put its docstrings into a file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.extensions import failure, load, make
+from workbench.base.extensions import failure, load, make, plugin_named
 from workbench.base.files import expanded
-from workbench.base.plugins import plugin_named
 from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
 from workbench.documenters.llm import LlmDocs
 from workbench.documenters.program_cache import DOCSTRINGS_FILE, WorkFolder
@@ -42,7 +41,7 @@ class DocumentedFile:
     source: bytes
     functions: Mapping[tuple[str, int], Function]
     scope: str = SCOPES[0]
-    failed: Mapping[DefinitionKey, str] = field(default_factory=dict)  # without a docstring, and why
+    failed: Mapping[DefinitionKey, str] = field(default_factory=dict)  # definitions without a docstring → reason
 
     def function(self, qualified_name: str, occurrence: int) -> Function:
         why = self.failed.get(DefinitionKey("function", qualified_name, occurrence))
@@ -94,12 +93,12 @@ async def document_file(
                 return Docstring(None, (str(error),))
 
     keys = [definition.key for definition in find_definitions(source, path)]
-    # Every answer is waited for, so that none that was paid is lost when one fails.
-    said = await asyncio.gather(*(one(key) for key in keys), return_exceptions=True)
-    for each in said:
+    # Wait for every answer, so that no paid one is lost when another fails.
+    answers = await asyncio.gather(*(one(key) for key in keys), return_exceptions=True)
+    for each in answers:
         if isinstance(each, BaseException):
             raise each
-    texts = {key: each.text for key, each in zip(keys, said, strict=True) if isinstance(each, Docstring)}
+    texts = {key: each.text for key, each in zip(keys, answers, strict=True) if isinstance(each, Docstring)}
     try:
         documented = await asyncio.to_thread(document, source, path, texts.__getitem__)
     except SpliceError as error:
@@ -150,7 +149,7 @@ def make_doc_system(
 
 
 def program_of(docs: DocsName) -> Any:
-    """Return the class of a doc system that is another program; its ``adapter`` knows what there is to a name."""
+    """Return the class of a doc system that runs an external program; its ``adapter`` resolves names."""
     plugin = plugin_named(KIND, docs.kind)
     if plugin is None:
         raise UsageError(f"{docs.text} is no program that documents repositories.")
@@ -158,13 +157,13 @@ def program_of(docs: DocsName) -> Any:
 
 
 def docstrings_file(docs: DocsName, snapshot: Snapshot) -> Path:
-    """Return the file that has what a program wrote about a repository, once it has."""
+    """Return the file for a program's docstrings of a repository, which may not exist yet."""
     adapter = program_of(docs).adapter(docs.rest, docs.version)
     return WorkFolder(snapshot, adapter.name, adapter.basis).folder / DOCSTRINGS_FILE
 
 
 class GuardedDocSystem:
-    """A doc system from outside; its exceptions become sentences that name it."""
+    """Wraps a plug-in's doc system and turns its exceptions into messages that name it."""
 
     def __init__(self, system: DocSystem) -> None:
         self.name = system.name
@@ -198,6 +197,6 @@ class GuardedDocSystem:
             raise DocumentationFailed(failure(KIND, self.name, error)) from error
         if not isinstance(found, Docstring) or not isinstance(found.text, str | None):
             raise DocumentationFailed(
-                f"The doc system {self.name} failed: it gave {type(found).__name__}, not a Docstring."
+                f"The doc system {self.name} failed: it returned {type(found).__name__}, not a Docstring."
             )
         return found

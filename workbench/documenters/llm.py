@@ -30,8 +30,8 @@ from workbench.repository.lines import decode, dedent, source_encoding
 from workbench.repository.splicing import SpliceError, body_text, replace_docstring
 from workbench.session.identity import task_id
 
-MAX_DOCSTRING = 8000  # characters; what is longer is no docstring
-DOCSTRING_TOKENS = 4_096  # more than a docstring of that length has, also after some reasoning
+MAX_DOCSTRING = 8000  # characters; longer texts are refused
+DOCSTRING_TOKENS = 4_096  # enough for a docstring of that length after some reasoning
 
 _TASK = """\
 Write the docstring of the Python function `{name}` from the file `{path}`.
@@ -70,7 +70,7 @@ _ENDS = re.compile(r"[.!?](?=\s)|\n")
 
 
 class LlmDocs:
-    """A model as doc system; it is asked for one function at a time, when that function's docstring is needed."""
+    """Asks a model for one docstring at a time, when it is needed."""
 
     needs_model = True
 
@@ -122,7 +122,7 @@ class LlmDocs:
     async def _answered(self, prompt: tuple[Message, ...], path: str, name: str, occurrence: int) -> str:
         """Return an answer; of the embedded model only its whole lines or sentences, of others only a complete one."""
         assert self._asker is not None
-        # Recorded answers are found by the scope: what is documented, by whom.
+        # Recorded answers are found by the scope: the definition and the doc system.
         scope = task_id(self._snapshot, path, name, occurrence, f"docs:{self.name}")
         answer = await self._asker.complete(
             Request(model=self.model, messages=prompt, purpose="documenter", sampling=self._sampling, scope=scope)
@@ -178,7 +178,7 @@ def extract_docstring(answer: str, function: Function | None = None) -> tuple[st
     blocks = [block for block in read_blocks(text) if block.fenced]
     if blocks:
         inside = blocks[0].text.strip()
-        # A fence within a docstring (an example) is no wrapping: only what starts the answer or holds the literal is.
+        # A fence inside a docstring (an example) is not a wrapper; one that starts the answer or contains the literal is.
         if inside and (text.startswith(("`", "~")) or _LITERAL.search(inside) or _LEAD_IN.match(text)):
             text = inside
     from_code = _from_function(text, function) if function is not None else None

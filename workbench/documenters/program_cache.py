@@ -1,4 +1,4 @@
-"""What programs wrote about repositories: its shape, the cache of it, and the copy of a repository that a program works on."""
+"""The cache of docstrings by external programs, and the copy of a repository that such a program edits."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from workbench.regeneration.grafting import collect_docstrings
 from workbench.repository import Snapshot
 from workbench.repository.functions import DefinitionKey
 
-#: Incremented whenever the same program would leave other docstrings.
+#: Incremented whenever the same program would give other docstrings.
 _FORMAT = 1
-#: Name of the copy in its area.
+#: Name of the copy in the work area.
 COPY = "repository"
 DOCSTRINGS_FILE = "docstrings.json"
-"""The file in a work folder that has what the program wrote."""
+"""The file of a work folder with the program's docstrings."""
 _BY_DEFINITION = ("texts", "edited")
 _WAIT_SECONDS = 0.5
 _GIT_SECONDS = 120
@@ -41,11 +41,11 @@ Texts = Mapping[tuple[str, DefinitionKey], str]
 
 @dataclass(frozen=True, slots=True)
 class WrittenDocs:
-    """The docstrings by path and definition, including old ones that are still there."""
+    """The docstrings by path and definition, including unchanged ones."""
 
     texts: Texts
     refused: Mapping[str, str] = field(default_factory=dict)
-    edited: Texts = field(default_factory=dict)  # why one is not used although the rest of its file is
+    edited: Texts = field(default_factory=dict)  # why a definition is refused although its file is not
 
     def docstring(self, path: str, key: DefinitionKey, otherwise: str) -> Docstring:
         """Return the docstring of a definition, else none with the reason, by default ``otherwise``."""
@@ -91,7 +91,7 @@ def read_documented(folder: Path) -> DocumentedRepository | None:
 
 
 class WorkFolder:
-    """The cache folder of one program and one repository; ``basis`` is what else its docstrings rest on."""
+    """The cache folder of one program and one repository; ``basis`` has all other inputs."""
 
     def __init__(self, snapshot: Snapshot, name: str, basis: str) -> None:
         self._snapshot = snapshot
@@ -104,7 +104,7 @@ class WorkFolder:
 
     @asynccontextmanager
     async def alone(self, waiting: Callable[[], None]) -> AsyncIterator[None]:
-        """Lock other engines out; ``waiting`` is called while another one documents the same."""
+        """Lock the folder; ``waiting`` is called while another engine documents the same repository."""
         await asyncio.to_thread(self.folder.mkdir, parents=True, exist_ok=True)
         lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -132,8 +132,8 @@ class WorkFolder:
     def fresh_copy(self) -> Path:
         """Copy the repository as a git repository with one commit that holds every file; return the folder.
 
-        Always anew: a program that starts again from the same files repeats its requests, and the session has the
-        answers. In a half edited copy it would ask, and be paid for, something else.
+        Always a new copy: a program that restarts from the same files repeats its requests, whose answers are recorded in
+        the session. In a half edited copy it would send, and pay for, other requests.
         """
         remove_tree(self.area)
         for entry in self._snapshot.files:
@@ -146,7 +146,7 @@ class WorkFolder:
         ignore = self.copy / ".gitignore"
         if not ignore.exists():
             ignore.write_text("__pycache__/\n", encoding="ascii")
-        # Forced: what the repository's own .gitignore leaves out is in the snapshot nevertheless.
+        # Forced, because the snapshot includes files that the repository's .gitignore excludes.
         for order in (
             ["init", "-q", "-b", "main"],
             ["add", "-A", "-f"],
@@ -180,10 +180,10 @@ def _git(folder: Path, order: Sequence[str]) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder with all that a program may have left in it; what cannot be removed stays."""
+    """Remove a folder and everything in it, as far as possible."""
 
     def again(function: Callable[[str], object], path: str, _: object) -> None:
-        # A program may have taken away the permission to remove what is in a folder.
+        # A program may have changed the permissions of a folder.
         with contextlib.suppress(OSError):
             os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH101, PTH120
             os.chmod(path, 0o700)  # noqa: PTH101
@@ -225,9 +225,11 @@ def remove_cached(names: Sequence[str]) -> list[CachedDocs]:
     for name in names:
         fitting = every if name == "all" else [one for one in every if one.folder.name.startswith(name.lower())]
         if not fitting and name != "all":
-            raise UsageError(f"Nothing that is kept has the name {name!r}; workbench docs kept lists what there is.")
+            raise UsageError(f"No cached documentation has the name {name!r}; workbench docs kept lists all.")
         if len(fitting) > 1 and name != "all":
-            raise UsageError(f"The name {name!r} fits {len(fitting)} that are kept; give more of its characters.")
+            raise UsageError(
+                f"The name {name!r} matches {len(fitting)} cached repositories; give more of its characters."
+            )
         chosen |= {one.folder: one for one in fitting}
     with contextlib.ExitStack() as locked:
         for one in chosen.values():
@@ -244,7 +246,7 @@ def _locked(one: CachedDocs) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
-        raise UsageError(f"{one.id} is being written by a run just now; nothing was forgotten.") from None
+        raise UsageError(f"{one.id} is in use by a run; nothing was removed.") from None
     try:
         yield
     finally:
@@ -272,7 +274,7 @@ def summary_of(documented: DocumentedRepository) -> str:
     ]
     parts[-1:] = [f"{parts[-1]} documented"] if parts else []
     if unchanged := sum(counts.get(f"{kind}_unchanged", 0) for kind in KINDS):
-        # Not written by it: the repository's own docstrings, which it left as they were.
+        # The repository's own docstrings, which the program did not change.
         parts.append(f"{unchanged:,.0f} of these unchanged")
     for what, noun in (("refused", "file"), ("edited", "definition")):
         if count := counts.get(what, 0):

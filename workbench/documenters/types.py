@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.extensions import is_dotted
-from workbench.base.plugins import names, path_of
+from workbench.base.extensions import is_dotted, names, path_of
 
 if TYPE_CHECKING:
     from workbench.repository import Snapshot
 
 
 class DocumentationFailed(WorkbenchError):
-    """A doc system gave no docstring; the sentence says why."""
+    """A doc system gave no docstring; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Docstring:
 
 @dataclass(frozen=True, slots=True)
 class DocumentationProgress:
-    """The progress of documenting a repository; ``total`` 0 is unknown, ``cost_usd`` comes beside the gateway's."""
+    """The progress of documenting a repository; ``total`` 0 means unknown, ``cost_usd`` is in addition to the gateway's."""
 
     done: int = 0
     total: int = 0

@@ -21,7 +21,8 @@ from workbench.base.extensions import failure, is_dotted
 from workbench.base.settings import Settings
 from workbench.base.task_groups import task_group
 from workbench.catalog import TestCase, resolve_case, view_of
-from workbench.checking.claims import untrue_claims
+from workbench.checking.pages import untrue_claims
+from workbench.claims.project import project_of
 from workbench.engine.records import (
     JUDGE,
     SessionCallLog,
@@ -39,7 +40,7 @@ from workbench.orders.run import ContentChanged, content_for
 from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.rubric import make_judge, parse_judge, score
-from workbench.rubric.judging import Kept
+from workbench.rubric.judging import CachedJudge
 from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
@@ -299,7 +300,7 @@ class TrialRunner:
             judge = make_judge(name, self._asker, repeats=repeats, scope=trial.id + JUDGE, folders=folders)
             # Judges that are models read for themselves.
             looked_up = is_offline(judge.name)
-            untrue = await asyncio.to_thread(untrue_claims, submission.readme, view.root) if looked_up else []
+            untrue = await asyncio.to_thread(untrue_claims, submission.readme, project_of(view)) if looked_up else []
             for rubric in self._plan.rubrics:
                 old = before.get((rubric, judge.name))
                 if old is not None and not judge_problem(judge.name, old.to_json()["criteria"]):
@@ -312,7 +313,7 @@ class TrialRunner:
                     facts=case.facts,
                     reference_readme=case.reference_readme,
                     view=view,
-                    judge=judge if old is None else Kept(judge, old),
+                    judge=judge if old is None else CachedJudge(judge, old),
                     without_facts=NO_FACTS_POINTS,
                     shape=shape,
                     untrue=untrue,

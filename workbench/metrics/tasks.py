@@ -225,7 +225,7 @@ def texts_of(
     for key, task in tasks.items():
         texts.docs[key] = _read(reader, task.docstring_blob)
         texts.body[key] = _read(reader, task.body_blob)
-        # The original docs against themselves would only say 1.
+        # Comparing the original docs with themselves always gives 1.
         if task.docs != "original":
             texts.original[key] = originals.get(function_key(task), "")
         if task.source_blob and task.source_blob not in sources:

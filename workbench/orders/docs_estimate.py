@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from workbench.base.plugins import names
+from workbench.base.extensions import names
 from workbench.documenters.doc_systems import docstrings_file, program_of
 from workbench.documenters.program_cache import cached_docs
 from workbench.documenters.types import KIND, DocsName, parse_docs

@@ -12,8 +12,7 @@ from workbench.base.errors import UsageError
 from workbench.base.read_only import must_write
 from workbench.base.settings import load
 from workbench.improving.attempts import Standing, standings
-from workbench.improving.changes import Change
-from workbench.improving.reading import Improved, attempts_of, spliced, task_source
+from workbench.improving.changes import FileChange, Improved, attempts_of, spliced, task_source
 from workbench.orders import defaults, running
 from workbench.orders.estimate import (
     Estimate,
@@ -33,7 +32,7 @@ from workbench.orders.regenerate import RegenerateOrder, absolute_source, carrie
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, ImprovementPlan, RegenerationPlan, as_text, chosen, filled, repeating
 from workbench.regeneration.builds import most_tasks
-from workbench.results.kinds import BELOW, Kind
+from workbench.results.tasks import BELOW, DocstringQuality
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.rows import ImprovementRow
@@ -189,7 +188,7 @@ def improved(session: Path, improvement: str) -> Improved:
         attempts = attempts_of(reader, row, plan)
         found = _standings(reader, row, plan)
         kept = [(one.task, task_source(reader, one.task)[0], one.docstring) for one in attempts if one.is_kept]
-    changes = tuple(Change(path, before, after) for path, (before, after) in sorted(spliced(kept).items()))
+    changes = tuple(FileChange(path, before, after) for path, (before, after) in sorted(spliced(kept).items()))
     return Improved(found, attempts, changes, plan, row.run_id or "")
 
 
@@ -231,7 +230,7 @@ class ImproveOrder(WorkOrder):
             with SessionReader(self.session) as reader:
                 work = ordered_work(reader, order)
             found = standings(work.tasks, work.candidates, (), below=plan.below, samples=base.samples)
-            tried = sum(one.kind is Kind.BADLY for one in found)
+            tried = sum(one.kind is DocstringQuality.BADLY for one in found)
             first = estimate_candidates(measured, base.source, base.evaluator, candidates=0)
         else:
             first = RegenerateOrder(self.session, base).estimate(measured)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from workbench import catalog
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extension_check import import_folders
-from workbench.base.extensions import is_dotted
+from workbench.base.extensions import is_dotted, names
 from workbench.base.files import expanded
-from workbench.base.plugins import names
 from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.documenters import parse_docs, parse_scope

@@ -13,8 +13,7 @@ from workbench import catalog
 from workbench.agents.names import address_of, is_peer, is_remote, make_agent
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extension_check import import_folders
-from workbench.base.extensions import is_dotted
-from workbench.base.plugins import path_of
+from workbench.base.extensions import is_dotted, path_of
 from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.catalog import TestCase, content_of, current_snapshot, kept_snapshot, resolve_case, snapshot_of

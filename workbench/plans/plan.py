@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from workbench.agents.names import AGENTS, agent_info
 from workbench.base import numbers
 from workbench.base.errors import UsageError
-from workbench.base.plugins import names, plugin_named
+from workbench.base.extensions import names, plugin_named
 from workbench.documenters.types import SCOPES
 from workbench.plans.arguments import Counts, Line, PlanDamaged, argument, arguments_of, further, read_plan
 from workbench.session.groups import CONTROLS

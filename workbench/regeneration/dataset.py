@@ -251,9 +251,9 @@ def write_dataset(
     files = [path.name for path in written]
     with replaced(folder / _DROPPED) as part:
         _write_json_lines(part, dropped)
-    told = {"schema_version": SCHEMA_VERSION, "files": files, **summary}
+    data = {"schema_version": SCHEMA_VERSION, "files": files, **summary}
     with replaced(folder / _SUMMARY) as part:
-        part.write_text(json.dumps(told, indent=2, ensure_ascii=True) + "\n", encoding="utf-8")
+        part.write_text(json.dumps(data, indent=2, ensure_ascii=True) + "\n", encoding="utf-8")
     return (*written, folder / _DROPPED, folder / _SUMMARY)
 
 
@@ -280,14 +280,14 @@ def read_dataset(path: Path | str) -> Dataset:
     rows = _read_parquet(file) if file.suffix == ".parquet" else _read_lines(file)
     summary: Mapping[str, Any] = {}
     with contextlib.suppress(Unreadable, ValueError):
-        told = parse_json(read_text(file.parent / _SUMMARY))
-        summary = told if _is_summary(told) else {}
+        data = parse_json(read_text(file.parent / _SUMMARY))
+        summary = data if _is_summary(data) else {}
     return Dataset(tuple(_row(file, number, values) for number, values in enumerate(rows, 1)), summary)
 
 
-def _is_summary(told: Any) -> bool:
+def _is_summary(data: Any) -> bool:
     """Return whether a file is a summary written by a build, with counts for each repository."""
-    entries = told.get("repositories", []) if isinstance(told, dict) else None
+    entries = data.get("repositories", []) if isinstance(data, dict) else None
     return isinstance(entries, list) and all(
         isinstance(entry, dict)
         and "repo" in entry

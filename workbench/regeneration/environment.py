@@ -271,11 +271,11 @@ async def _command(command: Sequence[str], title: str = "") -> None:
         await process.wait()
         raise
     if process.returncode and title:
-        said = output.decode("utf-8", "replace")
-        silent = "ensurepip" in said  # ensurepip does not print why it failed
-        if says_full(said) or (silent and any(is_full(folder) for folder in _written())):
+        printed = output.decode("utf-8", "replace")
+        silent = "ensurepip" in printed  # ensurepip does not print why it failed
+        if says_full(printed) or (silent and any(is_full(folder) for folder in _written())):
             raise _disk_full(full_folder(_written()))
-        why = last_words(said) or f"{Path(command[0]).name} ended with status {process.returncode}"
+        why = last_words(printed) or f"{Path(command[0]).name} ended with status {process.returncode}"
         raise EnvironmentFailed(f"The dependencies of {title} could not be installed: {why}.")
 
 

@@ -265,7 +265,7 @@ class SourceOfTest:
     first: int  # line number, from 1
     lines: tuple[str, ...]  # of the test, with its decorators
     asserting: int  # the line in which it ended, 0: unknown
-    said: tuple[str, ...]  # there: the exception, and the values in it
+    error_lines: tuple[str, ...]  # the exception and its values
 
 
 def asserting_line(traceback: str, path: str) -> int:
@@ -274,7 +274,7 @@ def asserting_line(traceback: str, path: str) -> int:
     return lines[-1] if lines else 0
 
 
-def said(traceback: str) -> tuple[str, ...]:
+def error_lines(traceback: str) -> tuple[str, ...]:
     """Return what follows the last frame of a native traceback: the exception, and values that pytest explains."""
     lines = traceback.rstrip("\n").split("\n")
     last = max((at for at, line in enumerate(lines) if _FRAME.match(line)), default=-1)
@@ -300,7 +300,7 @@ def source_of_test(text: str, test_id: str, traceback: str = "") -> SourceOfTest
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
     last = min(node.end_lineno or node.lineno, first + _LONGEST - 1)
     lines = tuple(text.split("\n")[first - 1 : last])
-    return SourceOfTest(path, first, lines, asserting_line(traceback, path), said(traceback))
+    return SourceOfTest(path, first, lines, asserting_line(traceback, path), error_lines(traceback))
 
 
 def _inside(node: ast.AST | None, name: str) -> ast.AST | None:

@@ -45,15 +45,15 @@ class Leakage:
 
 def measure_leakage(docstring: str | None, body: str) -> Leakage:
     """Return the overlap of ``docstring`` with ``body`` (code without its docstring)."""
-    said = tokens(docstring or "")[:_MAX_TOKENS]
+    words = tokens(docstring or "")[:_MAX_TOKENS]
     code = tokens(_without_comments(body))[:_MAX_TOKENS]
-    if not said or not code:
+    if not words or not code:
         return Leakage(0.0, 0, False)
     size = min(SIZE, len(code))
     wanted = {tuple(code[n : n + size]) for n in range(len(code) - size + 1)}
-    present = {tuple(said[n : n + size]) for n in range(len(said) - size + 1)}
+    present = {tuple(words[n : n + size]) for n in range(len(words) - size + 1)}
     overlap = len(wanted & present) / len(wanted)
-    longest, run = _longest_run(said, code)
+    longest, run = _longest_run(words, code)
     operator = any(not token[0].isalnum() for token in run)
     # Two or three tokens ("return name") can coincide by chance and are no evidence.
     enough = len(code) >= SIZE
@@ -71,22 +71,22 @@ def tokens(text: str) -> list[str]:
 
 
 def _without_comments(body: str) -> str:
-    kept: list[str] = []
+    lines: list[str] = []
     for line in read_lines(body):
         if line.kind in (LineKind.COMMENT, LineKind.BLANK):
             continue
-        kept.append(re.sub(r"""[ \t]+\#[^'"\n]*$""", "", line.text))
-    return "".join(kept)
+        lines.append(re.sub(r"""[ \t]+\#[^'"\n]*$""", "", line.text))
+    return "".join(lines)
 
 
-def _longest_run(said: list[str], code: list[str]) -> tuple[int, list[str]]:
+def _longest_run(words: list[str], code: list[str]) -> tuple[int, list[str]]:
     """Return the longest common run of tokens, by dynamic programming over sparse rows."""
     where: dict[str, list[int]] = {}
     for position, token in enumerate(code):
         where.setdefault(token, []).append(position)
     best, end = 0, 0
     before: dict[int, int] = {}
-    for token in said:
+    for token in words:
         row = {position: before.get(position - 1, 0) + 1 for position in where.get(token, ())}
         for position, length in row.items():
             if length > best:

@@ -1,4 +1,4 @@
-"""Which names Python code binds, which it takes from outside, and which a file has already."""
+"""Find the names that Python code binds, those that it needs from outside, and those that a file already has."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class PassFigures:
         }
 
     def drawn(self, asked: int) -> str:
-        """Return how many samples of a task count, and of how many ``asked`` for where some are missing: ``0 to 2 of 2``."""
+        """Return the number of counted samples per task, with the requested number if some are missing: ``0 to 2 of 2``."""
         fewest, most = self.samples_per_task
         if fewest == most >= asked:
             return str(asked)
@@ -210,11 +210,11 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> Totals
     samples = sum(row.count for row in rows)
     unfinished = samples - verdicts.total()
     retesting = sum(row.count for row in rows if row.retesting)
-    begun = [row.began for row in rows if row.began is not None]
+    starts = [row.began for row in rows if row.began is not None]
     ended = [row.ended for row in rows if row.ended is not None]
     at_work = now is not None and bool(unfinished or retesting)
     end = now if at_work else max(ended, default=None)
-    began = min(begun, default=None)
+    began = min(starts, default=None)
     return Totals(
         samples=samples,
         verdicts=dict(sorted(verdicts.items())),
@@ -313,7 +313,7 @@ MOST_SAMPLES = 200
 """Points of a curve at most; with more samples the first so many are looked at."""
 OUTSIDE = "(no class)"
 VERDICTS_OF_TASKS = ("all samples passed", "some passed", "none passed", "not decided", "taken out")
-"""What can be said of a task as a whole, the best first."""
+"""The outcomes of a whole task, best first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,16 +113,16 @@ class AnswerProgram:
         extra = [one for one in node.decorator_list if self._is_added(one)]
         renamed = _renamed(node, given, function)
         needed = names.free | names_of(extra).used
-        taken = self._needed(needed)
-        bound = set().union(*(one.names.bound for one in taken))
-        notes = self._notes(taken)
-        recursive = function.name in needed or any(function.name in one.names.used for one in taken)
+        selected = self._needed(needed)
+        bound = set().union(*(one.names.bound for one in selected))
+        notes = self._notes(selected)
+        recursive = function.name in needed or any(function.name in one.names.used for one in selected)
         state = any(
             not isinstance(one.node, (*FUNCTIONS, ast.Import, ast.ImportFrom))
             or getattr(one.node, "decorator_list", ())
-            for one in taken
+            for one in selected
         )
-        declared = names.declared | set().union(*(_declared(one.node) for one in taken))
+        declared = names.declared | set().union(*(_declared(one.node) for one in selected))
         clash = bound & (names.bound | set(parameters(given)) | declared)
         # What is set on the function itself, as `f.calls = 0`.
         own = [
@@ -132,9 +132,9 @@ class AnswerProgram:
             if renamed is None:
                 notes.append("the parameters were others")
             header = names_of([*node.args.defaults, *filter(None, node.args.kw_defaults)]).used
-            taken = self._needed(needed | header)
-            return Completed(self._wrapped(taken, node, body, extra, own if recursive else []), tuple(notes))
-        lines = [one.text for one in taken]
+            selected = self._needed(needed | header)
+            return Completed(self._wrapped(selected, node, body, extra, own if recursive else []), tuple(notes))
+        lines = [one.text for one in selected]
         pairs = [(new, old) for new, old in renamed if new != old and new in names.used]
         if pairs:
             lines.insert(0, f"{', '.join(new for new, _ in pairs)} = {', '.join(old for _, old in pairs)}")
@@ -143,9 +143,9 @@ class AnswerProgram:
 
     def called(self, name: str, member: str = "") -> Completed:
         """Return a body that calls the value that the answer assigns to ``name``, or a member of it."""
-        taken = self._needed({name}, own=True)
-        body = self._call(taken, name, f"return {{}}{member}({_passed(_arguments(self._function), None)})")
-        return Completed(body, tuple(self._notes([one for one in taken if name not in one.names.bound])))
+        selected = self._needed({name}, own=True)
+        body = self._call(selected, name, f"return {{}}{member}({_passed(_arguments(self._function), None)})")
+        return Completed(body, tuple(self._notes([one for one in selected if name not in one.names.bound])))
 
     def assigns(self, name: str) -> bool:
         return any(
@@ -184,7 +184,7 @@ class AnswerProgram:
         due, chosen, known = set(wanted), set[int](), set[int]()
         # What the file has as well is the answer's own where it uses something that the answer defines otherwise.
         others = set().union(*(one.names.bound for one in offered if not self._file.has(one.node)))
-        taken: list[Statement] = []
+        selected: list[Statement] = []
         while True:
             for place, one in enumerate(offered):
                 if place in chosen or place in known:
@@ -192,12 +192,12 @@ class AnswerProgram:
                 wanted_here = bool(one.names.bound & due)
                 if wanted_here and self._file.has(one.node) and not (one.names.free | one.names.used) & others:
                     known.add(place)
-                elif wanted_here or self._acts(one, taken, target):
+                elif wanted_here or self._acts(one, selected, target):
                     chosen.add(place)
                     due |= one.names.free | one.names.used
-            if len(chosen) == len(taken):
+            if len(chosen) == len(selected):
                 break
-            taken = [offered[place] for place in sorted(chosen)]
+            selected = [offered[place] for place in sorted(chosen)]
         left = [one for place, one in enumerate(offered) if place not in chosen | known]
         self._unused = any(isinstance(one.node, (*FUNCTIONS, ast.ClassDef)) for one in left)
         stars = [star for one in offered if (star := star_of(one.node))]
@@ -206,16 +206,18 @@ class AnswerProgram:
             given = bound | self._file.names | set(dir(builtins)) | set(parameters(_arguments(self._function)))
             imports = _imports_for(sorted(name for name in due - given if not name.startswith("__")), stars)
             if imports:
-                taken.insert(0, Statement(ast.Import([]), imports, ScopeNames(), False))
-        return taken
+                selected.insert(0, Statement(ast.Import([]), imports, ScopeNames(), False))
+        return selected
 
-    def _acts(self, one: Statement, taken: list[Statement], target: str) -> bool:
+    def _acts(self, one: Statement, selected: list[Statement], target: str) -> bool:
         """Whether a statement that defines nothing changes what is needed, or a module, before the function is used."""
         names, node = one.names, one.node
         imported = self._imported | self._file.imported
-        made = set().union(*(other.names.bound for other in taken if not isinstance(other.node, FUNCTIONS))) - imported
+        made = (
+            set().union(*(other.names.bound for other in selected if not isinstance(other.node, FUNCTIONS))) - imported
+        )
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            return one.before and self._registers(node, taken, made)
+            return one.before and self._registers(node, selected, made)
         if target in names.used or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert):
             return False
         if isinstance(node, ast.Assign | ast.AnnAssign) and names.bound:
@@ -227,9 +229,9 @@ class AnswerProgram:
             return True
         return one.before and root in imported and not names.bound
 
-    def _registers(self, node: FunctionNode | ast.ClassDef, taken: list[Statement], made: set[str]) -> bool:
+    def _registers(self, node: FunctionNode | ast.ClassDef, selected: list[Statement], made: set[str]) -> bool:
         """Whether a decorator puts a definition where what is needed finds it: ``@h.register``, ``@handler("a")``."""
-        functions = {name for one in taken if isinstance(one.node, FUNCTIONS) for name in one.names.bound}
+        functions = {name for one in selected if isinstance(one.node, FUNCTIONS) for name in one.names.bound}
         fillers = {
             name
             for one in self._statements
@@ -248,9 +250,9 @@ class AnswerProgram:
         last = written.partition("(")[0].rpartition(".")[2]
         return written not in kept and last not in _HEADER_DECORATORS | _ACCESSORS
 
-    def _notes(self, taken: list[Statement]) -> list[str]:
-        imports = [one for one in taken if isinstance(one.node, ast.Import | ast.ImportFrom)]
-        names = sorted(set().union(*(one.names.bound for one in taken if one not in imports)))
+    def _notes(self, selected: list[Statement]) -> list[str]:
+        imports = [one for one in selected if isinstance(one.node, ast.Import | ast.ImportFrom)]
+        names = sorted(set().union(*(one.names.bound for one in selected if one not in imports)))
         notes = ["imports were moved into the body"] if imports else []
         if names:
             notes.append(f"{', '.join(names[:8])} stood beside the function and went into it")
@@ -259,7 +261,7 @@ class AnswerProgram:
     # -- the answer's function as a whole
 
     def _wrapped(
-        self, taken: list[Statement], node: FunctionNode, body: str, extra: list[ast.expr], after: list[Statement]
+        self, selected: list[Statement], node: FunctionNode, body: str, extra: list[ast.expr], after: list[Statement]
     ) -> str:
         header = copy.deepcopy(node)
         header.decorator_list = extra
@@ -277,7 +279,7 @@ class AnswerProgram:
             form = "async for item in {}:\n    yield item" if yields else "return await {}"
         elif yields and not extra and not isinstance(node, ast.AsyncFunctionDef):
             form = "return (yield from {})"
-        statements = [*taken, Statement(node, whole, ScopeNames({node.name}), False), *after]
+        statements = [*selected, Statement(node, whole, ScopeNames({node.name}), False), *after]
         return self._call(statements, node.name, form.format(called))
 
     def _call(self, statements: list[Statement], name: str, form: str) -> str:

@@ -10,7 +10,7 @@ from workbench.base.glyphs import VERDICTS
 from workbench.base.text import one_line, plural
 from workbench.session.groups import CONTROLS, Group
 from workbench.session.json_forms import picked
-from workbench.session.sample_counts import CheckRow, SampleCount
+from workbench.session.sample_counts import FailedSelfCheck, SampleCount
 
 _MUST_PASS = {"reference": 1.0, "stub": 0.0}  # share of tasks on which each control must pass
 _SIGN = VERDICTS["failed"]
@@ -93,17 +93,17 @@ class SelfCheck:
                 failed.append(f"{control.name} {verb} on {plural(control.wrong, 'task')}{_named(found, control.name)}")
             elif control.errors and not live:
                 untested.append(f"{control.name} on {plural(control.errors, 'task')}{_named(found, control.name)}")
-        said = []
+        warnings = []
         if failed:
-            said.append(f"{_SIGN} SELF-CHECK FAILED: {'; '.join(failed)}: taken out of pass@k")
+            warnings.append(f"{_SIGN} SELF-CHECK FAILED: {'; '.join(failed)}: taken out of pass@k")
         if untested:
-            said.append(f"{_SIGN} SELF-CHECK INCOMPLETE: could not test {'; '.join(untested)}: taken out of pass@k")
+            warnings.append(f"{_SIGN} SELF-CHECK INCOMPLETE: could not test {'; '.join(untested)}: taken out of pass@k")
         if self.rechecks.disagreeing:
-            said.append(
+            warnings.append(
                 f"{_SIGN} VERDICTS DISAGREE: {self.rechecks.disagreeing:,} of {plural(self.rechecks.done, 'cold re-check')}"
                 f" came out otherwise{_named(found, 'recheck')}" + (": the cold verdict counts" if found else "")
             )
-        return "\n".join(said)
+        return "\n".join(warnings)
 
     def to_json(self) -> dict[str, Any]:
         """Return the self-check as JSON values; ``failed`` has a sentence for each failure."""
@@ -123,12 +123,12 @@ class SelfCheck:
         }
 
 
-def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[CheckRow] = ()) -> SelfCheck:
+def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[FailedSelfCheck] = ()) -> SelfCheck:
     """Return the self-check of a run with so many tasks; ``counts`` include excluded tasks."""
     rows = list(counts)
     controls = []
     for name in CONTROLS:
-        # Their first samples, also where a control is itself the evaluator; an error is the sandbox's and says nothing of the task.
+        # Only first samples, because a control may itself be the evaluator; an error is the sandbox's and does not count.
         mine = [row for row in rows if row.group.evaluator == name and row.first]
         if mine:
             by = {kind: sum(row.count for row in mine if row.verdict == kind) for kind in ("", "passed", "error")}

@@ -153,7 +153,7 @@ async def run_suite(
     ended = next((each for each in reports if each.verdict in (Verdict.TIMEOUT, Verdict.CRASHED)), None)
     if not stable or ended is not None:
         report = ended or first
-        why = await asyncio.to_thread(lambda: with_file(refusal(report.said), original.root))
+        why = await asyncio.to_thread(lambda: with_file(refusal(report.stderr), original.root))
         raise SuiteFailed(_why_unusable(report, why, failing, unstable, runs.taken_out, suite.not_collected))
     return replace(
         suite,
@@ -258,7 +258,7 @@ def _why_unusable(
 ) -> str:
     detail = _with_cause(report, refused)
     if report.verdict is Verdict.TIMEOUT and not report.running and not report.tests:
-        place = hanging_place(report.said)
+        place = hang_location(report.stderr)
         at = f" at {place}," if place else ""
         return f"The repository hangs{at} while it is imported or its tests are collected, so that no test can be run."
     if report.verdict is Verdict.TIMEOUT:
@@ -290,10 +290,10 @@ def _refused(why: str) -> str:
 def _with_cause(report: Report, refused: str) -> str:
     """Return a report's detail without its full stop, with Python's or pytest's final message."""
     detail, internal = report.detail.rstrip("."), "pytest stopped with an internal error: "
-    cause = died_of(report.said)
+    cause = crash_reason(report.stderr)
     if not cause and not report.tests and not report.running:
         cause = refused
-        if report.reason is Reason.EARLY_EXIT and is_raised(report.said) and not detail.startswith(internal):
+        if report.reason is Reason.EARLY_EXIT and has_traceback(report.stderr) and not detail.startswith(internal):
             return cause
     if detail.startswith(internal):
         return internal + (cause or detail.removeprefix(internal))
@@ -340,9 +340,9 @@ _PLUGIN = re.compile(r'Error importing plugin "(?P<name>[^"]+)"')
 _NOISE = ("mainloop: caught unexpected SystemExit!",)
 
 
-def refusal(said: str) -> str:
+def refusal(stderr: str) -> str:
     """Return why pytest does not run a repository's tests by its standard error, without a full stop; "" if unknown."""
-    lines = [plain(line.rstrip()) for line in clean(said).splitlines()]
+    lines = [plain(line.rstrip()) for line in clean(stderr).splitlines()]
     lines = [line for line in lines if line.strip() and line not in _NOISE]
     reason = _fatal(lines) or _conftest(lines) or _usage(lines) or _raised(lines) or (lines[-1] if lines else "")
     return one_line(reason, _LONGEST).rstrip(". ")
@@ -352,8 +352,8 @@ def plain(text: str) -> str:
     return _PRIVATE_NAMES.sub("", text)
 
 
-def is_raised(said: str) -> bool:
-    return "Traceback (most recent call last)" in said and not refusal(said).startswith("SystemExit")
+def has_traceback(stderr: str) -> bool:
+    return "Traceback (most recent call last)" in stderr and not refusal(stderr).startswith("SystemExit")
 
 
 def with_file(reason: str, root: Path) -> str:
@@ -367,14 +367,14 @@ def with_file(reason: str, root: Path) -> str:
     return f"{reason} ({configuration})" if configuration else reason
 
 
-def died_of(said: str) -> str:
+def crash_reason(stderr: str) -> str:
     """Return Python's message about a fatal signal, with the place in the repository; "" if there is none."""
-    return _fatal([line.rstrip() for line in clean(said).splitlines()])
+    return _fatal([line.rstrip() for line in clean(stderr).splitlines()])
 
 
-def hanging_place(said: str) -> str:
+def hang_location(stderr: str) -> str:
     """Return the file and line in the repository at which it hangs (the innermost frame), "" if unknown."""
-    lines = clean(said).splitlines()
+    lines = clean(stderr).splitlines()
     begins = [number for number, line in enumerate(lines) if _HANG.match(line)]
     # The main thread is listed last; other threads may be waiting in third-party code.
     return _place(lines[begins[-1] :], innermost_first=True) if begins else ""
@@ -403,11 +403,11 @@ def _usage(lines: list[str]) -> str:
     begins = [number for number, line in enumerate(lines) if line.startswith("ERROR: ")]
     if not begins:
         return ""
-    told = [line.removeprefix("ERROR: ").strip() for line in lines[begins[-1] :]]
-    files = [line.removeprefix("inifile:").strip() for line in told if line.startswith("inifile:")]
-    told = [line for line in told if not line.startswith(("inifile:", "rootdir:"))]
-    wrong = [line.partition(": error: ")[2] for line in told if ": error: " in line]
-    return _with_place(wrong[-1] if wrong else told[0], next((file for file in files if file != "None"), ""))
+    message = [line.removeprefix("ERROR: ").strip() for line in lines[begins[-1] :]]
+    files = [line.removeprefix("inifile:").strip() for line in message if line.startswith("inifile:")]
+    message = [line for line in message if not line.startswith(("inifile:", "rootdir:"))]
+    wrong = [line.partition(": error: ")[2] for line in message if ": error: " in line]
+    return _with_place(wrong[-1] if wrong else message[0], next((file for file in files if file != "None"), ""))
 
 
 def _raised(lines: list[str]) -> str:

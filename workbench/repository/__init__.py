@@ -25,7 +25,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "DEFAULT_HIDDEN",
             "FileText",
             "NoSuchPath",
-            "NotADirectory_",
+            "NotAFolder",
             "NotAFile",
             "NotVisible",
             "OutsideRepository",

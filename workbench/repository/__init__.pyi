@@ -13,8 +13,8 @@ from workbench.repository.tree import FileEntry as FileEntry
 from workbench.repository.view import DEFAULT_HIDDEN as DEFAULT_HIDDEN
 from workbench.repository.view import FileText as FileText
 from workbench.repository.view import NoSuchPath as NoSuchPath
-from workbench.repository.view import NotADirectory_ as NotADirectory_
 from workbench.repository.view import NotAFile as NotAFile
+from workbench.repository.view import NotAFolder as NotAFolder
 from workbench.repository.view import NotText as NotText
 from workbench.repository.view import NotVisible as NotVisible
 from workbench.repository.view import OutsideRepository as OutsideRepository

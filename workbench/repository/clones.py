@@ -174,8 +174,8 @@ class _Git:
         for pattern, sentence in _PROBLEMS:
             if re.search(pattern, stderr):
                 return SourceUnavailable(f"{where} {sentence}.")
-        said = re.sub(r"^\s*stderr:\s*'?", "", stderr).splitlines()
-        lines = [line for line in said if "fatal:" in line or "error:" in line]
+        messages = re.sub(r"^\s*stderr:\s*'?", "", stderr).splitlines()
+        lines = [line for line in messages if "fatal:" in line or "error:" in line]
         detail = shown(lines[-1].split("fatal:")[-1].strip(" '"), 160) if lines else "no reason given"
         return SourceUnavailable(f"{where} cannot be reached ({detail}); check the network, or use a folder.")
 

@@ -123,7 +123,7 @@ class NoSuchPath(ViewError):
     """The path does not exist."""
 
 
-class NotADirectory_(ViewError):
+class NotAFolder(ViewError):
     """A directory is expected, but the path is a file."""
 
 
@@ -166,7 +166,7 @@ class View:
         """
         place, relative = self._resolve(path)
         if not place.is_dir():
-            raise NotADirectory_(f"'{shown(path)}' is not a directory.")
+            raise NotAFolder(f"'{shown(path)}' is not a directory.")
         try:
             found = [(e.name, kind) for e in os.scandir(place) if (kind := self._kind(e, relative)) is not None]
         except OSError as error:

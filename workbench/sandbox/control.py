@@ -1,4 +1,4 @@
-"""What bounds a sandbox's processes from outside and ends them: control groups, ancestry, user ids, and the bytes that it wrote."""
+"""Limit and end a sandbox's processes from outside: control groups, process ancestry, and the bytes that it wrote."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.sandbox.types import Limits
 _MOUNT = Path("/sys/fs/cgroup")
 _numbers = itertools.count()
 
-#: Allowance for the runner's server and the bubblewrap processes, which count as well.
+#: Allowance for the runner's server and the bubblewrap processes, which count towards the limits.
 OWN_MEMORY_MB, OWN_PROCESSES = 192, 12
 
 _JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 71; shift; done; shift; exec "$@"'
@@ -31,7 +31,7 @@ class ControlGroup:
 
     @classmethod
     def create(cls, limits: Limits) -> ControlGroup:
-        """Return a new group; one without folders, which bounds nothing, where this user may not create any."""
+        """Return a new group; where this user may not create one, a group without folders and limits."""
         name = f"workbench-{os.getpid()}-{next(_numbers)}"
         memory = (limits.memory_mb + OWN_MEMORY_MB) * 2**20
         processes = limits.processes + OWN_PROCESSES
@@ -96,7 +96,7 @@ class ControlGroup:
             time.sleep(0.005)
 
     def remove(self) -> None:
-        """Remove the group, whose processes must have ended; the kernel may take a moment to notice that."""
+        """Remove the group after its processes have ended, which the kernel may notice with a delay."""
         for folder in self.folders:
             for _ in range(50):
                 try:
@@ -160,7 +160,7 @@ def _parent_and_state(folder: Path) -> tuple[int, str]:
 
 
 def _stands_still(pid: int) -> bool:
-    """Return whether a process is stopped or gone: until then it may be starting another."""
+    """Return whether a process is stopped or gone, so that it cannot fork."""
     try:
         return _parent_and_state(Path(f"/proc/{pid}"))[1] in "TtZX"
     except (OSError, IndexError, ValueError):
@@ -180,7 +180,7 @@ def end_below(root: int, patience: float = 5.0) -> None:
         os.kill(root, signal.SIGSTOP)
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
-        still = _stands_still(root)  # asked before the list is read: what it started until now is then in there
+        still = _stands_still(root)  # before the list is read, which then contains all its children
         table = _processes()
         below = {root}
         while True:

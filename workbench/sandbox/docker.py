@@ -82,7 +82,7 @@ def _digest(base: str, folders: Mapping[str, Path]) -> str:
             status = path.lstat()
             detail = (inside, str(path.relative_to(folder)), status.st_mode, status.st_size, int(status.st_mtime))
             if stat.S_ISDIR(status.st_mode):
-                detail = (*detail[:3], 0, 0)  # ignore changes caused by bytecode files
+                detail = (*detail[:3], 0, 0)  # bytecode files change size and time of their folder
             if "__pycache__" not in path.parts:
                 digest.update(repr(detail).encode())
     return digest.hexdigest()[:24]
@@ -153,7 +153,7 @@ class DockerChannel(Channel):
                 kind, length = struct.unpack(">BxxxL", header)
                 data = self._exactly(length)
                 if kind != 1:
-                    self._hear(data)
+                    self._record_errors(data)
                     continue
                 pending += data
                 if b"\n" in data:
@@ -183,10 +183,10 @@ class DockerChannel(Channel):
         return line
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
-        """Return whether the kernel has killed a process for memory; the engine hears of it as an event."""
+        """Return whether the kernel killed a process for memory; the engine is notified asynchronously."""
         loop = asyncio.get_running_loop()
         end = loop.time() + patience
-        with contextlib.suppress(Exception):  # the engine is gone; its client may raise anything
+        with contextlib.suppress(Exception):  # the engine is gone; its client may raise any exception
             while True:
                 await asyncio.to_thread(self._container.reload)
                 if self._container.attrs["State"]["OOMKilled"]:
@@ -204,7 +204,7 @@ class DockerChannel(Channel):
         await asyncio.to_thread(self._thread.join, 5.0)
         self._stream.close()
         await asyncio.to_thread(self._client.close)
-        return self._heard()
+        return self._recorded_errors()
 
 
 #: Any image with the C library that the environment's interpreter was built for, a shell and the core utilities.

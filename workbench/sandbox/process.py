@@ -45,7 +45,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"
 _FIRST_USER, _USERS = 2_000_000_000, 100_000_000
 _numbers = itertools.count()
 
-_LOOK = 0.1  # interval of checking the written bytes
+_LOOK = 0.1  # seconds between checks of the written bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class PlainProcess:
 
     def guarantees(self) -> Guarantees:
         means = KernelFeatures.here()
-        # Without the filter of system calls, Landlock at its best forbids TCP: UDP is a network.
+        # Without seccomp, Landlock can forbid TCP only; UDP stays open.
         return Guarantees(isolated=False, network=not means.seccomp, bounded_disk=False, sentences=promises(means))
 
     async def start(self, launch: Launch) -> Channel:
@@ -238,7 +238,7 @@ def _plan(means: KernelFeatures, launch: Launch, layout: Layout, user: int | Non
     needed = [*launch.mounts, launch.python, Path(layout.root).parent]
     private = user is not None and not all(open_to_everybody(path) for path in needed)
     if private and not means.landlock:
-        # It could not start otherwise, and a right to read everything would be worse than root.
+        # Otherwise it could not start, and granting a right to read everything would be worse.
         user, private = None, False
     folders = [f"/{name}" for name in SYSTEM_FOLDERS if Path("/", name).exists()]
     etc = (f"/etc/{name}" for name in SYSTEM_FILES)

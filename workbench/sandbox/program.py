@@ -23,7 +23,7 @@ from workbench.sandbox.control import ControlGroup, end_below, written_bytes
 from workbench.sandbox.types import Limits
 
 _BRIDGE = Path(__file__).resolve().with_name("workbench_bridge.py")
-_TAIL = 64 * 2**10  # bytes of output that are kept for the sentence that says why it failed
+_TAIL = 64 * 2**10  # bytes of output stored for error messages
 _LOOK_SECONDS = 0.5
 _END_SECONDS = 10.0
 
@@ -53,7 +53,7 @@ class Program:
     inside: str  # absolute path of that folder inside
     cwd: str  # inside
     python: Path  # the interpreter of the bridge, Python 3.9 or newer below ``mounts`` or ``/usr``
-    socket: Path | None  # where connections to port ``PORT`` come out; None for no network at all
+    socket: Path | None  # that receives connections to port ``PORT``; None for no network
     mounts: Sequence[Path] = ()  # visible read-only at the same path
     scratch: Sequence[Path] = ()  # existing folders below those that are empty and writable inside, in memory
     variables: Mapping[str, str] = field(default_factory=dict)  # all of its environment variables
@@ -99,7 +99,7 @@ async def run_confined(
 async def run_plain(
     program: Program, limits: ProgramLimits, *, stop: asyncio.Event, on_line: Callable[[str], None] = lambda line: None
 ) -> Ended:
-    """Run a program without a sandbox, if its user asked for that; limits of time, output and folder hold."""
+    """Run a program without a sandbox, as its user requested; the limits of time, output and folder apply."""
     return await _run(
         program.command, program.variables, (), program.folder, limits, stop, on_line, lambda: False, cwd=program.cwd
     )
@@ -155,7 +155,7 @@ async def _run(
             await asyncio.shield(asyncio.to_thread(end_below, process.pid))
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-        # Outside a sandbox a child may outlive it and hold the pipe open; what that says belongs to nobody.
+        # Without a sandbox a child may outlive it and hold the pipe open; its output is not needed.
         await asyncio.wait({ending, reading}, timeout=_END_SECONDS, return_when=asyncio.ALL_COMPLETED)
         for work in (ending, reading):
             work.cancel()
@@ -166,7 +166,7 @@ async def _run(
 
 
 class _OutputReader:
-    """Reads a program's output: keeps the end, passes on the newest line, and notices when it is too much."""
+    """Reads a program's output: stores its end, reports the newest line, and detects a flood."""
 
     def __init__(self, most: int, on_line: Callable[[str], None]) -> None:
         self._most = most

@@ -117,7 +117,7 @@ class Report:
     running: str = ""  # the test that was running when the process ended early
     notes: tuple[str, ...] = ()  # modules that could not be imported during collection
     trace: Mapping[str, Any] | None = None  # see ``workbench.regeneration.building``
-    said: str = ""  # standard error of a run of the whole suite; of other jobs ""
+    stderr: str = ""  # of a run of the whole suite; "" for other jobs
 
     @property
     def passed(self) -> bool:

@@ -42,19 +42,19 @@ _VARIABLES = {
 #: How long a worker may take to start, and how far past a job's own limit it is trusted to answer.
 _START_SECONDS, _GRACE_SECONDS = 120.0, 20.0
 
-#: How long an engine may take to hear that the kernel killed something.
-_TOLD_SECONDS = 2.0
+#: Seconds that an engine may take to report the kernel's kill.
+_KILL_REPORT_SECONDS = 2.0
 
-#: What a test says when there is no room on the disk; it says something else when a file grows past its limit.
+#: The message of a test when the disk is full; a file beyond its size limit raises another error.
 _NO_SPACE = f"OSError: [Errno {errno.ENOSPC}]"
 
-#: How many names of what it changed the reason of a doubtful pass has.
+#: Maximum number of changed names in the reason of a doubtful pass.
 _MOST_CHANGES = 5
 
-#: What the original body changes in its process, by tests and route.
+#: The changes of the original body in its process, by tests and route.
 _Changes = dict[tuple[object, ...], frozenset[str]]
 
-#: Why a runner died, as reason and detail of a candidate under which it died twice.
+#: Reason and detail for a candidate under which the runner died twice.
 _DIED = (Reason.TAMPERED, "It took the runner down twice; its end could not be observed.")
 _KILLED = (Reason.OUT_OF_MEMORY, "It used more memory than allowed, and the kernel ended the sandbox.")
 _OVERRUN = (Reason.DISK_FULL, "It wrote more than allowed, and was ended.")
@@ -89,7 +89,7 @@ class Worker:
         """
         report = await self._attempt(job)
         if report is None:
-            # It need not have been this one: the tree is brought back, and anybody may kill a process, after a report.
+            # Perhaps the previous candidate did it: the tree is restored after its report, and processes may still be killed then.
             report = await self._attempt(replace(job, route=Route.COLD))
         if report is None:
             reason, detail = self._death
@@ -101,11 +101,11 @@ class Worker:
             if report.passed and job.content == original:
                 self._changed_by_originals[_same_tests(job, report.route)] = frozenset(report.changed)
             elif report.passed and (report.changed or not found.plain):
-                report = await self._doubted(job, report, original, found)
+                report = await self._examine_pass(job, report, original, found)
         return replace(report, backend=self.backend.name)
 
     async def _original(self, path: str) -> tuple[bytes, SafetyCheck]:
-        """Return the pristine file, empty if the candidate's file is new, and what judges its bodies."""
+        """Return the pristine file (empty if the candidate's file is new) and the check of its bodies."""
         if path not in self._originals:
             try:
                 content = await asyncio.to_thread((self.workspace.root / path).read_bytes)
@@ -115,14 +115,14 @@ class Worker:
             self._originals[path] = content, await asyncio.to_thread(SafetyCheck, content, names)
         return self._originals[path]
 
-    async def _doubted(self, job: Job, report: Report, original: bytes, found: SafetyResult) -> Report:
+    async def _examine_pass(self, job: Job, report: Report, original: bytes, found: SafetyResult) -> Report:
         assert job.function is not None
         changed = await self._changed_beyond_original(job, report, original)
         unseen = found.opens and PROCESSES in report.changed
         if found.plain and not changed and not unseen:
             return report
         if await asyncio.to_thread(safety.is_same_body, job.content, original, job.function):
-            return report  # what is the repository's own needs no proof
+            return report  # the repository's own body needs no proof
         report = replace(report, suspicious=(*report.suspicious, *changed))
         if not unseen and (found.plain or await self._passes_with_checks(job, original, found)):
             return replace(report, plain=True, doubtful="; ".join(changed))
@@ -130,7 +130,7 @@ class Worker:
         return await self._confirm(job, report, original, [reason, *changed])
 
     async def _passes_with_checks(self, job: Job, original: bytes, found: SafetyResult) -> bool:
-        """Return whether a body passes with checks at each place that reading cannot judge."""
+        """Return whether a body passes with run-time checks at each place that static analysis cannot decide."""
         if found.checked is None:
             return False
         job = replace(job, content=await asyncio.to_thread(found.checked))
@@ -138,7 +138,7 @@ class Worker:
         return report is not None and report.passed and not await self._changed_beyond_original(job, report, original)
 
     async def _changed_beyond_original(self, job: Job, report: Report, original: bytes) -> list[str]:
-        """Return in sentences what a candidate changes in its process and the original body does not."""
+        """Return, as phrases, the candidate's changes of its process that the original body does not make."""
         if not report.changed:
             return []
         key = _same_tests(job, report.route)
@@ -157,7 +157,7 @@ class Worker:
         ]
 
     async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
-        """Return a failed report if a candidate passes where it must not, else one with why it is doubtful."""
+        """Return a failed report if a candidate passes where it must fail, else one with the reasons why it is doubtful."""
         if not await self._fails_without_result(job):
             if await self._fails_without_result(replace(job, content=original)):
                 return _forged(report, "It reports success even when its result is discarded.")
@@ -195,8 +195,8 @@ class Worker:
         channel = self._channel
         assert channel is not None
         answer = await self._ask({"op": "run", "job": typed_json.encode(job)}, job.limits.seconds + _GRACE_SECONDS)
-        # After every candidate: a kill that went unnoticed would be put down to the next one.
-        killed = await channel.memory_killed(_TOLD_SECONDS if _was_killed(answer) else 0.0)
+        # After every candidate; an unnoticed kill would be attributed to the next one.
+        killed = await channel.memory_killed(_KILL_REPORT_SECONDS if _was_killed(answer) else 0.0)
         if answer is None:
             overrun = channel.disk_exceeded()
             await self.close()
@@ -210,10 +210,10 @@ class Worker:
             report = replace(report, verdict=Verdict.CRASHED, reason=Reason.OUT_OF_MEMORY, detail=detail)
         if report.reason is Reason.DISK_FULL and not self.backend.guarantees().bounded_disk:
             folder = Path(channel.layout.root).parent
-            said = any(test.message.startswith(_NO_SPACE) for test in report.tests)
-            # Its own limits end it in other ways. The tree may have been brought back by now, so what counts is whether
-            # it had the room that it was promised.
-            if said and await asyncio.to_thread(is_full, folder, job.limits.disk_mb * 2**20):
+            full = any(test.message.startswith(_NO_SPACE) for test in report.tests)
+            # Its own limits end it in other ways. The tree may have been restored by now, so what counts is whether the
+            # disk had the promised room.
+            if full and await asyncio.to_thread(is_full, folder, job.limits.disk_mb * 2**20):
                 report = replace(report, verdict=Verdict.ERROR, reason=Reason.SANDBOX, detail=no_room(folder))
         return report
 
@@ -233,7 +233,7 @@ class Worker:
         path = f"{workspace.python.parent}:/usr/local/bin:/usr/bin:/bin"
         variables = {"PATH": path, **_VARIABLES}
         launch = Launch(workspace.python, workspace.mounts, self.limits, variables)
-        self._channel = channel = await self._launched(launch)
+        self._channel = channel = await self._launch(launch)
         self.starts += 1
         layout = channel.layout
         variables |= {"PATH": f"{layout.metadata}/bin:{path}", "HOME": layout.home, "TMPDIR": layout.temporary}
@@ -268,7 +268,7 @@ class Worker:
             await self.close()
             await self._start()
 
-    async def _launched(self, launch: Launch) -> Channel:
+    async def _launch(self, launch: Launch) -> Channel:
         try:
             return await self.backend.start(launch)
         except WorkbenchError:
@@ -317,7 +317,7 @@ class Pool:
         try:
             return await worker.run(job)
         except BaseException:
-            await worker.close()  # cancelled in mid-candidate: the sandbox must not go on running it
+            await worker.close()  # cancelled: the sandbox must not continue the candidate
             raise
         finally:
             self._idle.put_nowait(worker)

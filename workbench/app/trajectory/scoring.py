@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.fields import Field, Values
-from workbench.app.toolkit.ordering import OrderForm, check_named_model
+from workbench.app.toolkit.order_form import OrderForm, check_named_model
 from workbench.base import numbers
 from workbench.base.errors import UsageError
 from workbench.orders import defaults
@@ -41,7 +41,7 @@ class RescoreDialog(OrderForm["Values"]):
         super().__init__(host, "Score again", fields, plain, "judges", note=note)
 
     def _check_judges(self, text: str) -> None:
-        from workbench.base.plugins import path_of
+        from workbench.base.extensions import path_of
         from workbench.rubric.judging import parse_judge
 
         for judge in _listed(text):

@@ -1,19 +1,19 @@
-"""Is a body *plain*: does it use only what cannot reach the process that reports on it?
+"""Decide whether a body is *plain*: whether it stays in a safe subset of Python that cannot reach its reporter.
 
-A candidate and its reporter share a process, so a body can forge its report, whatever names it uses. Hence a list of
-what is allowed (:mod:`workbench.sandbox.safety.allowed`), not of what is forbidden: the syntax tree of the changed
-function is read in the context of its file, and the first thing that is in no list is the reason why the body is not
-plain. Where a name is computed or a value unknown, the text cannot tell, and the body is plain if it passes with checks
-at those places.
+A candidate and its reporter share a process, so a body could forge its report. Forbidding names would not help, because
+names can be computed. Hence an allowlist (:mod:`workbench.sandbox.safety.allowed`): the syntax tree of the changed
+function is checked in the context of its file, and the first construct that is in no list is the reason why the body is
+not plain. Where a name is computed or a value unknown, static analysis cannot decide, and the body is plain if it passes
+with run-time checks at these places.
 
-Any other body that passes is run again in ways in which it must not pass (no trick inside the process is a proof, for a
-candidate can find the nonce, write a whole report and end the process): with its result discarded, where it does its
-work and then raises what no test expects, and cold with one more required test that nobody can pass. One that forges its
-report still "passes" and is found out. What a body might still recognise is not ruled out, so its pass is marked as doubtful.
+Any other body that passes is run twice more in ways in which it must fail: with its result discarded (it does its work and
+then raises an exception that no test expects), and cold with an additional required test that cannot pass. A forged report
+claims success nevertheless. No check inside the process is a proof, for a candidate can find the nonce, write a whole
+report and exit; and a body might recognise these runs, so its pass is marked as doubtful.
 
-The file itself is trusted as far as a body cannot bend it: its functions, classes, values and attributes; of its
-imports from other packages what it uses itself; not its functions that run a text. Those that reach an attribute by a
-name that they are given are run with checks. Of the project's other files the names of attributes are known.
+The file itself is trusted as far as a body cannot alter it: its functions, classes, values and attributes, and what it
+uses of other packages; but not its functions that run text. Those that access an attribute by the name in an argument
+run with checks. Of the project's other files, only the names of attributes are known.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from workbench.sandbox.workbench_runner.patching import definitions, first_line
 
 
 def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> str:
-    """Return a function's text with ``checks``: places in its tree (which is changed), and methods of ``Reach``."""
+    """Return a function's text with ``checks``, which maps nodes of its tree (modified here) to methods of ``Reach``."""
     lines = text.splitlines(keepends=True)
     offset = len(lines) - (node.end_lineno or 0)
     documented = ast.get_docstring(node, clean=False) is not None
@@ -61,7 +61,7 @@ def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> st
 
 
 def checked_file(content: bytes) -> bytes:
-    """Return a file whose functions check each attribute that they reach by a name they are given."""
+    """Return a file whose functions check each attribute that they access by a computed name."""
     tree = python_syntax.parse(content)
     checks: dict[ast.AST, str] = {}
     functions = (one for one in ast.walk(tree) if isinstance(one, FUNCTIONS))
@@ -75,7 +75,7 @@ def checked_file(content: bytes) -> bytes:
             checks[called.value] = "template"
     word = f"_{_word(12)}"
     _Checking(checks, word).visit(tree)
-    # Behind the docstring and what is imported from ``__future__``.
+    # After the docstring and ``__future__`` imports.
     early = itertools.takewhile(
         lambda one: isinstance(one, ast.Expr) or getattr(one, "module", "") == "__future__", tree.body
     )
@@ -122,10 +122,10 @@ class SafetyResult:
     """Whether a body is plain.
 
     Attributes:
-        plain: Whether its text shows that.
-        reason: Otherwise the first thing that it uses and that is in no list.
-        checked: Returns its file with checks, by which a run can show it; None if no run can.
-        opens: Whether it opens files: which ones is seen, but not in processes that its tests start.
+        plain: Whether static analysis shows that.
+        reason: Otherwise the first construct outside the safe subset.
+        checked: Returns its file with run-time checks; None if they cannot decide either.
+        opens: Whether it opens files; which ones is observed, except in processes that its tests start.
     """
 
     plain: bool
@@ -134,17 +134,17 @@ class SafetyResult:
     opens: bool = False
 
 
-#: Reading the names of a megabyte of Python takes about a second and is done once for a tree.
+#: Collecting the names of a megabyte of Python takes about a second, once for each tree.
 LARGEST = 2_000_000
 _LEFT_OUT = frozenset({"tests", "test", "testing", "docs", "examples", "build", "dist"})
 
 
 @dataclass(slots=True)
 class ProjectNames:
-    """Attributes in a project's own files: those that some file names, sets or defines, or with one underscore.
+    """Attributes in a project's own files: those that appear, that are set or defined, and those with one underscore.
 
-    A body that takes an object of another module uses attributes that its own file may never name. Functions of such a
-    file that run a text, and names that lead to frames or modules, are not included.
+    A body may use attributes of another module's objects that do not appear in its own file. Functions that run text, and
+    names that lead to frames or modules, are not included.
     """
 
     attributes: set[str] = field(default_factory=set)
@@ -176,7 +176,7 @@ def project_names(root: Path) -> ProjectNames:
 
 
 def _sources(root: Path) -> Iterator[Path]:
-    """Yield the files by name, so that the same tree gives the same names."""
+    """Yield the files in sorted order, so that the same tree gives the same names."""
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(one for one in folders if one not in _LEFT_OUT and not one.startswith("."))
         for name in sorted(files):
@@ -185,7 +185,7 @@ def _sources(root: Path) -> Iterator[Path]:
 
 
 class SafetyCheck:
-    """Judges the bodies of one file's functions; ``project`` is called only if the file does not suffice."""
+    """Checks the bodies of one file's functions; ``project`` is called only if the file's own names do not suffice."""
 
     def __init__(self, pristine: bytes, project: Callable[[], ProjectNames] = ProjectNames) -> None:
         self._context = read_context(pristine)
@@ -210,9 +210,8 @@ class SafetyCheck:
                 again = True
             else:
                 again = bool(reading.doubt) and self._learn(context)
-            if (
-                again
-            ):  # more names make nothing suspicious that was not, so the order of the bodies judged changes no answer
+            # More names make no body less safe, so the order of the checked bodies does not matter.
+            if again:
                 reading = BodyVisitor(context, place, node, self._values)
                 reading.read()
         except UnsafeConstruct as found:
@@ -235,7 +234,7 @@ class SafetyCheck:
         known = [(getattr(context, kind), getattr(names, kind)) for kind in ("attributes", "stored", "private")]
         if all(theirs <= own for own, theirs in known):
             return False
-        # What the file's own functions do with a text they are given stays in `gadgets`, which is looked at first.
+        # The file's own functions with dynamic access stay in `gadgets`, which takes precedence.
         for own, theirs in known:
             own.update(theirs)
         self._values.clear()
@@ -243,7 +242,7 @@ class SafetyCheck:
 
 
 def _split(context: FileContext, place: FunctionPlace, content: bytes) -> tuple[bytes, str, bytes]:
-    """Return the text before the changed function, its own and the rest; nothing else may have been changed."""
+    """Return the text before the changed function, the function's, and the rest. UnsafeConstruct: the rest was changed."""
     before, after = b"".join(context.lines[: place.first - 1]), b"".join(context.lines[place.last :])
     if len(content) < len(before) + len(after) or not (content.startswith(before) and content.endswith(after)):
         raise UnsafeConstruct("more than its body was changed")
@@ -276,7 +275,7 @@ def _header(node: Function) -> tuple[str, ...]:
 
 
 class Decoy(NamedTuple):
-    """A test that fails whatever is tested: its node id, its file and the file's content."""
+    """A test that always fails: its node id, its file and the file's content."""
 
     test: str
     path: str
@@ -284,7 +283,7 @@ class Decoy(NamedTuple):
 
 
 def make_decoy(tests: Sequence[str]) -> Decoy:
-    """Return a decoy beside the first of some tests; its names and numbers are new each time."""
+    """Return a decoy with random names and numbers, in the folder of the first test."""
     folder = PurePosixPath(tests[0].partition("::")[0]).parent if tests else PurePosixPath()
     name, first, second = f"test_{_word()}", secrets.randbelow(900) + 100, secrets.randbelow(900) + 100
     wrong = first * second + secrets.choice((-2, -1, 1, 2))
@@ -294,7 +293,7 @@ def make_decoy(tests: Sequence[str]) -> Decoy:
 
 
 def is_fooled(report: Report, decoy: Decoy) -> bool:
-    """Return whether a report claims success where the decoy must have failed."""
+    """Return whether a report claims success although the decoy must have failed."""
     outcomes = {test.id: test.outcome for test in report.tests}
     return outcomes.get(decoy.test) == "passed" or (
         outcomes.get(decoy.test) not in ("failed", "error") and passed_beside(report, decoy)
@@ -307,7 +306,7 @@ def passed_beside(report: Report, decoy: Decoy) -> bool:
 
 
 def discarded(content: bytes, function: tuple[str, int]) -> bytes | None:
-    """Return the file with a function that does its work and raises; None if the function cannot be found."""
+    """Return the file with a function that raises after its work; None if the function is not found."""
     found = _find(content, function)
     if found is None:
         return None

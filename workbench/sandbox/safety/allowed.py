@@ -1,9 +1,8 @@
-"""The safe subset: what code may use without coming near the process that reports on it.
+"""The safe subset of Python: names that a body may use without being able to reach the process that reports on it.
 
-A thing is in a list only if a program that uses nothing else can neither get an attribute by a name that it computes,
-nor run a text, nor import by a computed name, nor make a class, nor reach a frame, a module table, another process or
-its own end: each of these leads to the reporter or makes an object that every test takes for right. Which files it
-opens is seen when it runs.
+An allowlist contains a name only if a program that uses nothing else can neither access attributes by computed names,
+nor run or import computed code, nor create a class, nor reach a frame, ``sys.modules``, another process or its own exit:
+each of these leads to the reporter, or to an object that is equal to everything. Opened files are observed at run time.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _FUNCTIONS = (
     "map max memoryview min next object oct ord pow print property range repr reversed round set slice sorted "
     "staticmethod str sum tuple zip NotImplemented Ellipsis exit quit"
 )
-#: Exceptions, and functions and types that only work on what they are given.
+#: Exceptions, and functions and types that only use their arguments.
 BUILTINS = frozenset(
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 ) | frozenset(_FUNCTIONS.split())
@@ -57,24 +56,24 @@ _MODULES = (
     "math numbers operator os.path pprint queue random re reprlib secrets shlex stat statistics string struct "
     "textwrap time tokenize typing unicodedata urllib.parse uuid zlib zoneinfo"
 )
-#: Modules of which everything public is harmless, but for what :data:`_EXCEPT` names.
+#: Modules whose public names are all allowed, except those in :data:`_EXCEPT`.
 _WHOLE = frozenset(_MODULES.split())
 _EXCEPT = {
     "dataclasses": {"make_dataclass"},  # makes a class
-    # Annotations that are texts are evaluated.
+    # String annotations are evaluated.
     "functools": {"singledispatch", "singledispatchmethod"},
     "operator": {"attrgetter", "methodcaller"},  # attributes by computed names
-    "string": {"Formatter"},  # the same, as get_field
+    "string": {"Formatter"},  # attributes by computed names, with get_field
     "typing": {"get_type_hints", "ForwardRef"},  # evaluates texts
 }
-#: What newer versions of Python have in them: code asks for it and does without where it is missing.
+#: Names of newer Python versions, which code may try to import.
 _NEWER = {
     "itertools": {"batched"},
     "math": {"fma", "sumprod"},
     "random": {"binomialvariate"},
     "statistics": {"kde", "kde_random"},
 }
-#: Modules of which only this is harmless.
+#: Modules of which only these names are allowed.
 _PART = {
     "abc": "ABC abstractmethod abstractproperty",
     "argparse": "Action ArgumentDefaultsHelpFormatter ArgumentError ArgumentParser ArgumentTypeError BooleanOptionalAction "
@@ -116,13 +115,13 @@ _PART = {
 }
 _PARTS = {name: frozenset(words.split()) for name, words in _PART.items()}
 
-#: A class of these runs nothing when it is raised or caught.
+#: Endings of exception names, whose classes run no code when they are raised or caught.
 _RAISED = ("Error", "Exception", "Warning", "Expired")
 
 
 @functools.cache
 def public(module: str) -> frozenset[str] | None:
-    """Return what may be used of a module of the standard library; None for one that is in no list."""
+    """Return the allowed names of a standard library module; None for a module that is in no list."""
     part = _PARTS.get(module)
     if part is not None or module not in _WHOLE:
         return part
@@ -156,7 +155,7 @@ def _attributes(kinds: Iterable[object]) -> set[str]:
     return {name for kind in kinds for name in dir(kind) if not name.startswith("_")}
 
 
-#: Attributes by which one comes from a function, a coroutine or an error to frames, and from there anywhere.
+#: Attributes that lead from a function, a coroutine or an exception to frames.
 INSIDES = frozenset(
     _attributes(
         (types.FrameType, types.CodeType, types.TracebackType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
@@ -164,10 +163,10 @@ INSIDES = frozenset(
     - {"send", "throw", "close", "replace", "clear"}
 ) | {"mro", "with_traceback", "get_stack", "get_coro", "get_field", "func_globals", "hardlink_to", "symlink_to", "link_to"}  # fmt: skip
 
-#: Attributes that open a file of any name; where they stand uncalled, others would call them.
+#: Attributes that open files; uncalled, they could be passed to other code.
 OPENS = frozenset({"open", "write_text", "write_bytes", "read_text", "read_bytes"})
 
-#: Attributes of what programs hold in their hands.
+#: Attributes of common built-in and library types.
 ATTRIBUTES = (
     frozenset(
         _attributes(
@@ -189,7 +188,7 @@ ATTRIBUTES = (
        "type", "metadata", "cache_clear", "cache_info", "kind", "annotation", "parameters", "args", "kwargs"}
 ) - INSIDES - {"format", "format_map"}  # fmt: skip
 
-#: Attributes with a meaning of their own, whatever a file says.
+#: Attributes with a fixed meaning, also where a file defines them.
 SPECIAL = frozenset(
     name
     for kind in [*vars(builtins).values(), *vars(types).values()]
@@ -207,7 +206,7 @@ SPECIAL = frozenset(
     "__mro_entries__",
 }
 
-#: Special attributes that only tell a name, and those by which operators are called.
+#: Special attributes that only describe an object.
 DESCRIPTIVE = frozenset(
     {"__name__", "__qualname__", "__doc__", "__module__", "__version__", "__members__", "__cause__", "__file__"}
 )
@@ -219,18 +218,18 @@ _SYMBOLS = (
     "rsub rtruediv rxor setitem str sub truediv trunc xor"
 )
 OPERATORS = frozenset(f"__{name}__" for name in _SYMBOLS.split())
-#: These are called as themselves, so that calling them by name adds nothing.
+#: Ordinary calls run these anyway.
 OPERATORS |= {"__init__", "__call__"}
-#: Only a class's own, through ``super()`` or its name.
+#: Allowed only through ``super()`` or the class's name.
 MAKERS = frozenset({"__new__"})
-#: What a named tuple calls with an underscore so that fields may have any name.
+#: The public methods of named tuples, which begin with an underscore.
 OF_TUPLES = frozenset({"_asdict", "_fields", "_make", "_replace", "_field_defaults"})
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-#: Calls by which a function does what the text given to it says: whoever calls the function may do the same.
+#: Calls that give dynamic access to a function, and so to the function's callers.
 _BUILTIN_RUNS = frozenset({"exec", "eval", "compile", "__import__", "globals"})
 _BY_NAME = frozenset({"getattr", "setattr", "delattr"})
 FORMATS = ("format", "format_map")
@@ -249,23 +248,23 @@ class FunctionPlace(NamedTuple):
 
 @dataclass(slots=True)
 class FileContext:
-    """The content of a file, read once from the pristine text."""
+    """The names of a file, collected once from the pristine text."""
 
     lines: list[bytes]  # with line ends
     encoding: str
     places: dict[tuple[str, int], FunctionPlace] = field(
         default_factory=dict
     )  # functions by qualified name and occurrence
-    modules: dict[str, set[str]] = field(default_factory=dict)  # name → modules that it may stand for
+    modules: dict[str, set[str]] = field(default_factory=dict)  # name → modules that it may refer to
     imported: dict[str, set[tuple[str, str]]] = field(default_factory=dict)  # (module, name there, own or foreign)
     values: dict[str, list[ast.expr]] = field(default_factory=dict)  # name → expressions assigned to it at module level
-    defined: set[str] = field(default_factory=set)  # also names bound without a value that can be judged
+    defined: set[str] = field(default_factory=set)  # functions, classes and names whose value is unknown
     makers: set[str] = field(default_factory=set)  # classes that make classes
-    gadgets: set[str] = field(default_factory=set)  # functions that do what a text given to them says
-    strong: set[str] = field(default_factory=set)  # gadgets that do more than reach attributes
-    attributes: set[str] = field(default_factory=set)  # public ones that it names
-    stored: set[str] = field(default_factory=set)  # those that it sets or defines
-    private: set[str] = field(default_factory=set)  # those with an underscore
+    gadgets: set[str] = field(default_factory=set)  # functions that give dynamic access
+    strong: set[str] = field(default_factory=set)  # gadgets that reach more than attributes
+    attributes: set[str] = field(default_factory=set)  # public ones that appear in it
+    stored: set[str] = field(default_factory=set)  # public ones that it sets or defines
+    private: set[str] = field(default_factory=set)  # ones with a leading underscore
     chains: set[str] = field(default_factory=set)  # dotted names as written, and single names
     imports: set[tuple[int, str, str]] = field(default_factory=set)  # (level, module, name)
     stars: set[str] = field(default_factory=set)  # modules from which it imports ``*``
@@ -309,7 +308,7 @@ def read_context(pristine: bytes) -> FileContext | None:
 
 def _class(found: FileContext, node: ast.ClassDef) -> None:
     bases = {chain(base).rpartition(".")[2] for base in node.bases}
-    # A class of constants without any makes classes when it is called.
+    # An enumeration without members creates classes when it is called.
     empty = not any(isinstance(child, (ast.Assign, ast.AnnAssign)) for child in node.body)
     if bases & {"type", "ABCMeta", "EnumMeta", "EnumType"} or (
         empty and bases & {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
@@ -372,7 +371,7 @@ def add_import(found: FileContext, node: ast.Import | ast.ImportFrom) -> None:
 
 
 def _names(found: FileContext, tree: ast.AST) -> None:
-    """Add attributes and dotted names; what is part of a longer dotted name does not stand alone."""
+    """Collect attributes and dotted names; a part of a longer dotted name does not count by itself."""
     inner = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
@@ -404,7 +403,7 @@ def chain(node: ast.AST) -> str:
 
 
 def _record_powers(found: FileContext, name: str, function: Function) -> None:
-    """Record a function that does what a text given to it says: attributes, modules, programs by name."""
+    """Record a function that gives dynamic access: to attributes, modules or programs by name."""
     nodes, given = list(ast.walk(function)), parameters(function.args)
     called_names = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
@@ -429,7 +428,7 @@ def parameters(header: ast.arguments) -> set[str]:
 
 
 def named_at(call: ast.Call) -> bool:
-    """Return whether ``getattr`` and the like are given a literal name, or its public beginning."""
+    """Return whether ``getattr`` and the like get a literal name, or one with a literal public prefix."""
     if len(call.args) < 2 or any(isinstance(part, ast.Starred) for part in call.args):
         return False
     name = call.args[1]
@@ -445,5 +444,5 @@ def named_at(call: ast.Call) -> bool:
 
 
 def is_foreign(module: str) -> bool:
-    """Return whether a module is the project's or another package's, not one of Python's or of the test framework's."""
+    """Return whether a module belongs to neither the standard library nor the test framework."""
     return not of_standard_library(module) and module.partition(".")[0] not in FRAMEWORK

@@ -1,4 +1,4 @@
-"""The nodes of a body that are more than their parts: calls, comparisons, imports, inner functions, patterns."""
+"""Visit the nodes of a body that need more than a visit of their children: calls, comparisons, imports, patterns."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from workbench.sandbox.safety.allowed import Function, chain
 from workbench.sandbox.safety.name_visitor import ONLY_WITH, NameVisitor, UnsafeConstruct
 
 SHOWS = frozenset({"str", "repr", "print", "format", "id", "hash", "len", "bool"})
-#: Judged with their arguments; the latter are nothing else.
+#: Checked together with their arguments.
 JUDGED = frozenset({"isinstance", "issubclass", "hasattr"})
 ONLY_CALLED = frozenset({"getattr", "setattr", "delattr", "open", "type", "vars", "super", "locals"})
 
 
 class BodyVisitor(NameVisitor):
-    """One reading of one function, until something is found."""
+    """Visits one function; raises UnsafeConstruct at the first construct outside the safe subset."""
 
     def visit(self, node: ast.AST) -> None:
         method = getattr(self, f"_visit_{type(node).__name__}", None)
@@ -63,7 +63,7 @@ class BodyVisitor(NameVisitor):
         self._all([called, *node.args, *node.keywords])
 
     def _tested(self, node: ast.expr) -> None:
-        """Judge an expression of which only its truth is asked: a module is allowed."""
+        """Visit an expression that is only tested for truth, where a module is allowed."""
         if isinstance(node, ast.BoolOp):
             for part in node.values:
                 self._tested(part)
@@ -85,7 +85,7 @@ class BodyVisitor(NameVisitor):
             if called.attr in allowed.OPENS:
                 self.opens = True
                 self._called = called
-            # Into another object it would set attributes of any name.
+            # It would set attributes of any name on another object.
             filled = len(node.args) > 1 or any(word.arg == "namespace" for word in node.keywords)
             if called.attr.startswith("parse_") and filled:
                 raise UnsafeConstruct(f"it calls {called.attr} with another object to fill")
@@ -130,7 +130,7 @@ class BodyVisitor(NameVisitor):
                 self.visit(node)
 
     def _compared(self, node: ast.expr) -> None:
-        """Judge a class with which something is compared: nothing comes of it but yes or no."""
+        """Visit a class in a comparison, whose result is only true or false."""
         if isinstance(node, (ast.Tuple, ast.List)):
             for part in node.elts:
                 self._compared(part)
@@ -175,7 +175,7 @@ class BodyVisitor(NameVisitor):
         self._all([*node.args, *node.keywords])
 
     def _call_getattr(self, node: ast.Call) -> None:
-        """Judge ``getattr`` and its like: as the attribute whose name is written there, or by a run."""
+        """Check ``getattr`` and the like: a literal name as an attribute, a computed one at run time."""
         check = {"getattr": "get", "setattr": "set", "delattr": "delete"}[node.func.id]  # type: ignore[attr-defined]
         name = node.args[1] if len(node.args) > 1 else None
         if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
@@ -192,7 +192,7 @@ class BodyVisitor(NameVisitor):
 
     _call_setattr = _call_delattr = _call_getattr
 
-    # -- statements that are more than their parts
+    # -- statements
 
     def _visit_Compare(self, node: ast.Compare) -> None:
         for part in (node.left, *node.comparators):
@@ -239,7 +239,7 @@ class BodyVisitor(NameVisitor):
         self._all([*node.args.defaults, *node.args.kw_defaults, node.body])
 
     def _annotation(self, node: ast.expr) -> None:
-        """Judge an annotation, which somebody may evaluate: names and what is in brackets, no calls."""
+        """Check an annotation, which may be evaluated: names and subscripts, no calls."""
         for part in ast.walk(node):
             text = part.value if isinstance(part, ast.Constant) else ""
             if (isinstance(text, str) and not set(text) <= _OF_ANNOTATIONS) or not isinstance(part, _IN_ANNOTATIONS):
@@ -278,7 +278,7 @@ def _fields(text: object) -> list[tuple[str, str | None, str | None, str | None]
         return []
 
 
-#: Nodes that do nothing but what their parts do.
+#: Nodes that are safe if their children are.
 _ALLOWED_NODES = (
     ast.Return, ast.Delete, ast.Assign, ast.AugAssign, ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Raise,
     ast.Try, ast.TryStar, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Nonlocal, ast.BoolOp, ast.NamedExpr,

@@ -37,9 +37,9 @@ class NameVisitor:
         self.opens = False
         self.own_stored: set[str] = set()  # attributes that the body sets on its own object
         self._called: ast.AST | None = None
-        self.checks: dict[ast.AST, str] = {}  # places that only a run can judge, and which of `Reach` judges them
-        self.doubt = ""  # what the first of them is
-        self.whole = False  # whether functions of its file want checks as well
+        self.checks: dict[ast.AST, str] = {}  # nodes that are checked at run time, and by which method of `Reach`
+        self.doubt = ""  # the reason of the first check
+        self.whole = False  # whether functions of its file need checks as well
 
     def read(self) -> None:
         node, place = self.node, self.place
@@ -67,24 +67,24 @@ class NameVisitor:
         self.visit(self.node)
 
     def _check(self, node: ast.AST, check: str, doubt: str) -> None:
-        """Leave a place of the body to the run; what the file does at module level is judged by its text alone."""
+        """Check a node at run time; module-level code is checked statically only."""
         if self.place is None:
             raise UnsafeConstruct(doubt)
         self.checks[node] = check
         self.doubt = self.doubt or doubt
 
     def _check_dynamic_access(self, name: str, doubt: str) -> None:
-        """Judge the use of a function of the file that does what a text says: checks in it show the text."""
+        """Check a function of the file with dynamic access by run-time checks inside it."""
         if self.place is None or name in self.context.strong:
             raise UnsafeConstruct(doubt)
         self.whole = True
         self.doubt = self.doubt or doubt
 
     def visit(self, node: ast.AST) -> None:
-        raise NotImplementedError  # by what reads nodes
+        raise NotImplementedError
 
     def _shown(self, node: ast.expr) -> None:
-        """Judge an expression that is only shown or compared: a class is allowed, of whatever it is the class."""
+        """Visit an expression that is only displayed or compared, where any class is allowed."""
         raise NotImplementedError
 
     def _all(self, nodes: Iterable[ast.AST | None]) -> None:
@@ -93,7 +93,7 @@ class NameVisitor:
                 self.visit(node)
 
     def _bind(self, scope: ast.AST, names: set[str], declared: set[str] | None = None) -> None:
-        """Collect what a function binds: ``names`` in its own scope, ``self.inner`` in those inside it."""
+        """Collect the names that a function binds: ``names`` in its own scope, ``self.inner`` in nested ones."""
         pending: list[tuple[ast.AST, set[str]]] = [(child, names) for child in ast.iter_child_nodes(scope)]
         while pending:
             node, into = pending.pop()
@@ -134,7 +134,7 @@ class NameVisitor:
         elif name in ALL_BUILTINS or (name.startswith("__") and name.endswith("__")):
             if name not in allowed.BUILTINS and name not in NAMES:
                 raise UnsafeConstruct(f"it uses {name}")
-        elif name not in self.inner:  # where nobody binds a name, it can only be an error
+        elif name not in self.inner:  # an unbound name only raises
             for module in context.stars:
                 if not (
                     allowed.usable(module, name) if allowed.of_standard_library(module) else allowed.is_foreign(module)
@@ -167,7 +167,7 @@ class NameVisitor:
     def _imported(
         self, name: str, origins: Iterable[tuple[str, str]], text: str, nodes: Iterable[ast.AST] = ()
     ) -> None:
-        """Judge a name imported from a module, used as the dotted name ``text`` with the attributes ``nodes``."""
+        """Check a name imported from a module and used as the dotted name ``text`` with the attributes ``nodes``."""
         for module, there in origins:
             if allowed.of_standard_library(module):
                 if not allowed.usable(module, there):
@@ -196,7 +196,7 @@ class NameVisitor:
         return longest
 
     def _attribute(self, name: str, node: ast.Attribute | None, *, stored: bool = False) -> None:
-        """Judge an attribute of something that is no module; ``node`` is None where no expression has it."""
+        """Check an attribute of a value other than a module; ``node`` is None where it is not part of an expression."""
         context, base = self.context, node.value if node is not None else None
         own = isinstance(base, ast.Name) and base.id == self.self_name
         if name.startswith("__") and name.endswith("__"):
@@ -230,7 +230,7 @@ class NameVisitor:
                 self._doubted(node, "get", doubt)
 
     def _doubted(self, node: ast.Attribute | None, check: str, doubt: str) -> None:
-        """Leave an attribute to the run; not one without an expression, or with a mangled name."""
+        """Check an attribute at run time, unless it has no expression or a mangled name."""
         if node is None or node.attr.startswith("__"):
             raise UnsafeConstruct(doubt)
         self._check(node, check if isinstance(node.ctx, ast.Load) else "target", doubt)
@@ -286,7 +286,7 @@ class NameVisitor:
                 if stored:
                     raise UnsafeConstruct(f"it sets {text}")
                 used = self._module(modules, names)
-                # Of another package only what the file itself uses: anything else of it may be a module or lead to one.
+                # Of another package only what the file itself uses; other names may be modules or lead to one.
                 if any(map(allowed.is_foreign, modules)) and text not in self.context.chains:
                     for node in nodes[:used]:
                         self._check(node, "value", f"it uses {text}, as the file does not")

@@ -51,7 +51,7 @@ class Wire:
 
 def enter(spec: dict[str, Any], descriptor: int, keep: Collection[int] = ()) -> None:
     """Turn this process into a candidate's: descriptors, folders, variables, arguments, ``sys.path``."""
-    # The same on every route: code under test reads the arguments, and ours are none of its business.
+    # The same on every route, because code under test may read ``sys.argv``.
     sys.argv[:] = ["pytest"]
 
     quiet = os.open(os.devnull, os.O_RDWR)
@@ -64,7 +64,7 @@ def enter(spec: dict[str, Any], descriptor: int, keep: Collection[int] = ()) -> 
     os.closerange(start, 4096)
     with contextlib.suppress(OSError):
         os.setsid()
-    processes.soften_child()
+    processes.unharden_child()
     os.umask(0o022)
     os.chdir(spec["root"])
     os.environ.clear()
@@ -114,16 +114,16 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     processes.confine_child(spec.get("address_space_mb"), spec.get("process_limit"))
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
-    mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
+    error_writer = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
     start.listen(wire.emit, spec["root"], *candidate(spec))
     try:
-        reporter = Reporter(wire, spec, _tracer(spec), mouth, start)
+        reporter = Reporter(wire, spec, _tracer(spec), error_writer, start)
         code = pytest.main(arguments(spec), plugins=[reporter])
     except BaseException:
-        if mouth is not None:
-            mouth.say(traceback.format_exc())  # ``SystemExit`` would print nothing by itself
+        if error_writer is not None:
+            error_writer.write(traceback.format_exc())  # ``SystemExit`` would print nothing by itself
         raise
-    if mouth is not None:
+    if error_writer is not None:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
     finish(wire, reporter, int(code))
@@ -136,7 +136,7 @@ def _tracer(spec: dict[str, Any]) -> Tracer | None:
 
     try:
         return Tracer(spec["root"], tests=spec["trace_tests"])
-    except ImportError as problem:  # an image may lack a library of the interpreter's
+    except ImportError as problem:  # an image may lack a library that the interpreter needs
         raise ImportError(f"coverage.py cannot be imported in this sandbox: {problem}") from None
 
 
@@ -154,7 +154,7 @@ def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
 
 
 class SuiteErrorWriter:
-    """The end of :class:`.watching.SuiteErrors` in the process."""
+    """The process's side of :class:`.watching.SuiteErrors`."""
 
     def __init__(self, descriptor: int, seconds: float) -> None:
         """Redirect standard error to ``descriptor``, also if the process dies, or hangs for most of ``seconds``."""
@@ -162,11 +162,11 @@ class SuiteErrorWriter:
         os.set_inheritable(descriptor, False)
         os.dup2(descriptor, 2)
         faulthandler.enable(descriptor)
-        # It cannot be asked where it hangs once it is ended for that.
+        # After it is killed for hanging, nothing can tell where it hung.
         faulthandler.dump_traceback_later(max(seconds - 2.0, seconds * 0.8), file=descriptor)
 
-    def say(self, text: str) -> None:
-        """Write what pytest would print on the terminal only."""
+    def write(self, text: str) -> None:
+        """Write text that pytest would only print on the terminal."""
         with contextlib.suppress(OSError):
             write(self._descriptor, text.encode("utf-8", "replace") + b"\n")
 
@@ -179,13 +179,13 @@ class Reporter:
         wire: Wire,
         spec: dict[str, Any],
         tracer: Tracer | None = None,
-        mouth: SuiteErrorWriter | None = None,
+        error_writer: SuiteErrorWriter | None = None,
         start: ProcessState | None = None,
     ) -> None:
         self.wire = wire
         self.spec = spec
         self.tracer = tracer
-        self.mouth = mouth
+        self.error_writer = error_writer
         self.collected = 0
         self._phases: dict[str, list[Any]] = {}
         self._failures = 0
@@ -219,25 +219,25 @@ class Reporter:
             random.Random(self.spec["order"]).shuffle(items)
 
     def pytest_collectstart(self, collector: Any) -> None:
-        if self.mouth is not None:
+        if self.error_writer is not None:
             self.wire.emit("collecting", id=collector.nodeid)
 
     def pytest_collection_finish(self, session: Any) -> None:
-        if self.mouth is not None:
-            faulthandler.cancel_dump_traceback_later()  # from here on a test's name says where it hangs
-        # After every plugin has had its say.
+        if self.error_writer is not None:
+            faulthandler.cancel_dump_traceback_later()  # from here on the running test's name says where it hangs
+        # After all other plugins.
         self._collected_state = ProcessState()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        # Before pytest takes back its own patches, which it does when it is unconfigured.
-        # What failed has failed, whatever it changed: only a pass can have been forged.
+        # Before pytest removes its own patches when it is unconfigured.
+        # Only a pass can be forged, so failed runs are not compared.
         if self._collected_state is not None and not self.unpassed:
             try:
                 self.patched, changed = self._collected_state.changes()
                 if self._start is not None:
                     changed += self._start.changes_by_import()
-            except Exception as problem:  # a class may be made so that it cannot even be looked at
+            except Exception as problem:  # a class may raise when it is inspected
                 changed = [f"what cannot be compared ({type(problem).__name__})"]
             self.changed = sorted(set(changed))
             self.compared = True
@@ -253,7 +253,7 @@ class Reporter:
         if first is None:
             return
         if self._failures >= _FULL_TRACEBACKS and not brief_failures(item):
-            while first.tb_next is not None:  # only its message will be kept
+            while first.tb_next is not None:  # only its message is used
                 first = first.tb_next
         call.excinfo = pytest.ExceptionInfo.from_exc_info((excinfo.type, excinfo.value, first))
 
@@ -309,17 +309,17 @@ class Reporter:
             self.wire.emit("collect", id=report.nodeid, message=reason[:_MESSAGE], traceback=traceback)
 
     def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
-        if self.mouth is not None:
-            self.mouth.say(str(excinfo.getrepr(style="native")))
+        if self.error_writer is not None:
+            self.error_writer.write(str(excinfo.getrepr(style="native")))
 
     def pytest_internalerror(self, excrepr: Any) -> None:
-        if self.mouth is not None:
-            self.mouth.say(str(excrepr))
+        if self.error_writer is not None:
+            self.error_writer.write(str(excrepr))
         self.wire.emit("internal", message=(str(excrepr).strip().splitlines() or [""])[-1][:_MESSAGE])
 
 
 class BriefFailure:
-    """A failure of which only the message will be kept: pytest's own text without the traceback."""
+    """A failure without a traceback, with pytest's own message."""
 
     def __init__(self, message: str) -> None:
         self.reprcrash = self
@@ -385,7 +385,7 @@ class OwnModules:
                 if name == self._last:
                     break
                 names.append(name)
-        except RuntimeError:  # a thread of the candidate imports at this moment
+        except RuntimeError:  # a thread of the candidate is importing
             return list(sys.modules)
         return names
 
@@ -394,7 +394,7 @@ class OwnModules:
 
     def _strays(self, name: str, module: Any) -> bool:
         file = getattr(module, "__file__", None)
-        # Projects offer modules of others under names of their own (requests.packages.urllib3): those are no copies.
+        # Projects re-export other packages' modules under their own names (requests.packages.urllib3); these are no copies.
         made_as = str(getattr(getattr(module, "__spec__", None), "name", name))
         if not isinstance(file, str) or not belongs(made_as, self._own):
             return False

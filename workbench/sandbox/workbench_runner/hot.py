@@ -24,18 +24,18 @@ import pytest
 
 from . import child, processes
 from .judge import judge
-from .patching import INTROSPECTS, Index, NotTheSame, snippet, units, uses_introspection
+from .patching import INTROSPECTS, Index, NotEquivalent, snippet, units, uses_introspection
 from .watching import watch
 
 if TYPE_CHECKING:
     from .server import Server
 
 
-# What a hot candidate's process leaves out of pytest because nobody reads it, and no test can tell that it is missing: every
-# test asks thrice which hooks hold for its file, and every phase empties the captured output into a report that nobody
-# prints. What another version of pytest names differently stays.
+# The following functions switch off parts of pytest whose results are discarded and whose absence no test can observe: each
+# test resolves its hooks three times, and each phase copies the captured output into a report that is never printed. Where a
+# version of pytest uses other names, its behaviour is left alone.
 
-#: More captured output than this is thrown away in between: a file may only grow to its limit.
+#: Captured output beyond this is discarded between tests, because a file may only grow to its limit.
 _MUCH_OUTPUT = 256 * 1024
 
 
@@ -46,7 +46,7 @@ def settle() -> None:
 
 
 def remember_hooks(session: Any) -> None:
-    """Cache which hooks hold for a test's file; after collection the answer is always the same."""
+    """Cache the hooks of a test's file, which no longer change after collection."""
     original = getattr(session, "gethookproxy", None)
     if original is None:
         return
@@ -63,20 +63,20 @@ def remember_hooks(session: Any) -> None:
 
 
 def silence(manager: Any) -> None:
-    """Take the terminal's reporter off the hooks: nobody reads its output; tests may still ask for it."""
+    """Unregister the terminal reporter's hooks, because its output is discarded; tests can still look it up."""
     terminal = manager.getplugin("terminalreporter")
     for caller in (manager.get_hookcallers(terminal) or ()) if terminal is not None else ():
-        with contextlib.suppress(AttributeError, ValueError):  # another version of pluggy: it stays
+        with contextlib.suppress(AttributeError, ValueError):  # another version of pluggy: leave it
             caller._remove_plugin(terminal)
 
 
 def begin_capture(manager: Any) -> None:
-    """Empty the files that take the output: earlier forks wrote into the same ones."""
+    """Empty the capture files, which forks share."""
     try:
         for stream in (manager._global_capturing.out, manager._global_capturing.err):
             stream.tmpfile.seek(0)
             stream.tmpfile.truncate()
-    except (AttributeError, OSError, ValueError):  # another version of pytest: begin new ones
+    except (AttributeError, OSError, ValueError):  # another version of pytest: use new files
         manager.stop_global_capturing()
         manager.start_global_capturing()
     with contextlib.suppress(AttributeError, OSError, ValueError):
@@ -107,7 +107,7 @@ class Capture:
         finally:
             manager.deactivate_fixture()
             if not self._in_order():
-                # As pytest does it: the descriptors are put back, the files emptied.
+                # Like pytest: restore the descriptors and empty the files.
                 manager.suspend_global_capture(in_=False)
                 manager.read_global_capture()
 
@@ -125,7 +125,7 @@ class Capture:
 
 
 class Loop(child.Reporter):
-    """The plugin: a server before the tests, the usual reporter after the fork."""
+    """The pytest plugin: waits for commands before the tests, and reports them after the fork."""
 
     def __init__(self, wire: child.Wire, spec: dict[str, Any], commands: int, answers: int) -> None:
         super().__init__(wire, spec)
@@ -163,7 +163,7 @@ class Loop(child.Reporter):
             try:
                 child.write(pipe, line)
             except OSError:
-                os._exit(0)  # somebody ended it while it waited
+                os._exit(0)  # killed while it waited
             os.close(pipe)
             spare = self._fork()
             if spare is None:
@@ -175,7 +175,7 @@ class Loop(child.Reporter):
         os._exit(0)
 
     def _fork(self) -> tuple[int, int] | None:
-        """Fork the next candidate's process while the present one runs; None in the fork, once its command is there."""
+        """Fork the next candidate's process while the current one runs; return None in the fork when its command arrives."""
         reader, writer = os.pipe()
         pid = os.fork()
         if pid:
@@ -185,7 +185,7 @@ class Loop(child.Reporter):
             os.close(descriptor)
         with contextlib.suppress(OSError):
             os.setsid()
-        # It stays as unreadable and unstoppable as its parent until the candidate before it is gone.
+        # It stays hardened like its parent until the previous candidate is gone.
         processes.confine_child(self.spec.get("address_space_mb"), self.spec.get("process_limit"))
         limits = processes.own_limits()
         line = b""
@@ -196,24 +196,24 @@ class Loop(child.Reporter):
             line += data
         os.close(reader)
         if processes.own_limits() != limits:
-            os._exit(0)  # the candidate before it changed them from outside
+            os._exit(0)  # the previous candidate changed them from outside
         self._command = json.loads(line)
         return None
 
     def _become(self, session: Any, items: dict[str, tuple[int, Any]], index: Index) -> None:
-        """In the fork: set limits, patch and select; then pytest goes on."""
+        """In the fork, set the limits, patch the function and select the tests; then pytest continues."""
         command = self._command
         self.wire.nonce = command["nonce"]
-        self.wire.emit("begun")
+        self.wire.emit("started")
         self.spec = dict(self.spec, **{name: command[name] for name in ("tests", "path", "function")})
-        processes.soften_child()
+        processes.unharden_child()
         processes.limit_work(command["limits"])
         missing = [test for test in command["tests"] if test not in items]
         try:
             if missing:
-                raise NotTheSame(f"a test was not collected: {missing[0]}")
+                raise NotEquivalent(f"a test was not collected: {missing[0]}")
             index.patch(command["path"], command["unit"], base64.b64decode(command["text"]))
-        except NotTheSame as reason:
+        except NotEquivalent as reason:
             self.wire.emit("slower", reason=str(reason))
             os._exit(0)
         assert self._collected_state is not None
@@ -242,12 +242,12 @@ def serve(spec: dict[str, Any], descriptor: int, commands: int, answers: int) ->
 
 
 class Hot:
-    """The server's end: starts the hot process and gives it commands."""
+    """The server's side: starts the hot process and sends it commands."""
 
     def __init__(self, spec: dict[str, Any], seconds: float) -> None:
         self.reader, writer = os.pipe()
         with contextlib.suppress(OSError, AttributeError):
-            # The report of most candidates fits, so that nobody waits for its being read.
+            # Most reports fit into the pipe, so that the candidate does not wait for the reader.
             fcntl.fcntl(self.reader, fcntl.F_SETPIPE_SZ, 1 << 20)
         commands, self._commands = os.pipe()
         self.answers, answers = os.pipe()
@@ -270,7 +270,7 @@ class Hot:
 
     def send(self, command: dict[str, Any]) -> None:
         """Send one command; raises OSError if the process is gone."""
-        self.spare = 0  # it becomes the candidate; the next one will be told
+        self.spare = 0  # it becomes the candidate; the next spare's pid follows
         child.write(self._commands, json.dumps(command).encode() + b"\n")
 
     def answer(self, deadline: float) -> dict[str, Any] | None:
@@ -303,14 +303,14 @@ class Hot:
             os.close(descriptor)
 
 
-#: How often the hot process may be lost (a candidate killed it) before the warm path takes over for good.
+#: The number of times that candidates may kill the hot process before the warm route takes over for good.
 _MOST_LOSSES = 20
 
 _START_SECONDS = 60.0
 
 
 class ForkServer:
-    """At most one hot process, and what is known about each file's functions."""
+    """Manages at most one hot process, and the patchable functions of each file."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -337,7 +337,7 @@ class ForkServer:
             if uses_introspection(text, snippet(pristine, pristine, unit)):
                 return None, INTROSPECTS
             self._start(job)
-        except NotTheSame as reason:
+        except NotEquivalent as reason:
             return None, str(reason)
         tree.place(job["path"], content)
         hot = self._hot
@@ -353,7 +353,7 @@ class ForkServer:
             return self._lose()
         end = _Answer(hot)
         outcome = watch(hot.reader, nonce, job, end, keep=lambda: hot.pids)
-        end.poll()  # the next spare has been told by now
+        end.poll()  # the next spare's pid has arrived by now
         processes.end_all(hot.pids)
         gone = outcome.status is None and end.poll(2.0) is None
         if gone or not outcome.events or not hot.spare or processes.limits_of(hot.pid) != self._limits:
@@ -365,9 +365,9 @@ class ForkServer:
         return report, ""
 
     def warm_up(self, job: dict[str, Any]) -> None:
-        """Start the hot process if it may be of use: its bytecode makes the slower routes faster as well."""
+        """Start the hot process if it can be used; the bytecode that it writes speeds up the other routes too."""
         if job["tests"] and not self._server.harvested:
-            with contextlib.suppress(NotTheSame):
+            with contextlib.suppress(NotEquivalent):
                 self._start(job)
 
     def _unit(self, path: str, pristine: bytes, function: tuple[str, int]) -> dict[str, Any]:
@@ -375,14 +375,14 @@ class ForkServer:
             self._units[path] = units(pristine)
         unit = self._units[path].get(function)
         if unit is None:
-            raise NotTheSame("the function cannot be found in the file")
+            raise NotEquivalent("the function cannot be found in the file")
         return unit
 
     def _start(self, job: dict[str, Any]) -> None:
         if self._hot is not None:
             return
         if self._problem:
-            raise NotTheSame(self._problem)
+            raise NotEquivalent(self._problem)
         server = self._server
         spec = server.specification(dict(job, path="", tests=[], deselect=[]), "")
         spec["write_bytecode"] = not server.harvested
@@ -394,7 +394,7 @@ class ForkServer:
             hot.close()
             processes.end_all()
             server.reset()
-            raise NotTheSame(self._problem)
+            raise NotEquivalent(self._problem)
         if spec["write_bytecode"]:
             server.tree.harvest()
             server.harvested = True
@@ -402,7 +402,7 @@ class ForkServer:
         self._limits = processes.limits_of(hot.pid)
 
     def _lose(self) -> tuple[None, str]:
-        """Give the hot process up; the warm path decides about this candidate."""
+        """End the hot process, so that the warm route tests this candidate."""
         if self._hot is not None:
             self._hot.close()
             self._hot = None

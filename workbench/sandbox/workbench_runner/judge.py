@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-#: What the report of changes calls processes that tests started.
+#: The entry for started processes among a report's changes.
 PROCESSES = "other processes"
 
-#: What Python says when a disk, a quota or the largest file is full (``ENOSPC``, ``EDQUOT``, ``EFBIG``).
+#: Python's messages when a disk, a quota or the largest file is full (``ENOSPC``, ``EDQUOT``, ``EFBIG``).
 _FULL = ("OSError: [Errno 28]", "OSError: [Errno 122]", "OSError: [Errno 27]")
 
 
@@ -48,7 +48,7 @@ def judge(
     unfinished = [name for name in started if name not in tests or tests[name]["outcome"] == "missing"]
     where = " in " + unfinished[-1] if unfinished else _before_tests(events, required) if not started else ""
     if ended == "timeout" and required and _failed_to_the_last(outcomes):
-        # All its tests have been told of, and only its end is missing: how busy the machine is must not decide.
+        # All its tests are reported and only the exit is missing; the machine's load must not decide the verdict.
         ended, last = "exit", {"e": "end", **(last or {})}
     verdict, reason, detail = _decide(outcomes, problems, last, status, ended, memory_exceeded, where)
     if reason == "collection" and problems:
@@ -58,7 +58,7 @@ def judge(
                 outcome["traceback"] = problems[0]["traceback"]
     told = (event["name"] for event in events if event["e"] == "changed")
     return {
-        # Some engines tell of the kernel's kill much later, and would tell it of the next candidate.
+        # Some engines report the kernel's kill much later, and it would be attributed to the next candidate.
         "restart": memory_exceeded and ended == "exit",
         "verdict": verdict,
         "reason": reason,
@@ -72,7 +72,7 @@ def judge(
 
 
 def _before_tests(events: list[dict[str, Any]], required: Sequence[str]) -> str:
-    """Return what was going on before the first test began; runs of the whole suite report it."""
+    """Return the phase in which the process ended before the first test; runs of the whole suite report it."""
     if required or any(event.get("e") == "collect" for event in events):
         return " while importing the tests"
     files = [event["id"] for event in events if event.get("e") == "collecting" and event["id"] not in ("", ".")]

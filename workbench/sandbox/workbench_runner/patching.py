@@ -1,7 +1,7 @@
-"""When patching a function in memory is provably the same as importing the changed file, and how it is done.
+"""Patch a function in memory where that is provably equivalent to importing the changed file.
 
 The unit of patching is the outermost function around the changed body: its code object contains those of all functions
-inside. The file must be the pristine one but for the unit's lines; the unit must parse by itself to exactly one
+inside. The file must be the pristine one but for the unit's lines; the unit must parse to exactly one
 function with the same decorators and parameters; its code must have the same free variables and be the same kind
 (plain, generator, coroutine). Functions that run at import are excluded by the caller, who has traced them.
 """
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-class NotTheSame(Exception):
-    """Patching in memory might differ from importing the file; the message says why."""
+class NotEquivalent(Exception):
+    """Patching in memory may differ from importing the file; the message says why."""
 
 
 def units(source: bytes) -> dict[tuple[str, int], dict[str, Any]]:
@@ -84,18 +84,18 @@ def first_line(node: Definition) -> int:
 
 
 def header(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """Return what of a function is evaluated when it is defined: it must not change, because it is not run again."""
+    """Return the parts that are evaluated at definition time; they must not change, because they are not run again."""
     parts = [function.args, *function.decorator_list] + ([function.returns] if function.returns else [])
     documented = bool(function.body) and ast.get_docstring(function, clean=False)
     return "|".join([type(function).__name__, function.name, *(ast.dump(part) for part in parts), repr(documented)])
 
 
 def snippet(pristine: bytes, content: bytes, unit: dict[str, Any]) -> bytes:
-    """Return the unit's new lines; raises :class:`NotTheSame` if anything else of the file changed."""
+    """Return the unit's new lines; raises :class:`NotEquivalent` if anything else of the file changed."""
     lines = pristine.splitlines(keepends=True)
     prefix, suffix = b"".join(lines[: unit["first"] - 1]), b"".join(lines[unit["last"] :])
     if len(content) < len(prefix) + len(suffix) or not content.startswith(prefix) or not content.endswith(suffix):
-        raise NotTheSame("more than one function changed")
+        raise NotEquivalent("more than one function changed")
     return content[len(prefix) : len(content) - len(suffix)]
 
 
@@ -108,24 +108,24 @@ def compile_unit(text: bytes, unit: dict[str, Any], filename: str, flags: int) -
         wrappers = ["if 1:\n"]
     padding = unit["first"] - 1 - len(wrappers)
     if padding < 0:
-        raise NotTheSame("its lines cannot be placed")
+        raise NotEquivalent("its lines cannot be placed")
     try:
         tree = ast.parse("\n" * padding + "".join(wrappers) + source, filename)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise NotTheSame("it does not parse by itself") from None
+        raise NotEquivalent("it does not parse by itself") from None
     body = tree.body
     for _ in wrappers:
         if len(body) != 1:
-            raise NotTheSame("it leaves the function")
+            raise NotEquivalent("it leaves the function")
         body = body[0].body
     if len(body) != 1 or not isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
-        raise NotTheSame("it leaves the function")
+        raise NotEquivalent("it leaves the function")
     if header(body[0]) != unit["header"]:
-        raise NotTheSame("its header or docstring changed")
+        raise NotEquivalent("its header or docstring changed")
     try:
         code = compile(tree, filename, "exec", flags & _FUTURE, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise NotTheSame("it does not compile by itself") from None
+        raise NotEquivalent("it does not compile by itself") from None
     for name in (*classes, body[0].name):
         code = next(const for const in code.co_consts if isinstance(const, types.CodeType) and const.co_name == name)
     named: types.CodeType = code.replace(co_qualname=unit["name"])
@@ -149,30 +149,30 @@ class Index:
                     self._closures.add((code.co_filename, outer))
 
     def patch(self, path: str, unit: dict[str, Any], text: bytes) -> None:
-        """Swap the unit's code in every function object that has it; raises :class:`NotTheSame`."""
+        """Swap the unit's code in every function object that has it; raises :class:`NotEquivalent`."""
         filename = os.path.join(self.root, path)
         functions = self._functions.get((filename, unit["name"], unit["first"]), [])
         if not functions:
-            raise NotTheSame("no live function has its code")
+            raise NotEquivalent("no live function has its code")
         if (filename, unit["name"]) in self._closures:
-            raise NotTheSame("functions inside it were made at import")
+            raise NotEquivalent("functions inside it were made at import")
         old = functions[0].__code__
         new = compile_unit(text, unit, filename, old.co_flags)
         if not new.co_freevars:
-            # Code that uses no variable from outside never looks at what its function holds of them.
+            # Code without free variables never reads its function's closure.
             new = new.replace(co_freevars=old.co_freevars)
         if new.co_freevars != old.co_freevars:
-            raise NotTheSame("its free variables changed")
+            raise NotEquivalent("its free variables changed")
         if (new.co_flags ^ old.co_flags) & _KIND:
-            raise NotTheSame("it became another kind of function")
+            raise NotEquivalent("it became another kind of function")
         for function in functions:
             function.__code__ = new
         linecache.clearcache()
 
 
-#: Why the hot route is not taken: a repository that was imported leaves pieces of its bytecode in freed memory, which a fork
-#: inherits, so code that looks into its own process goes to an interpreter that has never seen the original. The rule reads
-#: the text only: what it suspects wrongly just takes longer.
+#: Why a body is tested cold: an imported repository leaves pieces of its bytecode in freed memory, which a fork inherits, so
+#: code that may read its own process runs in an interpreter that never imported the original. The rule is static; a false
+#: alarm only costs time.
 INTROSPECTS = "it looks into its own process"
 
 _WORDS = re.compile(

@@ -1,12 +1,12 @@
 """What a candidate changed in its own process: classes, modules, functions, ``sys``; and which files it opened.
 
-Library calls set attributes of any name, so a body that looks harmless can exchange the ``==`` of a class, and what it
-returns is then equal to whatever a test expects. No rule about its text can know that; the process can be compared. A
-body may also take from the tests' data what they expect, or put it there.
+Library calls can set attributes of any name, so a body that looks harmless can replace the ``==`` of a class and return
+an object that equals whatever a test expects. Static rules cannot detect that; comparing the process before and after can.
+A body may also read the expected values from the tests' data, or change them.
 
-CPython numbers every change of a class and of a dictionary. All numbers are read in half a millisecond, and attributes
-are compared only where one moved: reading attributes counts references, and every count costs a fork the page it stands
-on.
+CPython assigns a version number to every change of a class and of a dictionary. Reading all numbers takes half a
+millisecond, and attributes are compared only where a number changed: reading an attribute changes a reference count, and
+each such write copies a memory page in a fork.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from typing import Any
 
 from .judge import PROCESSES
 
-#: Modules of the test framework, whose functions decide about outcomes, and of the runner itself.
+#: Modules of the test framework, whose functions decide outcomes, and of the runner itself.
 _FRAMEWORK = ("_pytest.", "pluggy.", "unittest.case", "unittest.suite", "workbench_runner.", "builtins")
 
-#: Modules of pytest that have no say in an outcome; "assertion" because pytest sets hooks there for every test.
+#: Modules of pytest that do not affect outcomes; "assertion" because pytest sets hooks there for every test.
 _NO_SAY = tuple(
     "_pytest." + name
     for name in (
@@ -38,26 +38,26 @@ _NO_SAY = tuple(
     )
 )  # fmt: skip
 
-#: Attributes that Python itself sets when they are first asked for, or that describe and decide nothing.
+#: Attributes that Python sets lazily, or that only describe.
 _DESCRIBING = frozenset(
     f"__{name}__"
     for name in ["annotations", "annotate", "annotations_cache", "cached", "doc", "slotnames", "warningregistry", "wrapped"]
 )  # fmt: skip
-#: What of ``sys`` pytest exchanges for every test, or Python when something fails.
+#: Attributes of ``sys`` that pytest replaces for each test, or Python on an error.
 _OF_SYS = frozenset(["stdin", "stdout", "stderr", "last_type", "last_value", "last_traceback", "last_exc"])
 
-#: Audit events of what is done to files; the first two arguments may be paths.
+#: Audit events of file operations; their first two arguments may be paths.
 _OF_FILES = frozenset(["open", "os.remove", "os.rename", "os.link", "os.symlink", "os.truncate"])
-#: Audit events of new processes, in which nothing is seen.
+#: Audit events of new processes, whose actions are not observed.
 _OF_PROCESSES = frozenset(["subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"])
 _PYTEST = f"{os.sep}_pytest{os.sep}"
-#: Devices that anybody may use.
+#: Devices that every body may use.
 _DEVICES = frozenset(["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty"])
 
-#: Attributes by which a function or an object becomes another one.
+#: Attributes whose assignment replaces a function's code or an object's class.
 _IDENTITY = frozenset(["__code__", "__defaults__", "__kwdefaults__", "__class__"])
 
-#: Special methods by which a value neither compares, nor counts, nor pretends to be another.
+#: Special methods that affect neither comparisons nor numbers nor the type.
 _ORDINARY = frozenset(
     f"__{name}__"
     for name in ["init", "new", "post_init", "repr", "str", "enter", "exit", "aenter", "aexit", "iter", "next", "aiter", "anext",
@@ -70,14 +70,14 @@ _MOST = 200
 
 
 class _Versions:
-    """The version numbers of some objects; all count as changed if this Python has no such numbers."""
+    """The version numbers of objects; on a Python without them every object counts as changed."""
 
     def __init__(self, objects: Sequence[object], place: int | None, number: type[Any]) -> None:
         self._number = number
         self._count = len(objects)
         self._views = None if place is None else [number.from_address(id(thing) + place) for thing in objects]
         self._before = b"".join(self._views or ())
-        # Number 0 stands for a class whose changes are not counted.
+        # 0 means that changes of the class are not counted.
         self.unnumbered = {at for at, version in enumerate(self._numbers(self._before)) if not version}
 
     def _numbers(self, data: bytes) -> array.array[int]:
@@ -94,7 +94,7 @@ class _Versions:
 
 
 class ProcessState:
-    """The process as it is now, to be compared later."""
+    """A snapshot of the process, to be compared later."""
 
     def __init__(self) -> None:
         every = list(_all_classes())
@@ -102,7 +102,7 @@ class ProcessState:
         self._metaclasses = {id(cls) for cls in every if _is_kind(cls, type)}
         self._classes = [cls for cls in every if _own(cls, "__flags__") & (_HEAP_TYPE | _IMMUTABLE_TYPE) == _HEAP_TYPE]
         for cls in self._classes:
-            type.__getattribute__(cls, "__init_subclass__")  # a class that was never asked has no number
+            type.__getattribute__(cls, "__init_subclass__")  # a class has no number before its first lookup
         self._attributes = [_tokens(_namespace(cls)) for cls in self._classes]
         self._bases = [_own(cls, "__bases__") for cls in self._classes]
         modules = {
@@ -125,9 +125,9 @@ class ProcessState:
         )
 
     def listen(self, emit: Callable[..., None], root: str, file: str, function: str) -> None:
-        """Record what can be seen only when it happens: functions that become others, classes that come and go, files.
+        """Record events that leave no trace afterwards: replaced functions, temporary classes, opened files.
 
-        ``emit`` reports an event at once: what is written into the tree may be run, and could take any note back.
+        ``emit`` reports an event at once, because code that is written into the tree may run and erase stored notes.
         ``function`` is the qualified name of the candidate's function; special methods that it defines count.
         """
         self._body = (file, f"{function}.<locals>.")
@@ -185,14 +185,14 @@ class ProcessState:
 
     def _before_collection(self, phase: str, collection: dict[str, int]) -> None:
         if phase == "start":
-            # Here it would be a warning about the tests, which fail with it at the end of their stack; what ends a test that
+            # Here it would become a warning; tests fail with it at the end of their stack anyway. An exception that ends a test that
             # hangs must not be swallowed.
             with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError, RecursionError):
                 for generation in range(collection["generation"] + 1):
                     self._noted.update(self._of_new_classes(gc.get_objects(generation)))
 
     def changes(self) -> tuple[list[str], list[str]]:
-        """Return what changed: of the test framework, and of everything else."""
+        """Return the changes in the test framework, and all others."""
         moved = self._class_versions.moved()
         found = {*self._changes_by_import(moved), *self._restored_classes(moved), *self._of_modules()}
         found.update(f"sys.{name}" for name, value in _system().items() if value != self._system[name])
@@ -201,9 +201,9 @@ class ProcessState:
         return sorted(framework)[:_MOST], sorted(found - framework)[:_MOST]
 
     def changes_by_import(self) -> list[str]:
-        """Return what changed since before the repository was imported, without what pytest and its plugins set up."""
+        """Return the changes since before the repository was imported, except those by pytest and its plugins."""
         found = set(self._changes_by_import(self._class_versions.moved()))
-        # Not after every hot verdict: whoever names the table of modules is never tested there.
+        # Not after every hot verdict: a body that names ``sys.modules`` is never tested on the hot route.
         found.update(
             f"sys.modules[{name!r}]" for name, module in self._imported.items() if sys.modules.get(name) is not module
         )
@@ -226,7 +226,7 @@ class ProcessState:
                 yield f"{name}.__bases__"
 
     def _restored_classes(self, moved: Collection[int]) -> Iterator[str]:
-        """Return classes that are what they were, but were not all the time."""
+        """Return classes that were changed and changed back."""
         if _CLASS_VERSION is None:
             return
         changed = {id(self._classes[at]) for at in moved}
@@ -247,14 +247,14 @@ class ProcessState:
                     yield f"{name}.{attribute}"
 
     def _is_ordinary(self, module: str, before: dict[str, object], attribute: str, new: object) -> bool:
-        """Return whether modules do that by themselves: caches, what is made or imported on first use."""
+        """Return whether modules change by themselves like this: caches and lazy attributes."""
         old = before.get(attribute, _MISSING)
         if module == "sys":
             return attribute in _OF_SYS
         if module == "builtins":
             return attribute == "_"
         if module == "warnings":
-            return True  # pytest exchanges what handles them for every test
+            return True  # pytest replaces their handlers for every test
         if isinstance(new, types.ModuleType) and sys.modules.get(f"{module}.{attribute}") is new:
             return True
         if old is _MISSING and "__getattr__" in before:
@@ -267,7 +267,7 @@ class ProcessState:
         return library and (old in (_MISSING, id(None), id(False)) or type(new) is dict)
 
     def _of_registers(self) -> Iterator[str]:
-        """Return classes that count as subclasses of others now, but for those of modules imported since."""
+        """Return classes that became virtual subclasses, except those of modules imported since."""
         if abc.get_cache_token() == self._token:
             return
         for cls, before in self._registered:
@@ -339,13 +339,13 @@ def _name_of(cls: type) -> str:
 
 
 def _globals(module: types.ModuleType) -> dict[str, Any]:
-    # Some import what is missing when they are asked for it by name.
+    # Some modules import attributes on demand.
     found: dict[str, Any] = _namespace(types.ModuleType)["__dict__"].__get__(module)
     return found
 
 
 class _Kinds(dict[int, tuple[type, bool]]):
-    """Types by identity, with whether their instances run something when they are called or looked up."""
+    """Whether instances of a type run code when they are called or looked up, cached by the type's id."""
 
     def is_code(self, value: object) -> bool:
         kind = type(value)
@@ -359,7 +359,7 @@ _is_code = _Kinds().is_code
 
 
 def _tokens(names: Iterable[Any]) -> dict[str, object]:
-    """Return the code under some names, and the identity of everything else, which must not be kept alive."""
+    """Return the code objects under some names, and the ids of all other values, so that none is kept alive."""
     return {name: value if _is_code(value) else id(value) for name, value in dict(names).items()}
 
 
@@ -385,7 +385,7 @@ def _system() -> dict[str, object]:
 
 
 def _made_by(value: object, file: str, prefix: str) -> bool:
-    """Return whether a method's code is in a file, in a function whose qualified name begins so."""
+    """Return whether a method's code is in this file and in a function with this prefix of its qualified name."""
     for part in (value, getattr(value, "__func__", None), getattr(value, "fget", None), getattr(value, "func", None)):
         if isinstance(part, types.FunctionType):
             code = part.__code__
@@ -395,13 +395,13 @@ def _made_by(value: object, file: str, prefix: str) -> bool:
 
 
 def _is_method(value: object) -> bool:
-    """Return whether a value is what classes have for ``==``: a function of theirs, Python's, a mock's, or none."""
+    """Return whether a value is an ordinary ``__eq__``: a method, a built-in, a mock's, or none."""
     kinds = (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)
     return value is None or isinstance(value, kinds) or type(value).__module__ == "unittest.mock"
 
 
 def _place(read: Any, changes: Sequence[Any]) -> int | None:
-    """Return the index of the one number that moves with every change; None if there is none."""
+    """Return the index of the version number in the object's memory; None if there is none."""
     seen = [read()]
     for change in changes:
         change()

@@ -18,7 +18,7 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
-#: Below it the cheaper and larger figure is good enough.
+#: Below this, the cheaper upper bound is accurate enough.
 _WORTH_A_CLOSER_LOOK = 64 * 2**20
 
 
@@ -31,7 +31,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Take in what leaves its session or loses its parent; only for the server, which waits for every child."""
+    """Become the parent of orphaned descendants; only for the server, which reaps every child."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -43,7 +43,7 @@ def harden() -> None:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
-def soften_child() -> None:
+def unharden_child() -> None:
     """Undo :func:`harden` in a candidate's process."""
     _prctl(_PR_SET_DUMPABLE, 1)
     for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGQUIT"):
@@ -61,7 +61,7 @@ def confine_child(address_space_mb: int | None, processes: int | None) -> None:
     """Set the limits of every candidate, which can then signal only itself and its children (Landlock 6)."""
     _limit(resource.RLIMIT_CORE, 0)
     if hasattr(resource, "RLIMIT_MSGQUEUE"):
-        _limit(resource.RLIMIT_MSGQUEUE, 0)  # queues stay, and nobody can list them
+        _limit(resource.RLIMIT_MSGQUEUE, 0)  # queues outlive their processes and cannot be listed
     if address_space_mb:
         _limit(resource.RLIMIT_AS, address_space_mb * 2**20)
     if processes and hasattr(resource, "RLIMIT_NPROC"):
@@ -99,7 +99,7 @@ def limits_of(pid: int) -> bytes:
 
 
 def others(keep: Collection[int] = ()) -> list[int]:
-    """Return the live processes that came from here: in a PID namespace all of them, otherwise our descendants."""
+    """Return the live descendants; in a PID namespace, all its processes."""
     me = os.getpid()
     parents = {}
     try:
@@ -159,7 +159,7 @@ def _proportional(pid: int) -> int:
 
 
 def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
-    """Kill everything that came from here, stopped first, for fork bombs; True if nothing but ``keep`` is left."""
+    """Stop, then kill all descendants (fork bombs would outrun a plain kill); return whether only ``keep`` is left."""
     deadline = time.monotonic() + patience
     while True:
         pids = others(keep)
@@ -174,14 +174,14 @@ def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
         reap(keep)
         if time.monotonic() > deadline:
             if os.getpid() == 1:
-                os.kill(-1, signal.SIGKILL)  # atomic; takes the kept ones with it
+                os.kill(-1, signal.SIGKILL)  # atomic, but kills those in ``keep`` too
             return False
 
 
 def remove_segments() -> None:
     """Remove System V shared memory, semaphores and queues, which outlive processes."""
     if os.getpid() != 1:
-        return  # without namespaces nobody may make them
+        return  # without namespaces they are forbidden
     for name, arguments in (("shm", (0, None)), ("sem", (0, 0, None)), ("msg", (0, None))):
         try:
             with open(f"/proc/sysvipc/{name}") as file:
@@ -197,7 +197,7 @@ def reap(keep: Collection[int] = ()) -> dict[int, tuple[int, int]]:
     ended: dict[int, tuple[int, int]] = {}
     while True:
         try:
-            # A kept process that died is left for its owner to notice.
+            # A process in ``keep`` that died is left to its owner.
             info = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return ended

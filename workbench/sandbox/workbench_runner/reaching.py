@@ -1,8 +1,8 @@
-"""Checks at run time: what a body reaches by a name or through a value that its text does not show.
+"""Run-time checks of attributes and values that a body reaches dynamically.
 
-A body that asks for an attribute by a computed name is mostly honest, and reading it cannot tell. So it is tested once
-more with such places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.safety`). What leads to frames, modules,
-the reporter or the tests is refused; a body that passes without it needs none of it.
+Most bodies that compute an attribute's name are honest, but static analysis cannot tell. So such a body is tested once
+more with these places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.safety`). Access to frames, modules, the
+reporter or the tests is refused; a body that still passes does not depend on it.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import sys
 import types
 from typing import Any
 
-#: Names by whose use code does what a text says: attributes, modules, programs by name.
+#: Names that give dynamic access: to attributes, modules or programs by name.
 POWERS = frozenset(
     ["exec", "eval", "compile", "__import__", "globals", "getattr", "setattr", "delattr", "import_module", "attrgetter",
      "methodcaller", "get_type_hints", "get_field", "Popen", "system", "check_output", "check_call", "make_dataclass"]
 )  # fmt: skip
 
-#: Of the tests: whoever holds one of these holds the reporter.
+#: Packages of the test framework, from whose objects the reporter can be reached.
 FRAMEWORK = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose", "hypothesis", "workbench_runner"})
 
 _DATA = frozenset(
     [type(None), bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, object]
 )
-#: Modules of the standard library whose classes only hold data, and those of which only the instances do.
+#: Standard library modules whose classes only hold data, and those of which only instances do.
 _CLASSES = frozenset(["collections", "datetime", "decimal", "fractions", "uuid", "enum", "pathlib", "re"])
 _INSTANCES = _CLASSES | {"_io", "argparse", "types"}
 _FUNCTIONS = (types.FunctionType, types.MethodType)
@@ -37,7 +37,7 @@ class AccessRefused(BaseException):
 
 
 class Reach:
-    """The rewritten places of a body call these."""
+    """The functions that rewritten places of a body call."""
 
     @staticmethod
     def value(found: Any) -> Any:
@@ -48,14 +48,14 @@ class Reach:
 
     @staticmethod
     def called(found: Any) -> Any:
-        """Return what is about to be called, unless it does what a text says."""
+        """Return a callable that is about to be called, unless it gives dynamic access."""
         if type(found) in _FUNCTIONS and _is_powerful(found, POWERS | {"format", "format_map"}):
             raise AccessRefused(f"it calls {found.__name__}")
         return found if type(found) in (*_FUNCTIONS, types.BuiltinMethodType) else Reach.value(found)
 
     @staticmethod
     def own(found: Any) -> Any:
-        """Return what is about to be called; functions of the same file have checks of their own."""
+        """Return a callable that is about to be called; functions of the same file contain their own checks."""
         return found if _globals(found) is sys._getframe(1).f_globals else Reach.called(found)
 
     @staticmethod
@@ -67,7 +67,7 @@ class Reach:
 
     @staticmethod
     def target(thing: Any, name: Any) -> Any:
-        """Return an object of which an attribute is set."""
+        """Return an object whose attribute is about to be set."""
         if not _may_name(thing, name) or name in _DESCRIPTIVE or not _is_instance(thing) or _is_of_tests(thing):
             raise AccessRefused(f"it sets {name!r}")
         return thing
@@ -90,7 +90,7 @@ class Reach:
 
     @staticmethod
     def template(text: Any) -> Any:
-        """Return a text that is about to be formatted, unless it walks along attributes."""
+        """Return a template that is about to be formatted, unless it reads attributes."""
         if isinstance(text, str):
             _check_fields(text)
         else:
@@ -122,12 +122,12 @@ def _is_allowed(value: Any) -> bool:
 
 
 def _is_instance(thing: Any) -> bool:
-    """Return whether setting an object's attributes changes nothing else: it is the project's, or holds data alone."""
+    """Return whether an object's attributes may be set: it belongs to the project, or only holds data."""
     return not isinstance(thing, type) and type(thing) not in _FUNCTIONS and _is_allowed(thing)
 
 
 def _is_of_tests(thing: Any) -> bool:
-    """Return whether the tests define an object's class: what they expect may be an attribute of it."""
+    """Return whether the tests define an object's class, whose attributes may be expected values."""
     module = sys.modules.get(type.__dict__["__module__"].__get__(type(thing)))
     parts = str(getattr(module, "__file__", "")).split(os.sep)
     return parts[-1].startswith(("test_", "conftest")) or parts[-1].endswith("_test.py") or "tests" in parts[:-1]

@@ -31,8 +31,8 @@ from .watching import Exit, SuiteErrors, watch
 _BOOTSTRAP = "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.insert(0, %r); from workbench_runner.%s import main; main()"
 
 
-#: Tests can wait a little: whoever asks models and whoever shows the run must not wait for them. Not more than this: a
-#: busy machine then slows them down less than the tenfold time that their limits allow.
+#: The niceness of tests, so that the engine and the app stay responsive. No higher: their time limits allow for ten times
+#: the original's time, and a busy machine must not use that up.
 _NICENESS = 5
 
 
@@ -52,7 +52,7 @@ class Server:
 
     def __init__(self, settings: dict[str, Any], home: str) -> None:
         self.settings = settings
-        self.home = home  # the folder that holds this package
+        self.home = home  # the folder of this package
         root, scratch = settings["root"], settings["scratch"]
         for folder in (root, *scratch):
             os.makedirs(folder, exist_ok=True)
@@ -66,7 +66,7 @@ class Server:
         self.failed = self._preload()
         self._preloaded = ProcessState()
         gc.collect()
-        gc.freeze()  # pytest looks for garbage when it ends; none of this is
+        gc.freeze()  # pytest collects garbage at its end; nothing here is garbage
         self.limits = processes.own_limits()
         self.fork_server = ForkServer(self)
         self.harvested = False
@@ -147,7 +147,7 @@ class Server:
         report = judge(outcome.events, job["tests"], outcome.status, outcome.ended, outcome.exceeded)
         report["trace"] = next((event["trace"] for event in outcome.events if event["e"] == "trace"), None)
         report["route"] = route
-        report["said"] = words.close(self.settings["root"]) if words is not None else ""
+        report["stderr"] = words.close(self.settings["root"]) if words is not None else ""
         if not clean:
             report["suspicious"].append("it outlived its end")
             report["restart"] = True
@@ -178,11 +178,11 @@ class Server:
         assert process.stdin is not None
         process.stdin.write(json.dumps(spec).encode())
         process.stdin.close()
-        process.returncode = 0  # we wait for it ourselves
+        process.returncode = 0  # reaped by us, not by ``subprocess``
         return process.pid, reader
 
     def reset(self) -> None:
-        """Bring the tree back, after the report has been sent."""
+        """Restore the tree after the report has been sent."""
         self.tree.reset()
         self.metadata.reset()
 
@@ -225,5 +225,5 @@ def main() -> NoReturn:
             try:
                 server.reset()
             except Exception:
-                break  # a tree that cannot be brought back is thrown away with its sandbox
+                break  # a tree that cannot be restored ends the sandbox
     os._exit(0)

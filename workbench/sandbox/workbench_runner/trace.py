@@ -25,7 +25,7 @@ class Tracer:
         for which in ("exclude", "partial"):
             self._coverage.clear_exclude(which)
         self._coverage.start()
-        self._ledger = _Ledger(self._data())
+        self._arcs = _ArcRecorder(self._data())
 
     def switch(self, context: str) -> None:
         """Attribute what follows to the test ``context``; empty means to no test."""
@@ -40,10 +40,10 @@ class Tracer:
         being the exit of a function; -1 says that nothing took it.
         """
         self._coverage.stop()
-        self._ledger.close(self._data())
+        self._arcs.close(self._data())
         masks: dict[int, int] = {}
         files = {}
-        for name, executed in self._ledger.arcs.items():
+        for name, executed in self._arcs.arcs.items():
             measured = self._measure(name, executed)
             if measured is not None:
                 path = os.path.relpath(os.path.realpath(name), self.root).replace(os.sep, "/")
@@ -56,7 +56,7 @@ class Tracer:
                         for (start, end), mask in sorted(branches.items())
                     ],
                 }
-        return {"contexts": list(self._ledger.contexts), "masks": [f"{mask:x}" for mask in masks], "files": files}
+        return {"contexts": list(self._arcs.contexts), "masks": [f"{mask:x}" for mask in masks], "files": files}
 
     def _data(self) -> Any:
         with warnings.catch_warnings():
@@ -96,7 +96,7 @@ class Tracer:
         return statements, lines, branches
 
 
-class _Ledger:
+class _ArcRecorder:
     """Takes the measured arcs from coverage.py at every switch of the context, before they go into its database.
 
     The database would take several times as long as the tests. If a version of coverage.py does not hand the arcs over

@@ -1,8 +1,8 @@
-"""The tree that a candidate sees: written to a tmpfs, put back after every candidate.
+"""The tree that a candidate sees: written to a tmpfs, and restored after each candidate.
 
 The pristine bytes live in memory that a forked child does not inherit (``MADV_DONTFORK``), so that neither the disk nor
-the candidate's own memory holds the body that it was asked to write. What a candidate changed is found by inode, size,
-mode and ctime — a user process cannot set the last one — so that a reset costs a walk, not a copy.
+the candidate's own memory holds the original body. Changes are found by inode, size, mode and ctime (which a user process
+cannot set), so that a reset costs a walk, not a copy.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Tree:
         return None if entry is None else entry[0][entry[1] : entry[1] + entry[2]]
 
     def harvest(self) -> int:
-        """Keep the bytecode files that a run on the pristine tree wrote: later candidates import faster."""
+        """Store the bytecode files of a run on the pristine tree, so that later candidates import faster."""
         found, mtimes = [], {}
         for folder, _, names in os.walk(self.root):
             for name in names:
@@ -73,7 +73,7 @@ class Tree:
         return len(found)
 
     def strangers(self) -> list[str]:
-        """Return what is in the tree or the scratch folders and was not there at the start, bytecode left out."""
+        """Return the files that were added to the tree or the scratch folders, without bytecode."""
         found = []
         for folder in (self.root, *self.scratch):
             for here, _, names in os.walk(folder):
@@ -85,7 +85,7 @@ class Tree:
         return found
 
     def place(self, path: str, content: bytes) -> None:
-        """Put the candidate's file where the original was, and remove every bytecode file of the original."""
+        """Replace the original file by the candidate's, and remove the original's bytecode."""
         target = os.path.join(self.root, path)
         self._remove(target)
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -101,7 +101,7 @@ class Tree:
                 self._signatures.pop(relative, None)
 
     def reset(self) -> None:
-        with contextlib.suppress(PermissionError):  # Podman's: not ours, so nobody here can have changed it
+        with contextlib.suppress(PermissionError):  # Podman's own; a candidate cannot change it
             os.chmod(self.root, 0o755)
         self._sweep(self.root, "")
         for folder in sorted(self._folders):
@@ -110,7 +110,7 @@ class Tree:
             if path not in self._signatures:
                 self._restore(path)
         for folder in self.scratch:
-            with contextlib.suppress(PermissionError):  # somebody else's: then no candidate can have changed it
+            with contextlib.suppress(PermissionError):  # another user's; a candidate cannot change it
                 os.chmod(folder, 0o1777 if folder in ("/tmp", "/dev/shm") else 0o755)
             self._empty(folder)
 
@@ -125,7 +125,7 @@ class Tree:
                 self._remove(path)
 
     def _sweep(self, folder: str, prefix: str) -> None:
-        """Remove what does not belong; forget the signature of what changed or is gone."""
+        """Remove foreign files; drop the signatures of changed or missing ones."""
         pending = [(folder, prefix)]
         seen = set()
         while pending:
@@ -174,7 +174,7 @@ class Tree:
 
 
 def _remove_folder(path: str) -> None:
-    """Remove a folder, however deep: its content is moved beside it first, so that neither names nor memory run out."""
+    """Remove a folder of any depth; its content is moved up first, so that neither path length nor memory is exceeded."""
     beside = os.path.join(os.path.dirname(path), "." + secrets.token_hex(8) + "-")
     number, pending = 0, [path]
     while pending:

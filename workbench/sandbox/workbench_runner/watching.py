@@ -1,4 +1,4 @@
-"""Watching one candidate: its report, its time, its memory, its end; and what a run of the whole suite says."""
+"""Watch one candidate: its report, time, memory and exit; and the standard error of a run of the whole suite."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class End(Protocol):
         """Return its wait status, or None while it runs."""
 
 
-#: Events after which a candidate's process has nothing more to say.
+#: Final events of a candidate's process.
 _LAST_EVENTS = ("end", "invalid", "slower")
 
-_LOOK_FIRST, _LOOK_AGAIN = 0.25, 0.1  # seconds between looks at the memory in use
+_LOOK_FIRST, _LOOK_AGAIN = 0.25, 0.1  # seconds between checks of the memory in use
 
-#: Seconds between looks at the report while the candidate runs: waking up for each of its tests costs as much as a test.
+#: Seconds between reads of the report while the candidate runs; waking up for each test would cost as much as the test.
 _READ_AGAIN = 0.02
 
 
 class Exit:
-    """The end of a process that is our own child."""
+    """The exit of a child process of ours."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -66,14 +66,14 @@ class Exit:
         return status
 
 
-#: How much is kept of it: the beginning names the file, the end the reason.
+#: Sizes of its stored beginning, which names the file, and end, which has the reason.
 _FIRST, _LAST = 4096, 12288
 
 
 class SuiteErrors:
     """The standard error of a run of the whole suite, where pytest says why it refuses a repository.
 
-    Only such runs have it: they run the pristine tree, so nobody gains by it. A candidate's standard error leads nowhere.
+    Only such runs record it, because they test the pristine tree. A candidate's standard error is discarded.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class SuiteErrors:
         self._last = b""
 
     def drain(self) -> None:
-        """Read what is there, a few pipes full at most: endless output must not hold up the clock."""
+        """Read the available output, a few pipe buffers at most, so that endless output cannot delay the timeout."""
         for _ in range(16):
             if not select.select([self.descriptor], [], [], 0)[0]:
                 return
@@ -110,7 +110,7 @@ def watch(
 ) -> WatchedRun:
     """Read events from ``reader`` until the process ends, or until a limit is reached; kills nothing.
 
-    ``keep`` gives the processes whose memory is not the candidate's; ``words`` is its standard error, if that is kept.
+    ``keep`` returns the processes whose memory is not the candidate's; ``words`` is its standard error, if recorded.
     """
     deadline = time.monotonic() + job["limits"]["seconds"]
     room = job["limits"]["output_kb"] * 1024 * (64 if job["trace"] else 1)
@@ -130,7 +130,7 @@ def watch(
         if words is not None:
             words.drain()  # a full pipe would stop it
         closed = False
-        status = end.poll()  # before reading: what it wrote before it ended is then complete
+        status = end.poll()  # before reading, so that everything written before the exit is read
         while select.select([reader], [], [], 0)[0]:
             data = os.read(reader, 1 << 20)
             closed = not data
@@ -144,11 +144,11 @@ def watch(
             if status is None and time.monotonic() > deadline:
                 break
         if status is not None:
-            # Between two looks it may outgrow the machine, or the group around the sandbox, of whose kills nobody tells us.
+            # Between two checks it may exceed the machine's memory, or that of a surrounding control group, which reports no kill.
             killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
             return WatchedRun(events, status, "exit", killed and end.peak > memory)
         if end.descriptor is None and ((events and events[-1]["e"] in _LAST_EVENTS) or (closed and ready)):
-            time.sleep(0.0005)  # nothing more will come; only the exit status is missing
+            time.sleep(0.0005)  # the report is complete; wait for the exit status
 
 
 def _read(lines: list[bytes], nonce: str) -> Iterator[dict[str, Any]]:

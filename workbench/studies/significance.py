@@ -1,0 +1,80 @@
+"""Could the differences of a study have come about by chance? Permutation tests, several adjusted (Holm), and resampled orders.
+
+Imports numpy: engine, report and command processes call it, the app asks for it in a process (:func:`workbench.studies.comparing.resampled_in_process`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workbench.statistics.intervals import OF_TRIALS
+from workbench.statistics.paired import RESAMPLES, PermutationTest, holm, permutation_test
+from workbench.statistics.rankings import PairOrder, pair_orders
+from workbench.statistics.resampling import can_be_drawn, drawn_orders
+from workbench.studies.comparing import ColumnComparison, common_items, compare, ranked_columns
+from workbench.studies.declaration import AGENTS, StudyColumn
+from workbench.studies.outcome import StudyOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class AdjustedComparison:
+    """A comparison with its test; ``adjusted`` is its p-value among all that were made with it (Holm), None without one."""
+
+    comparison: ColumnComparison
+    test: PermutationTest
+    adjusted: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **self.comparison.to_json(),
+            "p": self.test.p,
+            "test": self.test.words,
+            "p_holm": self.adjusted,
+        }
+
+
+def adjusted_comparisons(
+    outcome: StudyOutcome,
+    pairs: Sequence[tuple[StudyColumn, StudyColumn]],
+    measure: str = "",
+    *,
+    resamples: int = RESAMPLES,
+) -> tuple[AdjustedComparison, ...]:
+    """Compare pairs of columns by one measure and test each difference; several are adjusted for their number."""
+    compared = [compare(outcome, left, right, measure) for left, right in pairs]
+    tests = []
+    for one in compared:
+        test = permutation_test(one.values, resamples=resamples, seed=outcome.study.seed)
+        if outcome.study.kind == AGENTS:
+            test = replace(test, unit=OF_TRIALS[test.unit])
+        tests.append(test)
+    known = holm({str(number): test.p for number, test in enumerate(tests) if test.p is not None})
+    return tuple(
+        AdjustedComparison(one, test, known.get(str(number)))
+        for number, (one, test) in enumerate(zip(compared, tests, strict=True))
+    )
+
+
+def all_pairs(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn]]:
+    """Return the pairs that a report compares: each two comparable columns of one model, the first one left."""
+    return [pair for one in ranked_columns(outcome) for pair in itertools.combinations(one.columns, 2)]
+
+
+def resampled_orders(
+    outcome: StudyOutcome, *, resamples: int = RESAMPLES
+) -> dict[tuple[str, str], tuple[PairOrder, ...]]:
+    """Return for each model and measure how often pairs keep their order, by row and in resamples of rows.
+
+    The only row is resampled by its files; where that is one, too, every resample is the same, and none is drawn.
+    """
+    found: dict[tuple[str, str], tuple[PairOrder, ...]] = {}
+    for one in ranked_columns(outcome):
+        for measure in outcome.study.measures:
+            tasks = common_items(outcome, one.columns, measure)
+            drawn = drawn_orders(tasks, resamples=resamples, seed=outcome.study.seed) if can_be_drawn(tasks) else None
+            orders = pair_orders(tasks, drawn=drawn)
+            found[one.model, measure] = (*found.get((one.model, measure), ()), *orders)
+    return found
