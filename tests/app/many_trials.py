@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from workbench.session.file import create
+from workbench.session import SessionWriter, create
 from workbench.session.rows import ScoreRow
-from workbench.session.writer import SessionWriter
 
 CASES = ("word_counter", "countdown_timer", "password_generator", "python-dotenv", "pyfiglet", "art")
 AGENTS = {"white": 74.0, "single-file": 61.0, "no-exploration": 52.0, "planner": 70.0}

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.session import engine_starts
-from workbench.session.file import create
+from workbench.session import SessionWriter, create, engine_starts
 from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
-from workbench.session.writer import SessionWriter
 
 RUN = "run-1"
 CODE = '''"""Count lines, words and characters, like Unix ``wc``."""

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import glyphs
-from workbench.session import engine_starts
-from workbench.session.file import create
-from workbench.session.writer import SessionWriter
+from workbench.session import SessionWriter, create, engine_starts
 
 RUN = "regen-1"
 EVALUATOR = "openai/gpt-5-mini"

@@ -12,10 +12,8 @@ import regenerated
 from compared import shorter_trial
 from many_trials import many_trials
 
-from workbench.session.file import create
-from workbench.session.reader import SessionReader
+from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.session.writer import SessionWriter
 from workbench.studies.declaration import AGENTS, Study, StudyColumn
 
 _WHITE, _SINGLE = StudyColumn("white", "local"), StudyColumn("single-file", "local")

@@ -7,7 +7,7 @@ from workbench.base import paths
 from workbench.orders.run import RunOrder
 from workbench.plans.plan import DocumentPlan
 from workbench.results.scores import last_scores
-from workbench.session.reader import SessionReader
+from workbench.session import SessionReader
 
 
 async def test_folders_open_with_vim_keys_and_an_outline_item_leads_to_its_place(start):

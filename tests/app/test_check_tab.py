@@ -19,7 +19,6 @@ from workbench.checking.verdicts import (
     BlockResult,
     BlockVerdict,
     CheckResult,
-    Truth,
     to_json,
     works,
 )

@@ -13,7 +13,7 @@ from workbench.app.compare_screen import SideBySide
 from workbench.app.difference_list import DifferenceList
 from workbench.app.location import Location, Marked, MarkedPair, Marks
 from workbench.comparison.panes import PairComparison
-from workbench.session.writer import SessionWriter
+from workbench.session import SessionWriter
 
 
 async def compared(pilot: Pilot[int]) -> SideBySide:

@@ -12,7 +12,7 @@ from workbench.app.app import WorkbenchApp
 from workbench.base import paths
 from workbench.base.settings import Settings
 from workbench.cli import main
-from workbench.session.writer import SessionWriter
+from workbench.session import SessionWriter
 
 
 def call(writer: SessionWriter, number: int, run: str | None = RUN, **more: Any) -> None:

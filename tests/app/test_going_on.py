@@ -13,8 +13,7 @@ from workbench.app.trajectory.actions import ModelDialog
 from workbench.app.trajectory.scoring import RescoreDialog
 from workbench.orders import launching
 from workbench.plans.plan import DocumentPlan
-from workbench.session import engine_starts
-from workbench.session.reader import SessionReader
+from workbench.session import SessionReader, engine_starts
 from workbench.session.rows import TrialRow
 
 PARENT = "t1aaaaaaaaaa"

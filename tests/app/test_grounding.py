@@ -7,11 +7,10 @@ from driving import press, quiet, screen_text, table_of_trials, trajectory, unti
 from recorded import Recorder
 
 from workbench.app.trajectory.grounding_list import GroundingList
-from workbench.repository.fetching import fetch
+from workbench.repository import fetch
 from workbench.results import grounding as kept
 from workbench.results.grounding import KeptGroundings
-from workbench.session.reader import SessionReader
-from workbench.session.writer import SessionWriter
+from workbench.session import SessionReader, SessionWriter
 
 README = """# wordy
 

@@ -10,8 +10,8 @@ from recorded import Recorder
 from textual.pilot import Pilot
 
 from workbench.app.labels_screen import LabelsScreen
+from workbench.session import SessionReader
 from workbench.session.labels import STAR, criterion_part
-from workbench.session.reader import SessionReader
 
 
 @pytest.fixture

@@ -22,9 +22,8 @@ from workbench.base import paths
 from workbench.base.settings import Settings
 from workbench.orders.orders import last_ask
 from workbench.plans.plan import RegenerationPlan
-from workbench.session import engine_starts
+from workbench.session import SessionWriter, engine_starts
 from workbench.session.identity import candidate_id, trial_id
-from workbench.session.writer import SessionWriter
 
 ROOM = Path(workbench.__file__).parent / "app"
 

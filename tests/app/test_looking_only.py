@@ -13,11 +13,9 @@ from workbench.app.keys import CHANGING, WRITING_FILES, refusal
 from workbench.base.read_only import VARIABLE, ReadOnly
 from workbench.base.settings import Settings
 from workbench.orders.launching import launch
-from workbench.repository.fetching import fetch
-from workbench.session.file import create
+from workbench.repository import fetch
+from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.placing import move
-from workbench.session.reader import SessionReader
-from workbench.session.writer import SessionWriter
 
 
 def test_every_action_that_it_refuses_exists():

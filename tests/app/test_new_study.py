@@ -21,10 +21,8 @@ from workbench.app.toolkit.fields import CycleField, MultiPick, PickList
 from workbench.app.toolkit.form import AskText, Confirm
 from workbench.orders import study
 from workbench.pages import writing
-from workbench.session.file import create
-from workbench.session.reader import SessionReader
+from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.session.writer import SessionWriter
 from workbench.studies.declaration import DOCS, Study, StudyColumn
 from workbench.studies.following import declared
 from workbench.studies.study_files import read_study_file

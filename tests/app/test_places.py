@@ -22,7 +22,7 @@ from workbench.app.search_screen import SearchScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.screen import TrialsScreen
 from workbench.base import paths
-from workbench.session.reader import SessionReader
+from workbench.session import SessionReader
 
 
 @pytest.fixture

@@ -14,9 +14,7 @@ from workbench.app.toolkit.form import Confirm
 from workbench.base import paths
 from workbench.orders import launching, running
 from workbench.plans.plan import RegenerationPlan
-from workbench.session import engine_starts
-from workbench.session.file import create
-from workbench.session.reader import SessionReader
+from workbench.session import SessionReader, create, engine_starts
 
 
 async def test_new_run_from_the_dialog(tmp_path, monkeypatch):

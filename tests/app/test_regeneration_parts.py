@@ -18,7 +18,7 @@ from workbench.results import regeneration_runs
 from workbench.results.regeneration_runs import load_view
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
-from workbench.session.reader import SessionReader
+from workbench.session import SessionReader
 from workbench.session.rows import StageRow
 from workbench.session.sample_counts import is_counted
 

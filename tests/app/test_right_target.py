@@ -18,7 +18,7 @@ from workbench.app.regeneration import run_watcher as following
 from workbench.base import settings
 from workbench.orders import launching
 from workbench.plans.plan import Ask, RegenerationPlan
-from workbench.session.reader import SessionReader
+from workbench.session import SessionReader
 
 OTHER = "openai/gpt-5"
 

@@ -10,9 +10,7 @@ from textual.pilot import Pilot
 from workbench.app.runs_screen import RunsScreen, RunTable, title_within
 from workbench.orders import launching
 from workbench.results.runs import load_runs, sentence
-from workbench.session.file import create
-from workbench.session.reader import SessionReader
-from workbench.session.writer import SessionWriter
+from workbench.session import SessionReader, SessionWriter, create
 
 
 @pytest.fixture

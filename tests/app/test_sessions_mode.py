@@ -16,9 +16,8 @@ from workbench.base import paths
 from workbench.engine.process import serve
 from workbench.orders import launching
 from workbench.results.sessions import state_of
+from workbench.session import SessionReader, SessionWriter
 from workbench.session.labels import SESSION
-from workbench.session.reader import SessionReader
-from workbench.session.writer import SessionWriter
 
 
 @pytest.fixture

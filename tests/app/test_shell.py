@@ -23,8 +23,8 @@ from workbench.app.toolkit import literal
 from workbench.app.toolkit.header import KeyBar
 from workbench.app.toolkit.pane import TabLine
 from workbench.base.settings import Settings
+from workbench.session import SessionWriter
 from workbench.session.rows import Change
-from workbench.session.writer import SessionWriter
 
 HEAVY = ("litellm", "docker", "git", "pydantic", "tree_sitter", "httpx", "a2a", "uvicorn", "aiohttp", "textual_serve")
 

@@ -13,10 +13,8 @@ from studies.partial_studies import CASES, FAILED, FULL, PASSED, Agents, put_doc
 from workbench.app.compare_screen import SideBySide
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.session.file import create
-from workbench.session.reader import SessionReader
+from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.session.writer import SessionWriter
 from workbench.studies import comparing
 from workbench.studies.declaration import DOCS, Study, StudyColumn
 from workbench.studies.grouping import RowFacts, grouped

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from studies.declared_studies import put_agents, put_matrix
 
-from workbench.app.study.actions import going, is_resumable
+from workbench.app.study.actions import active_runs, is_resumable
 from workbench.app.study.comparison_lists import forest_row
 from workbench.app.study.view import (
     StudyLoader,
@@ -21,8 +21,7 @@ from workbench.app.study.view import (
 from workbench.app.toolkit.cell_table import Grid
 from workbench.app.toolkit.columns import TableColumn
 from workbench.app.toolkit.plot import axis, place
-from workbench.session.reader import SessionReader
-from workbench.session.writer import SessionWriter
+from workbench.session import SessionReader, SessionWriter
 from workbench.statistics.intervals import Value
 from workbench.statistics.paired import paired_difference
 from workbench.studies.following import read_study
@@ -61,10 +60,10 @@ def test_a_cell_says_its_mean_or_its_state_and_what_else_has_room(agents):
 
 
 def test_what_is_under_way_can_be_cancelled_and_what_is_not_goes_on(agents):
-    assert (going(agents), is_resumable(agents)) == ((), True)
+    assert (active_runs(agents), is_resumable(agents)) == ((), True)
     key = ("a", "white · local")
     running = replace(agents, cells={**agents.cells, key: replace(agents.cells[key], state="running")})
-    assert (going(running), is_resumable(running)) == (("run-white",), False)
+    assert (active_runs(running), is_resumable(running)) == (("run-white",), False)
     assert state_of(running, 490.0) == "▸ 7 of 8 · about 8 min left"
     assert state_of(running) == "▸ 7 of 8"
     assert state_of(agents, 490.0) == "✗ 1 of 4 cells failed"

@@ -23,8 +23,7 @@ from workbench.app.trials.table import COLUMNS, EVERYTHING, TrialTable, question
 from workbench.base import settings
 from workbench.results.spread import Total, spread_of
 from workbench.results.trials import Scale, load_trials, matrix_of, share_of, with_losses
-from workbench.session.reader import SessionReader
-from workbench.session.writer import SessionWriter
+from workbench.session import SessionReader, SessionWriter
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from workbench.app.regeneration.went_wrong import (
 )
 from workbench.app.toolkit.header import StatusLine
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.session import SessionReader
 from workbench.session.groups import Group
-from workbench.session.reader import SessionReader
 
 TEST_FILE = """from wordcount import count_text
 
