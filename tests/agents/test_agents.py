@@ -64,6 +64,10 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
+def scripted(*answers: str) -> Scripted:
+    return Scripted(lambda n, _: answers[n - 1])
+
+
 def context_for(root: Path, asker: Scripted, **options: object) -> tuple[AgentContext, Steps]:
     log = Steps()
     context = AgentContext(Assignment("demo", "A Python project."), View(root), asker, log, model="m", **options)  # type: ignore[arg-type]
@@ -71,13 +75,9 @@ def context_for(root: Path, asker: Scripted, **options: object) -> tuple[AgentCo
 
 
 async def test_explore_then_respond(repository: Path) -> None:
-    script = {
-        1: call("list_directory"),
-        2: call("list_directory", path="pkg"),
-        3: call("read_file", path="demo.py"),
-        4: DONE,
-    }
-    asker = Scripted(lambda n, _: script[n])
+    asker = scripted(
+        call("list_directory"), call("list_directory", path="pkg"), call("read_file", path="demo.py"), DONE
+    )
     context, log = context_for(repository, asker)
     submission = await make_agent("white").document(context)
     assert submission.readme == "# Demo\n\nA demo."
@@ -104,16 +104,10 @@ async def test_at_most_15_steps_then_an_unparsed_submission(repository: Path) ->
 
 
 async def test_defect_5_hidden_things_are_neither_listed_nor_read(repository: Path) -> None:
-    script = {
-        1: call("list_directory"),
-        2: call("list_directory", path="ground_truth"),
-        3: call("read_file", path="ground_truth/facts.toml"),
-        4: call("read_file", path="../demo/.env"),
-        5: call("read_file", path="README.md"),
-        6: call("read_file", path=str(repository / "demo.py")),
-        7: DONE,
-    }
-    context, log = context_for(repository, Scripted(lambda n, _: script[n]))
+    hidden = ("ground_truth/facts.toml", "../demo/.env", "README.md", str(repository / "demo.py"))
+    reads = (call("read_file", path=path) for path in hidden)
+    asker = scripted(call("list_directory"), call("list_directory", path="ground_truth"), *reads, DONE)
+    context, log = context_for(repository, asker)
     await make_agent("white").document(context)
     texts = [step.observation.text for step in log.steps if step.observation]
     assert json.loads(texts[0]) == ["big.py", "demo.py", "pkg/"]
@@ -121,8 +115,7 @@ async def test_defect_5_hidden_things_are_neither_listed_nor_read(repository: Pa
 
 
 async def test_defect_6_a_read_has_a_cap_and_says_so(repository: Path) -> None:
-    script = {1: call("read_file", path="big.py"), 2: DONE}
-    context, log = context_for(repository, Scripted(lambda n, _: script[n]), read_limit=1000)
+    context, log = context_for(repository, scripted(call("read_file", path="big.py"), DONE), read_limit=1000)
     await make_agent("white").document(context)
     assert log.steps[0].observation is not None
     text = log.steps[0].observation.text
@@ -135,8 +128,7 @@ async def test_a_listing_has_the_same_cap_and_says_so(repository: Path) -> None:
     fonts.mkdir()
     for number in range(300):
         (fonts / f"{number:03}.flf").write_text("x")
-    script = {1: call("list_directory", path="fonts"), 2: DONE}
-    context, log = context_for(repository, Scripted(lambda n, _: script[n]), read_limit=1800)
+    context, log = context_for(repository, scripted(call("list_directory", path="fonts"), DONE), read_limit=1800)
     await make_agent("white").document(context)
     assert log.steps[0].observation is not None
     names = json.loads(log.steps[0].observation.text)
@@ -147,15 +139,8 @@ async def test_a_listing_has_the_same_cap_and_says_so(repository: Path) -> None:
 
 
 async def test_defect_7_an_unusable_answer_is_asked_for_again(repository: Path) -> None:
-    script = {
-        1: "",
-        2: "I think so.",
-        3: '<json>{"name": "respond", "kwargs": {',
-        4: call("dance"),
-        5: call("read_file"),
-        6: DONE,
-    }
-    context, log = context_for(repository, Scripted(lambda n, _: script[n]))
+    unusable = ("", "I think so.", '<json>{"name": "respond", "kwargs": {')
+    context, log = context_for(repository, scripted(*unusable, call("dance"), call("read_file"), DONE))
     submission = await make_agent("white").document(context)
     assert submission.parsed
     assert [step.kind for step in log.steps] == ["invalid", "invalid", "invalid", "tool", "tool", "respond"]
@@ -216,8 +201,8 @@ async def test_single_file_reads_one_file(repository: Path) -> None:
 
 
 async def test_the_fixed_walk_lists_plans_reads_and_writes(repository: Path) -> None:
-    script = {1: call("plan", read=["demo.py", "pkg/inner.py", "not there"]), 2: "hm", 3: DONE}
-    context, log = context_for(repository, Scripted(lambda n, _: script[n]))
+    plan = call("plan", read=["demo.py", "pkg/inner.py", "not there"])
+    context, log = context_for(repository, scripted(plan, "hm", DONE))
     assert (await make_agent("planner-1").document(context)).parsed
     assert [(s.kind, s.action, s.target) for s in log.steps] == [
         ("tool", "list_directory", "."),
@@ -231,8 +216,7 @@ async def test_the_fixed_walk_lists_plans_reads_and_writes(repository: Path) -> 
 
 
 async def test_the_fixed_walk_goes_on_without_a_plan(repository: Path) -> None:
-    script = {1: "no plan", 2: DONE}
-    context, log = context_for(repository, Scripted(lambda n, _: script[n]))
+    context, log = context_for(repository, scripted("no plan", DONE))
     assert (await make_agent("planner-1").document(context)).parsed
     assert ("invalid", "no plan") in [(s.kind, s.action) for s in log.steps]
     assert "demo.py" in [s.target for s in log.steps if s.action == "read_file"]
@@ -247,17 +231,16 @@ STRUCTURED = "# Demo\n" + "".join(
 async def test_the_planner_walks_all_folders_then_reads_then_writes(repository: Path) -> None:
     (repository / "pkg" / "deep").mkdir()
     (repository / "pkg" / "deep" / "most.py").write_text("z = 3\n")
-    script = {
-        1: call("list_directory"),
-        2: call("read_file", path="demo.py"),  # too early: the walk is not over
-        3: call("list_directory", path="pkg"),
-        4: call("list_directory", path="pkg/deep"),
-        5: call("read_file", path="pkg/deep/most.py"),
-        6: call("done"),
-        7: DONE,
-        8: call("respond", readme=STRUCTURED, metadata={"name": "demo"}),
-    }
-    asker = Scripted(lambda n, _: script[n])
+    asker = scripted(
+        call("list_directory"),
+        call("read_file", path="demo.py"),  # too early: the walk is not over
+        call("list_directory", path="pkg"),
+        call("list_directory", path="pkg/deep"),
+        call("read_file", path="pkg/deep/most.py"),
+        call("done"),
+        DONE,
+        call("respond", readme=STRUCTURED, metadata={"name": "demo"}),
+    )
     context, log = context_for(repository, asker)
     submission = await make_agent("planner-2").document(context)
     assert (submission.readme, submission.parsed) == (STRUCTURED, True)

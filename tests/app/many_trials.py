@@ -35,8 +35,8 @@ def many_trials(path: Path, count: int, seed: int = 1) -> None:
             writer.set_trial(key, state="failed" if failed else "done", **values)
             if not failed:
                 tiers = [15.0, 25.0, *(min(30.0, max(0.0, rng.gauss((AGENTS[agent] - 40) / 2, 3))) for _ in range(2))]
-                writer.put_score(ScoreRow(key, "aeo-bench", "offline-3", sum(tiers), 100.0, *tiers, blob, 99.0, ""))
+                writer.put_score(ScoreRow(key, "aeo-bench", "offline-4", sum(tiers), 100.0, *tiers, blob, 99.0, ""))
                 if number % 2:
                     writer.put_score(
-                        ScoreRow(key, "strict", "offline-3", sum(tiers) - 9, 100.0, *tiers, blob, 99.0, "")
+                        ScoreRow(key, "strict", "offline-4", sum(tiers) - 9, 100.0, *tiers, blob, 99.0, "")
                     )

@@ -13,9 +13,9 @@ from many_trials import many_trials
 from studied import by_cell, put_study
 
 from workbench.session import create
-from workbench.studies.declaration import Column
+from workbench.studies.declaration import StudyColumn
 
-_WHITE, _SINGLE = Column("white", "local"), Column("single-file", "local")
+_WHITE, _SINGLE = StudyColumn("white", "local"), StudyColumn("single-file", "local")
 LONG = "a_rather_long_name_that_no_column_can_hold_" * 3
 """A name that has to be cut wherever it is shown."""
 

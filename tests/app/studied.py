@@ -8,14 +8,14 @@ from pathlib import Path
 
 from workbench.session import SessionWriter
 from workbench.session.rows import StudyCellRow
-from workbench.studies.declaration import AGENTS, Column, Study
+from workbench.studies.declaration import AGENTS, Study, StudyColumn
 
-Cells = Mapping[tuple[str, Column], tuple[str | None, Sequence[str], str | None]]
+Cells = Mapping[tuple[str, StudyColumn], tuple[str | None, Sequence[str], str | None]]
 """Run, trials and problem by row and column."""
 
 
 def put_study(
-    path: Path, name: str, rows: Sequence[str], columns: Sequence[Column], repeats: int, cells: Cells
+    path: Path, name: str, rows: Sequence[str], columns: Sequence[StudyColumn], repeats: int, cells: Cells
 ) -> None:
     """Record a study of agents whose cells point to trials that are there."""
     study = Study(
@@ -31,13 +31,13 @@ def put_study(
         writer.put_study_cells(found, instead_of=name)
 
 
-def by_cell(path: Path) -> dict[tuple[str, Column], tuple[str | None, Sequence[str], str | None]]:
+def by_cell(path: Path) -> dict[tuple[str, StudyColumn], tuple[str | None, Sequence[str], str | None]]:
     """Return the trials of a session by case, and agent with model."""
     from workbench.session import SessionReader
 
-    found: dict[tuple[str, Column], tuple[str | None, list[str], str | None]] = {}
+    found: dict[tuple[str, StudyColumn], tuple[str | None, list[str], str | None]] = {}
     with SessionReader(path) as reader:
         for trial in reader.trials():
-            key = trial.case_name, Column(trial.agent, trial.model)
+            key = trial.case_name, StudyColumn(trial.agent, trial.model)
             found.setdefault(key, (trial.run_id, [], None))[1].append(trial.id)
     return dict(found)

@@ -20,7 +20,8 @@ from trajectory_app import press, screen_text, trajectory, until
 from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, to_json, works
+from workbench.checking.verdicts import RULES, BlockPart, BlockResult, BlockVerdict, CheckResult, to_json, works
+from workbench.claims.claim import CheckedClaim, Claim, LookupResult, TextRange, Truth
 from workbench.session import engine_starts
 
 PAGE = "README.md"
@@ -31,18 +32,18 @@ OPTION = LINES.index("| `--words` | only words |") + 1
 COMMAND = "python wordcount.py file.txt"
 
 
-def block(verdict: Verdict, reason: str = "", *, first: int = BLOCK, end: int = 0, **more: object) -> BlockResult:
-    part = Part(first, COMMAND, verdict, reason, str(more.get("output", "")), more.get("diff", ()), 0.4)  # type: ignore[arg-type]
+def block(verdict: BlockVerdict, reason: str = "", *, first: int = BLOCK, end: int = 0, **more: object) -> BlockResult:
+    part = BlockPart(first, COMMAND, verdict, reason, str(more.get("output", "")), more.get("diff", ()), 0.4)  # type: ignore[arg-type]
     return BlockResult(PAGE, first, "shell", verdict, reason, parts=(part,), first=first, end=end or first)
 
 
-def claim(truth: Truth, line: int = OPTION, text: str = "--words", **more: str) -> ClaimResult:
-    return ClaimResult(PAGE, line, "option", text, truth, **more)  # type: ignore[arg-type]
+def claim(truth: Truth, line: int = OPTION, text: str = "--words", **more: str) -> CheckedClaim:
+    return Claim("option", text, TextRange(line, path=PAGE), LookupResult(truth, **more))  # type: ignore[arg-type]
 
 
-CHECKED = Checked(
+CHECKED = CheckResult(
     (PAGE,),
-    (block(Verdict.DIFFERS, "what it prints differs from what the page says", diff=("@@ -1 +1 @@", "-3 lines", "+4 lines")),),
+    (block(BlockVerdict.DIFFERS, "what it prints differs from what the page says", diff=("@@ -1 +1 @@", "-3 lines", "+4 lines")),),
     (claim(Truth.UNTRUE, reason="there is no option --words", nearest="--word"), claim(Truth.TRUE, OPTION + 1, "--top")),
 )  # fmt: skip
 
@@ -55,7 +56,9 @@ def recorder(tmp_path: Path) -> Recorder:
     return made
 
 
-def keep(recorder: Recorder, checked: Checked, *, key: tuple[str, int, float, int] = KEY, run: str = "check-1") -> None:
+def keep(
+    recorder: Recorder, checked: CheckResult, *, key: tuple[str, int, float, int] = KEY, run: str = "check-1"
+) -> None:
     """Record a check as an engine does at its end."""
     writer = recorder.writer
     writer.add_run(run, "document", {"trials": [key[0]], "check": "run", "check_only": True})
@@ -149,7 +152,7 @@ async def test_a_check_is_followed_while_it_runs_and_c_stops_it(recorder: Record
             assert connection.execute("SELECT count(*) FROM runs").fetchone() == (2,)
         lease = writer.acquire("check-2")
         writer.set_run("check-2", state="running")
-        waiting = Checked((PAGE,), (block(Verdict.WORKS, first=3), block(Verdict.NOT_RUN)), waiting=(1,))
+        waiting = CheckResult((PAGE,), (block(BlockVerdict.WORKS, first=3), block(BlockVerdict.NOT_RUN)), waiting=(1,))
         writer.set_check(KEY, state="running", problem="running blocks…", partial=to_json(waiting))
         await until(pilot, lambda: "running blocks… · 1 of 2 blocks" in screen_text(pilot.app), "what is known")
         rows = {line.number: line.word for line in shown._lines}
@@ -198,7 +201,7 @@ async def test_one_that_did_not_come_to_its_end_says_why(
 
 async def test_claims_alone_do_not_hide_a_check_with_blocks(recorder: Recorder) -> None:
     keep(recorder, CHECKED)
-    keep(recorder, Checked((PAGE,), (), CHECKED.claims), key=("t1", 0, 10.0, RULES), run="check-2")
+    keep(recorder, CheckResult((PAGE,), (), CHECKED.claims), key=("t1", 0, 10.0, RULES), run="check-2")
     recorder.close()
     async with trajectory(recorder.path) as (pilot, screen):
         shown = await checks(pilot, screen)
@@ -233,11 +236,15 @@ async def test_five_thousand_lines_with_three_hundred_blocks(recorder: Recorder)
     text = "\n".join(f"```\nrun {number}\n```\n" + "words\n" * 13 for number in range(300))
     starts = [at for at, line in enumerate(text.splitlines(), 1) if line.startswith("run ")]
     many = tuple(
-        block(Verdict.FAILS if at % 100 == 99 else Verdict.WORKS, "exit status 2" if at % 100 == 99 else "", first=line)
+        block(
+            BlockVerdict.FAILS if at % 100 == 99 else BlockVerdict.WORKS,
+            "exit status 2" if at % 100 == 99 else "",
+            first=line,
+        )
         for at, line in enumerate(starts)
     )
     recorder.writer.set_trial("t1", readme_blob=recorder.writer.blob(text))
-    keep(recorder, Checked((PAGE,), many))
+    keep(recorder, CheckResult((PAGE,), many))
     recorder.close()
     async with trajectory(recorder.path) as (pilot, screen):
         shown = await checks(pilot, screen)

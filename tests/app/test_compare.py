@@ -20,7 +20,7 @@ from workbench.app.compare.difference_list import DifferenceList
 from workbench.app.compare.screen import SideBySide
 from workbench.app.location import Location
 from workbench.app.marks import Marked, Marks, Pair
-from workbench.comparison.panes import Comparison
+from workbench.comparison.panes import PairComparison
 from workbench.comparison.trials import compare, read_side
 from workbench.session import SessionReader, SessionWriter
 
@@ -45,7 +45,7 @@ def keys_of(screen: SideBySide) -> tuple[object, object]:
     return screen.pair.left.key, screen.pair.right.key
 
 
-def shown(screen: SideBySide) -> Comparison | None:
+def shown(screen: SideBySide) -> PairComparison | None:
     return screen.comparison if screen.comparing.idle else None
 
 

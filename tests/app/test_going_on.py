@@ -60,7 +60,7 @@ async def test_a_trial_is_scored_again_by_the_judges_of_a_dialog(
 ) -> None:
     async with trajectory(recorder.path, trial=PARENT) as (pilot, screen):
         app = pilot.app
-        await pilot.press("S")
+        await pilot.press("ctrl+g")
         await until(pilot, lambda: isinstance(app.screen, RescoreDialog), "the dialog")
         await until(pilot, lambda: "scores by offline = 1 trial" in words(app), "the estimate")
         app.screen.query_one("#rubrics").value = "nothing"
@@ -90,7 +90,7 @@ async def test_a_step_is_edited_and_gone_on_from(recorder: recorded.Recorder, la
         area = app.screen.query_one(TextArea)
         assert area.text == recorded.CODE
         area.text = "print('one')\n"
-        await pilot.press("ctrl+s")
+        await pilot.press("ctrl+g")
         await until(pilot, lambda: isinstance(app.screen, ModelDialog), "the dialog")
         await until(pilot, lambda: "about 1 request, 9 seconds" in words(app), "the estimate")
         assert "Takes over 3 steps, the observation of step 3 edited" in words(app)
@@ -101,7 +101,7 @@ async def test_a_step_is_edited_and_gone_on_from(recorder: recorded.Recorder, la
         await pilot.press("E")
         await until(pilot, lambda: isinstance(app.screen, EditScreen), "the editor again")
         assert app.screen.query_one(TextArea).text == "print('one')\n", "what was typed is kept"
-        await pilot.press("ctrl+s")
+        await pilot.press("ctrl+g")
         await until(pilot, lambda: isinstance(app.screen, ModelDialog), "the dialog again")
         app.screen.query_one("#model").value = "nobody/model"
         await pilot.press("enter")

@@ -31,7 +31,7 @@ from workbench.orders import study
 from workbench.pages import writing
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.studies.declaration import DOCS, Column, Study
+from workbench.studies.declaration import DOCS, Study, StudyColumn
 from workbench.studies.following import declared
 from workbench.studies.study_files import read_study_file
 
@@ -226,7 +226,7 @@ async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(
     monkeypatch.setattr(writing, "write_study_in_subprocess", lambda *order: reported.append(order))
     path = tmp_path / "half.session"
     create(path)
-    study = Study("half", DOCS, ("word_counter",), (Column("none", "stub"),), samples=2, k=(1,))
+    study = Study("half", DOCS, ("word_counter",), (StudyColumn("none", "stub"),), samples=2, k=(1,))
     with SessionWriter(path) as writer:
         writer.put_study(study.name, study.to_json())
         run = put_run(writer, "word_counter", "none", state="running")

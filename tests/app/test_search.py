@@ -22,7 +22,7 @@ from workbench.app.search.hit_list import FacetList, around
 from workbench.app.search.screen import SearchScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base import paths
-from workbench.search.index import Line
+from workbench.search.index import MatchedLine
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ async def test_pasting_a_megabyte_asks_and_breaks_nothing(session: Path) -> None
 
 @pytest.mark.parametrize("width", [1, 5, 20, 60, 300])
 def test_a_long_line_is_cut_so_that_the_match_is_seen(width: int) -> None:
-    line = Line("a" * 100 + "needle" + "b" * 100, 100, 106)
+    line = MatchedLine("a" * 100 + "needle" + "b" * 100, 100, 106)
     parts = around(line, width)
     text = "".join(part for part, _ in parts)
     assert len(text) <= width
@@ -253,12 +253,14 @@ async def test_the_place_is_kept_when_the_session_is_opened_once_more(session: P
 
 def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path: Path) -> None:
     from workbench.app.search.screen import location_of
-    from workbench.search.entries import Entry, Item
-    from workbench.search.index import Hit
+    from workbench.search.entries import IndexedItem, IndexEntry
+    from workbench.search.index import SearchHit
     from workbench.search.query import parse
 
     part = "criterion:strict:2.usage"
-    hit = Hit(
-        tmp_path, Entry("t1", "reason", 0, text="Usage (strict): no", criterion=part), Item("t1", "trial", "r", "t")
+    hit = SearchHit(
+        tmp_path,
+        IndexEntry("t1", "reason", 0, text="Usage (strict): no", criterion=part),
+        IndexedItem("t1", "trial", "r", "t"),
     )
     assert location_of(None, hit, parse("no")) == Location(tmp_path, "trajectory", "t1", Place(item=part))

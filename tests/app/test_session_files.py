@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
 from pathlib import Path
 
+import pytest
 from textual.geometry import Offset
 
 from workbench.app import runs
 from workbench.app.cases.starting import RunDialog
 from workbench.app.sessions.listing import Remembered, found_sessions, looked_into
+from workbench.engine.process import serve
+from workbench.orders import launching
 from workbench.results.sessions import state_of
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.labels import SESSION
@@ -184,6 +188,30 @@ def test_what_was_found_is_remembered_until_the_file_is_written(make_session) ->
     assert memory.recall(now) is None
 
 
+class Ended:
+    """An engine that has ended."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+    def wait(self) -> int:
+        return self.code
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are executed in this process, when they are launched."""
+
+    def launch(session: Path, run: str, warm: object = None) -> Ended:
+        log = launching.engine_log(run)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("w") as output, contextlib.redirect_stdout(output):
+            return Ended(serve(session, run))
+
+    monkeypatch.setattr(launching, "launch", launch)
+
+
+@pytest.mark.usefixtures("at_once")
 async def test_files_of_other_programs_come_into_the_session_under_the_cursor(
     start, make_session, tmp_path, monkeypatch
 ) -> None:

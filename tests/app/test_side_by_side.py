@@ -21,7 +21,7 @@ from workbench.app.location import Location
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list import RunsScreen
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
-from workbench.comparison.panes import Kind
+from workbench.comparison.panes import ComparisonKind
 from workbench.comparison.tasks import CANDIDATES, TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.comparison.trials import TRIALS
@@ -44,7 +44,7 @@ def two_evaluators(path: Path, *, name: str = "count_text") -> Path:
     return path
 
 
-async def shown(pilot: Pilot[int], kind: Kind) -> SideBySide:
+async def shown(pilot: Pilot[int], kind: ComparisonKind) -> SideBySide:
     """Wait until a comparison of a kind is shown."""
     await until(pilot, lambda: isinstance(pilot.app.screen, SideBySide) and pilot.app.screen.kind is kind, kind.what)
     screen = pilot.app.screen

@@ -27,8 +27,8 @@ from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base.settings import Settings
 from workbench.session import SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.studies import drawing
-from workbench.studies.declaration import DOCS, Column, Study
+from workbench.studies import comparing
+from workbench.studies.declaration import DOCS, Study, StudyColumn
 
 Asked = list[tuple[str, list[tuple[str, str]], str, bool]]
 
@@ -43,7 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
         tests = {pair: {"p": 0.018, "test": f"p = 0.018 (test {at})", "p_holm": 0.036} for at, pair in enumerate(pairs)}
         return {"tests": tests, "orders": {("model/0", "pass@1", "docs1", "docs0"): 0.91} if orders else {}}
 
-    monkeypatch.setattr(drawing, "drawn", drawn)
+    monkeypatch.setattr(comparing, "resampled_in_process", drawn)
     monkeypatch.setattr("workbench.app.study.screen.REST_SECONDS", 0.01)
     return found
 
@@ -67,7 +67,7 @@ async def test_a_cell_opens_its_trials_and_escape_leads_back(tmp_path: Path) -> 
         ("word_counter", "white"): [82.0, 61.0], ("word_counter", "none"): [40.0, 44.0],
         ("pyfiglet", "white"): [None, 75.0], ("pyfiglet", "none"): [52.0, 50.0],
     }  # fmt: skip
-    put_agents(tmp_path / "agents.session", scores, judges=("offline-3", "openai/gpt-4o"))
+    put_agents(tmp_path / "agents.session", scores, judges=("offline-4", "openai/gpt-4o"))
     async with study_of(tmp_path / "agents.session") as (pilot, screen):
         app = pilot.app
         shown = screen_text(app)
@@ -136,7 +136,9 @@ async def test_marked_columns_are_compared_and_a_pair_opens_the_samples_that_dif
 async def test_a_study_that_is_executed_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "live.session"
     create(path)
-    study = Study("live", DOCS, ("tiny",), (Column("none", "local"), Column("llm", "local")), samples=2, k=(1,))
+    study = Study(
+        "live", DOCS, ("tiny",), (StudyColumn("none", "local"), StudyColumn("llm", "local")), samples=2, k=(1,)
+    )
     with SessionWriter(path) as writer:
         writer.put_study(study.name, study.to_json())
         run = put_run(writer, "tiny", "none", state="running")
@@ -202,9 +204,9 @@ async def test_what_is_missing_or_made_otherwise_is_said_in_every_tab(tmp_path: 
     agents = Agents(tmp_path / "agents.session", repeats=2)
     for case in CASES:
         for repeat in (1, 2):
-            agents.put("good", case, {"offline-3": FULL}, repeat=repeat)
-        agents.put("half", case, {"offline-3": tiers_of(50.0)})
-        agents.put("half", case, {"offline-3": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
+            agents.put("good", case, {"offline-4": FULL}, repeat=repeat)
+        agents.put("half", case, {"offline-4": tiers_of(50.0)})
+        agents.put("half", case, {"offline-4": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
     agents.read()
     async with study_of(agents.path) as (pilot, screen):
         app = pilot.app

@@ -18,7 +18,7 @@ from trajectory_app import until
 from workbench.app.session_app import COUNTING_SHARE
 from workbench.app.toolkit.latest import Latest
 from workbench.session import SessionReader, SessionWriter
-from workbench.studies.grouping import Facts, grouped
+from workbench.studies.grouping import RowFacts, grouped
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ async def test_rows_are_sorted_by_column_spread_and_name_and_folded_groups_hide_
         assert seen == [["b", "a", "c"], ["b", "a", "c"], ["a", "b", "c"], ["b", "a", "c"]]
         await pilot.press("o", "O")
         assert [row.row for row in matrix.shown] == ["a", "b", "c"], "what has no value stays last"
-        domains = grouped(screen.outcome, "domain", Facts({row: {"domain": "x"} for row in "abc"}, {}))
+        domains = grouped(screen.outcome, "domain", RowFacts({row: {"domain": "x"} for row in "abc"}, {}))
         matrix.put_study(screen.outcome, "score", "domain", domains)
         await pilot.press("k", "minus")
         assert [matrix.row_count(), matrix.selected_group.name] == [2, "x"]  # type: ignore[union-attr]

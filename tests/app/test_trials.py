@@ -53,11 +53,11 @@ def lines(session: Path):
 def test_every_trial_is_a_line_with_its_state_and_points(session: Path) -> None:
     with SessionReader(session) as reader:
         trials = load_trials(reader)
-        strict = load_trials(reader, Scale("strict", "offline-3"))
+        strict = load_trials(reader, Scale("strict", "offline-4"))
         rows = {row.id: row for row in reader.trials()}
         totals = {(row.trial_id, row.rubric): row.total for row in reader.scores()}
     assert [line.id for line in trials.lines] == list(rows)
-    assert trials.scales == (Scale("aeo-bench", "offline-3"), Scale("strict", "offline-3"))
+    assert trials.scales == (Scale("aeo-bench", "offline-4"), Scale("strict", "offline-4"))
     for line, other in zip(trials.lines, strict.lines, strict=True):
         assert line.state == rows[line.id].state
         assert line.points == totals.get((line.id, "aeo-bench"))

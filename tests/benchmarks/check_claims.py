@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT)]
 
 from figures import Figure, publish  # noqa: E402
 
-from workbench.checking.claims import claims_of_page  # noqa: E402
+from workbench.checking.pages import claims_of_page  # noqa: E402
 from workbench.claims.page import parse_page  # noqa: E402
 from workbench.claims.project import ProjectIndex  # noqa: E402
 

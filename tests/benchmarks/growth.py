@@ -31,7 +31,7 @@ from workbench.session import SessionReader
 from workbench.session.groups import Group
 from workbench.statistics.intervals import Value
 from workbench.statistics.paired import paired_difference, permutation_test
-from workbench.statistics.rankings import Measured, pair_orders
+from workbench.statistics.rankings import RankedTask, pair_orders
 from workbench.statistics.resampling import drawn_orders
 from workbench.studies.comparing import rankings
 from workbench.studies.following import StudyReader
@@ -128,7 +128,7 @@ def statistics(_path: Path, count: int) -> Times:
         for rows in counts.values():
             summarise(rows, [1, 3], interval=0.95)
         tasks = [
-            Measured(
+            RankedTask(
                 rows[0].repository,
                 rows[0].file,
                 {name: row.passed / 10 for name, row in zip(systems, rows, strict=True)},

@@ -45,7 +45,7 @@ def docstrings() -> list[str]:
 
 def main() -> None:
     """Count and write."""
-    from workbench.claims.terms import tokens
+    from workbench.claims.similarity import tokens
 
     texts = docstrings()
     paragraphs = [

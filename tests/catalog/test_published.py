@@ -13,8 +13,8 @@ from workbench.catalog.repositories import BUILT as BUILT_STATUSES
 from workbench.catalog.repositories import (
     NOT_CHECKED,
     TASKS_IN_THE_TEXT,
-    Record,
-    Repository,
+    BuildRecord,
+    PaperRepository,
     bundled_record,
     find_repository,
     load_repositories,
@@ -67,7 +67,7 @@ def test_every_entry_says_what_was_tried_and_is_a_valid_source() -> None:
         check_entry(entry)
 
 
-def check_entry(entry: Repository) -> None:
+def check_entry(entry: PaperRepository) -> None:
     assert len(entry.tried) > 40
     assert "TODO" not in entry.tried
     assert entry.url == f"https://github.com/{entry.repository}"
@@ -182,7 +182,7 @@ def test_ones_own_record_is_shown_instead_of_the_bundled_one(home: Path, capsys:
     bundled = bundled_record(entry)
     assert bundled is not None
     values = bundled.to_json() | {"tasks": 12345, "reference": 12344}
-    file = write_record(entry, Record(**values))
+    file = write_record(entry, BuildRecord(**values))
     assert file.is_relative_to(home)
     own = record_of(entry)
     assert own is not None

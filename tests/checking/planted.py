@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from workbench.checking.judging import judge_parts
-from workbench.checking.judging_commands import Context
-from workbench.checking.steps import Step
-from workbench.checking.verdicts import Part, Verdict
+from workbench.checking.judging_commands import StepContext
+from workbench.checking.pages import claims_of_page
+from workbench.checking.steps import PlannedStep
+from workbench.checking.verdicts import BlockPart, BlockVerdict
+from workbench.claims.claim import CheckedClaim, Truth
+from workbench.claims.page import parse_page
+from workbench.claims.project import ProjectIndex
 
 _BACKEND = """
 import zipfile
@@ -173,9 +177,49 @@ def planted(names: list[str]) -> tuple[str, dict[str, int]]:
     return text, {name: next(at for at, line in enumerate(lines, 1) if PLANTED[name][2] in line) for name in names}
 
 
-def judge(step: Step, ended: Mapping[str, Any], context: Context) -> Part:
+def claims(
+    root: Path, text: str, *, path: str = "README.md", helps: Mapping[str, str] | None = None
+) -> list[CheckedClaim]:
+    return claims_of_page(parse_page(text, path), ProjectIndex(root), helps or {})
+
+
+def untrue(root: Path, text: str, **how: Any) -> list[str]:
+    """Return the texts of the untrue claims of a page."""
+    return [one.text for one in claims(root, text, **how) if one.lookup.truth is Truth.UNTRUE]
+
+
+def context(around: str = "\0", **more: Any) -> StepContext:
+    """The context of a step of ``README.md`` in a project of which every word is defined."""
+    given = {
+        "page": "README.md",
+        "project": any_project(),
+        "commands": {"wordstat"},
+        "around": around,
+        "before": "",
+        "imported": frozenset(),
+    }
+    return StepContext(**{**given, **more})
+
+
+def verdict_on_example(want: str, got: str, **more: Any) -> str:
+    """The verdict on one example of a session that prints ``got`` where the page has ``want``."""
+    code, ran = more.pop("code", ""), more.pop("ran", ())
+    example = {
+        "line": 1,
+        "source": "f()\n",
+        "want": want,
+        "got": got,
+        "stderr": "",
+        "error": None,
+        "expected_error": None,
+    }
+    ended = {"status": 0, "examples": [{**example, **more}], "ran": ran}
+    return str(judge(PlannedStep(0, "doctest", code, 1), ended, context(f"\0{code}")).verdict)
+
+
+def judge(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) -> BlockPart:
     """The verdict on a step: of a session's examples the first alarm's, else the first one not run."""
-    order = (Verdict.FAILS, Verdict.DIFFERS, Verdict.NOT_RUN, Verdict.WORKS)
+    order = (BlockVerdict.FAILS, BlockVerdict.DIFFERS, BlockVerdict.NOT_RUN, BlockVerdict.WORKS)
     return min(judge_parts(step, ended, context), key=lambda one: order.index(one.verdict))
 
 
@@ -216,10 +260,7 @@ def judged(
     **sources: object,
 ) -> str:
     """Return the verdict on a snippet of Python that ended with an error."""
-    step = Step(0, "python", code, 1)
-    project = any_project(**sources)
-    context = Context("README.md", project, {"wordstat"}, f"{around}\0{code}", "", frozenset(), "", elsewhere)
-    told = {
+    raised = {
         "type": "TypeError",
         "message": "",
         "place": "README.md",
@@ -227,7 +268,7 @@ def judged(
         "line": 1,
         "name": None,
         "owner": "",
-        **error,
     }
-    ended = {"status": 1, "error": told, "imported": imported, "asked": asked}
-    return str(judge(step, ended, context).verdict)
+    ended = {"status": 1, "error": {**raised, **error}, "imported": imported, "asked": asked}
+    of = context(f"{around}\0{code}", project=any_project(**sources), elsewhere=elsewhere)
+    return str(judge(PlannedStep(0, "python", code, 1), ended, of).verdict)

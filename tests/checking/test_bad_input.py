@@ -13,8 +13,9 @@ from planted import README, write_project
 
 from workbench import checking
 from workbench.base.errors import UsageError
-from workbench.checking import Checked, Truth, Verdict, check
+from workbench.checking import BlockVerdict, CheckResult, check
 from workbench.checking.pages import LARGEST
+from workbench.claims.claim import Truth
 from workbench.claims.page import parse_page
 from workbench.sandbox import NoIsolation
 
@@ -108,11 +109,12 @@ wordstat index alpha
 """
 
 
-def checked(root: Path, readme: str, **how: float) -> Checked:
+def checked(root: Path, readme: str, **how: float) -> CheckResult:
     (root / "README.md").write_text(readme)
     return asyncio.run(check(root, **how))
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.usefixtures("needs_bubblewrap")
 def test_nothing_outside_is_touched(tmp_path: Path) -> None:
@@ -131,7 +133,7 @@ def test_nothing_outside_is_touched(tmp_path: Path) -> None:
     for words in ("input", "network", "root", "nano", "a key", "a GPU"):
         assert any(words in reason for reason in reasons), (words, reasons)
     # The page goes on after all of it, also after more processes than there may be.
-    assert found.blocks[-1].verdict is Verdict.WORKS, found.blocks[-1].reason
+    assert found.blocks[-1].verdict is BlockVerdict.WORKS, found.blocks[-1].reason
 
 
 @pytest.mark.sandbox
@@ -141,8 +143,8 @@ def test_a_project_that_does_not_install(tmp_path: Path) -> None:
     (root / "backend.py").write_text("raise RuntimeError('this backend is broken')\n")
     found = checked(root, README)
     assert [problem for problem in found.problems if "could not be installed from its tree" in problem]
-    assert all(block.verdict is Verdict.NOT_RUN for block in found.blocks)
-    assert all(claim.truth is not Truth.UNTRUE for claim in found.claims)
+    assert all(block.verdict is BlockVerdict.NOT_RUN for block in found.blocks)
+    assert all(claim.lookup.truth is not Truth.UNTRUE for claim in found.claims)
 
 
 def test_without_a_sandbox_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

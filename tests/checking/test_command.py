@@ -71,6 +71,7 @@ def test_fix_claims_writes_what_can_only_be_meant(checkout: Path, capsys: pytest
     assert "1 untrue" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.usefixtures("needs_bubblewrap")
 def test_a_second_run_uses_the_cached_environment(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from planted import PLANTED, README, planted, write_project
 
-from workbench.checking import Checked, Truth, Verdict, check, fixed
+from workbench.checking import BlockVerdict, CheckResult, check, fixed
+from workbench.claims.claim import Truth
 
 pytestmark = [
     pytest.mark.sandbox,
@@ -17,7 +18,7 @@ pytestmark = [
 ]
 
 
-def checked(root: Path, readme: str) -> Checked:
+def checked(root: Path, readme: str) -> CheckResult:
     (root / "README.md").write_text(readme)
     return asyncio.run(check(root))
 
@@ -25,13 +26,14 @@ def checked(root: Path, readme: str) -> Checked:
 def test_a_true_readme_has_no_alarm(tmp_path: Path) -> None:
     found = checked(write_project(tmp_path), README)
     assert found.alarms == ()
-    assert [block.verdict for block in found.blocks] == [Verdict.WORKS] * 6
-    assert {claim.truth for claim in found.claims} == {Truth.TRUE}
+    assert [block.verdict for block in found.blocks] == [BlockVerdict.WORKS] * 6
+    assert {claim.lookup.truth for claim in found.claims} == {Truth.TRUE}
     assert {"option", "default", "extra", "file", "python", "licence", "module", "name", "parameter"} <= {
         claim.kind for claim in found.claims
     }
 
 
+@pytest.mark.slow
 def test_a_missing_step_is_found(tmp_path: Path) -> None:
     readme, lines = planted(["missing step"])
     found = checked(write_project(tmp_path), readme)
@@ -46,13 +48,15 @@ def test_the_other_nine_are_found_and_nothing_else(tmp_path: Path) -> None:
     readme, lines = planted([name for name in PLANTED if name != "missing step"])
     found = checked(write_project(tmp_path), readme)
     assert {alarm.line for alarm in found.alarms} == set(lines.values()), found.alarms
-    near = {(claim.line, claim.kind): claim.nearest for claim in found.claims if claim.truth is Truth.UNTRUE}
+    near = {
+        (claim.line, claim.kind): claim.lookup.nearest for claim in found.claims if claim.lookup.truth is Truth.UNTRUE
+    }
     assert near[lines["wrong option"], "option"] == "--stopwatch"
     assert near[lines["renamed function"], "name"] == "top_words"
     assert near[lines["missing extra"], "extra"] == "tables"
     assert near[lines["wrong default"], "default"] == "80"
     assert near[lines["dead command"], "command"] == "report"
     mended, claims = fixed(readme, found.claims)
-    assert {claim.nearest for claim in claims} >= {"--stopwatch", "tables", "80", "report", "Counter"}
+    assert {claim.lookup.nearest for claim in claims} >= {"--stopwatch", "tables", "80", "report", "Counter"}
     assert "report --stopwatch\n" in mended
     assert "wordstat[tables]" in mended

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
-from pathlib import Path
 
 import pytest
-from planted import any_project, judge, write_project
+from planted import context, judge, verdict_on_example
 
-from workbench.checking import check
 from workbench.checking.comparing import doctest_difference, random_alone
-from workbench.checking.judging_commands import Context
-from workbench.checking.steps import Step
+from workbench.checking.steps import PlannedStep
 
 #: A weekday that is not today's, and another one.
 OTHER_DAY, ANOTHER_DAY = (f"{datetime.datetime.now(datetime.UTC) + datetime.timedelta(days):%A}" for days in (2, 3))
@@ -25,23 +21,12 @@ TODAY = datetime.datetime.now(datetime.UTC)
         ("'1'", "1"),
         ("1", "1.0"),
         ("True", "1"),
-        ("b'a'", "'a'"),
         ("[1, 2]", "(1, 2)"),
         ("1125899906842625", "1125899906842624"),
-        ("{'size': 9999999999999999}", "{'size': 1125899906842624}"),
         ("'0xff00fe'", "'0xff00ff'"),
-        ("0xff00fe", "0xff00ff"),
-        ("'id-cafebabecafecafe'", "'id-deadbeefcafedead'"),
-        ("'f47ac10b-58cc-4372-a567-0e02b2c3d479'", "'f47ac10b-58cc-4372-a567-0e02b2c3d470'"),
-        ("'2020-01-02'", "'2020-01-03'"),
         (f"'{OTHER_DAY}'", f"'{ANOTHER_DAY}'"),
-        ("PurePosixPath('/a/b/c')", "PurePosixPath('/a/b/d')"),
-        ("'https://x.org/a/b'", "'https://x.org/a/c'"),
         ("'a b'", "'ab'"),
-        ("hello world", "helloworld"),
-        ("'-----'", "'---'"),
         ("{a: 1, b: 2}", "{a: 2, b: 1}"),
-        ("{<A>: 1, <B>: 2}", "{<A>: 2, <B>: 1}"),
         ("-1", "1"),
         ("1.414...", "21.4142"),
         ("'ab...'", "'xab'"),
@@ -55,20 +40,15 @@ def test_another_value_differs(said: str, real: str) -> None:
 @pytest.mark.parametrize(
     ("said", "real"),
     [
-        ("kit.Num(1.414...)", "kit.Num(1.4142135623730951)"),
         ("<Speed 0.333... km/h>", "<Speed 0.3333333333333333 km/h>"),
-        ("{'mean': 0.666..., 'when': None}", "{'mean': 0.6666666666666666, 'when': None}"),
         ("mean: 0.666..., sd: 0.471...", "mean: 0.6666666666666666, sd: 0.4714045207910317"),
         ("<X at 0x7f00>", "<X at 0x7fbb12>"),
         ("Point(x=1,y=2)", "Point(x=1, y=2)"),
         ("[Foo(a=1),\n Foo(a=2),\n]", "[Foo(a=1), Foo(a=2)]"),
         ("u'a'", "'a'"),
-        ("1\n3", "1\n2\n3"),
         ("'/home/me/a/b.txt'", "'/checked/repo/b.txt'"),
         ("'2019-04-01'", f"'{TODAY:%Y-%m-%d}'"),
-        ("datetime.date(2019, 4, 1)", f"datetime.date({TODAY.year}, {TODAY.month}, {TODAY.day})"),
         ("'Sunday'", f"'{TODAY:%A}'"),
-        ("'mean 0.333'", "'mean 0.33333'"),
         ("+---+\n| a |", "+-----+\n| a   |"),
     ],
 )
@@ -100,8 +80,7 @@ def raised(claimed: str, message: str, kind: str = "ValueError", **more: object)
     error |= {"line": 1, "name": None, "owner": "", "raised": True, "before": "", **more}
     example = {"line": 1, "source": more.get("source", "f()"), "want": "", "got": "", "stderr": ""}
     ended = {"status": 0, "examples": [{**example, "error": error, "expected_error": f"{claimed}\n"}]}
-    context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset())
-    return str(judge(Step(0, "doctest", "", 1), ended, context).verdict)
+    return str(judge(PlannedStep(0, "doctest", "", 1), ended, context()).verdict)
 
 
 def test_the_message_of_an_exception_counts() -> None:
@@ -133,55 +112,4 @@ def test_the_wording_of_python_may_be_of_another_version_and_its_values_may_not(
 
 @pytest.mark.parametrize(("want", "got"), [("0.343...", "0.3333333333333333"), ("0.33...", "-0.3333333333333333")])
 def test_a_wrong_number_that_is_cut_short_differs(want: str, got: str) -> None:
-    context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset())
-    example = {"line": 1, "source": "f()\n", "want": f"{want}\n", "got": f"{got}\n", "stderr": "", "error": None}
-    ended = {"status": 0, "examples": [{**example, "expected_error": None}]}
-    assert str(judge(Step(0, "doctest", "", 1), ended, context).verdict) == "differs"
-
-
-PAGE = """# wordstat
-
-```pycon
->>> import uuid
->>> str(uuid.uuid4())
-'f47ac10b-58cc-4372-a567-0e02b2c3d479'
->>> object()
-<object object at 0x7f8a1c0b4e50>
-```
-
-```pycon
->>> import datetime
->>> datetime.datetime.now()
-datetime.datetime(2020, 1, 2, 3, 4, 5, 6)
->>> 1 + 2
-4
-```
-
-```pycon
->>> import uuid
->>> str(uuid.uuid5(uuid.NAMESPACE_DNS, 'x'))
-'f47ac10b-58cc-4372-a567-0e02b2c3d479'
-```
-
-```pycon
->>> from wordstat import Counter
->>> Counter(limit=3).limit
-'3'
-```
-
-```pycon
->>> object()
-<Other object at 0x7f8a1c0b4e50>
-```
-"""
-
-
-@pytest.mark.sandbox
-@pytest.mark.usefixtures("needs_bubblewrap", "one_cache")
-@pytest.mark.xdist_group("checking")
-def test_a_value_drawn_at_random_is_known_by_running_twice(tmp_path: Path) -> None:
-    root = write_project(tmp_path)
-    (root / "README.md").write_text(PAGE)
-    found = asyncio.run(check(root, [root / "README.md"]))
-    assert [str(block.verdict) for block in found.blocks] == ["works", "differs", "differs", "differs", "differs"]
-    assert found.blocks[1].line == PAGE.splitlines().index(">>> 1 + 2") + 1
+    assert verdict_on_example(f"{want}\n", f"{got}\n") == "differs"

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from pages_both_ways import SLOW, Both, both_ways, drawn, page_of, run, said, stateful_project
+from sweeps import spread
 
 from workbench.base import paths
-from workbench.checking import Verdict
+from workbench.checking import BlockVerdict
 from workbench.checking.chains import chains_of
-from workbench.checking.steps import Plan, Step
+from workbench.checking.steps import PagePlan, PlannedStep
 from workbench.claims.page import parse_page
 
 __all__ = ["both_ways"]
@@ -34,62 +35,54 @@ Ways = Callable[..., Both]
 def test_what_depends_on_nothing_is_left_out_of_the_page(tmp_path: Path, both_ways: Ways) -> None:
     found = both_ways(stateful_project(tmp_path), page_of(ALONE))
     assert said(found.side_by_side) == said(found.in_order)
-    assert [one.verdict for one in found.side_by_side] == [Verdict.WORKS] * 6
+    assert [one.verdict for one in found.side_by_side] == [BlockVerdict.WORKS] * 6
     assert found.left_out >= 1
 
 
+_REGISTER = ("python", f"{SLOW}from wordstat.counting import register\nregister('one')\n")
+_AGAIN = ("python", f"{SLOW}from wordstat.counting import register as again\nagain('one')\n")
+_REGISTERED = ("pycon", ">>> from wordstat.counting import registered\n>>> registered()\n['one']\n")
+_KEPT = ("python", f"{SLOW}from wordstat.counting import kept\nkept('x')\n")
+_KEPT_ON = ("python", f"{SLOW}from wordstat.counting import kept\nassert kept('y') == 'xy'\n")
+_WORDS = (("python", f"{SLOW}words = 'a b'\n"), ("python", f"{SLOW}assert words == 'a b'\n"))
+_INDEX = (("bash", "wordstat index alpha\n"), ("console", "$ wordstat report\nindexed: alpha\n"))
+_FOLDER = (("bash", "cd docs\n"), ("console", "$ ls\nguide.md\n"))
+_VARIABLE = (("bash", "WORD=alpha\n"), ("bash", "test $WORD = alpha\n"))
+
+
 @pytest.mark.parametrize(
-    ("blocks", "verdict"),
+    ("first", "last", "verdict"),
     [
-        # Its name is bound before it.
-        ([("python", f"{SLOW}words = 'a b'\n"), *ALONE[:2], ("python", f"{SLOW}assert words == 'a b'\n")], "works"),
         # What it finds was left in the project's module, which no name on the page says.
-        (
-            [
-                ("python", f"{SLOW}from wordstat.counting import register\nregister('one')\n"),
-                *ALONE[:2],
-                ("pycon", ">>> from wordstat.counting import registered\n>>> registered()\n['one']\n"),
-            ],
-            "works",
-        ),
+        (_REGISTER, _REGISTERED, "works"),
         # By itself it would work.
-        (
-            [
-                ("python", f"{SLOW}from wordstat.counting import register\nregister('one')\n"),
-                *ALONE[:2],
-                ("python", f"{SLOW}from wordstat.counting import register as again\nagain('one')\n"),
-            ],
-            "not run",
-        ),
+        pytest.param(_REGISTER, _AGAIN, "not run", marks=pytest.mark.slow),
         # A file of the one before, which a function of the project has written.
-        (
-            [
-                ("python", f"{SLOW}from wordstat.counting import kept\nkept('x')\n"),
-                *ALONE[:2],
-                ("python", f"{SLOW}from wordstat.counting import kept\nassert kept('y') == 'xy'\n"),
-            ],
-            "works",
-        ),
-        ([("bash", "wordstat index alpha\n"), *ALONE[:2], ("console", "$ wordstat report\nindexed: alpha\n")], "works"),
-        ([("bash", "cd docs\n"), *ALONE[:2], ("console", "$ ls\nguide.md\n")], "works"),
-        ([("bash", "WORD=alpha\n"), *ALONE[:2], ("bash", "test $WORD = alpha\n")], "works"),
+        pytest.param(_KEPT, _KEPT_ON, "works", marks=pytest.mark.slow),
+        # Its name is bound before it.
+        pytest.param(*_WORDS, "works", marks=pytest.mark.slow),
+        (*_INDEX, "works"),
+        pytest.param(*_FOLDER, "works", marks=pytest.mark.slow),
+        pytest.param(*_VARIABLE, "works", marks=pytest.mark.slow),
     ],
-)  # fmt: skip
-def test_a_dependent_block_keeps_its_order(tmp_path: Path, both_ways: Ways, blocks: Any, verdict: str) -> None:
-    found = both_ways(stateful_project(tmp_path), page_of(blocks))
+)
+def test_a_dependent_block_keeps_its_order(
+    tmp_path: Path, both_ways: Ways, first: Any, last: Any, verdict: str
+) -> None:
+    found = both_ways(stateful_project(tmp_path), page_of([first, *ALONE[:2], last]))
     assert said(found.side_by_side) == said(found.in_order)
     assert str(found.side_by_side[-1].verdict) == verdict
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", spread(range(8), 3))
 def test_pages_of_all_kinds_of_blocks_say_the_same_both_ways(tmp_path: Path, both_ways: Ways, seed: int) -> None:
     found = both_ways(stateful_project(tmp_path), drawn(seed))
     assert said(found.side_by_side) == said(found.in_order)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", sorted(path.name for path in CASES.iterdir()))
+@pytest.mark.parametrize("case", spread(sorted(path.name for path in CASES.iterdir()), 3, 2))
 def test_real_readmes_say_the_same_both_ways(tmp_path: Path, both_ways: Ways, case: str) -> None:
     own = CASES / case / "repository"
     readme = next((CASES / case / "ground_truth").glob("README*"))
@@ -101,7 +94,8 @@ def test_real_readmes_say_the_same_both_ways(tmp_path: Path, both_ways: Ways, ca
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "path", ["README.md", *sorted(str(one.relative_to(REPOSITORY)) for one in (REPOSITORY / "docs").rglob("*.md"))]
+    "path",
+    ["README.md", *spread(sorted(str(one.relative_to(REPOSITORY)) for one in (REPOSITORY / "docs").rglob("*.md")), 9)],
 )
 def test_our_own_pages_say_the_same_both_ways(tmp_path: Path, both_ways: Ways, path: str) -> None:
     found = both_ways(stateful_project(tmp_path), parse_page((REPOSITORY / path).read_text("utf-8"), path))
@@ -109,12 +103,12 @@ def test_our_own_pages_say_the_same_both_ways(tmp_path: Path, both_ways: Ways, p
 
 
 @pytest.mark.slow
-def test_what_takes_too_long_does_so_both_ways_and_twice(tmp_path: Path, both_ways: Ways) -> None:
+def test_what_takes_too_long_does_so_both_ways(tmp_path: Path, both_ways: Ways) -> None:
     root = stateful_project(tmp_path)
     page = page_of([*ALONE[:2], ("python", "import time\ntime.sleep(60)\n"), *ALONE[2:4], ("bash", "sleep 60\n")])
-    found = [both_ways(root, page, seconds=4.0) for _ in range(2)]
-    assert said(found[0].side_by_side) == said(found[0].in_order) == said(found[1].side_by_side)
-    assert "its time was up" in found[0].side_by_side[2].reason
+    found = both_ways(root, page, seconds=4.0)
+    assert said(found.side_by_side) == said(found.in_order)
+    assert "its time was up" in found.side_by_side[2].reason
 
 
 def test_what_is_told_while_it_runs_stays_so(tmp_path: Path, both_ways: Ways) -> None:
@@ -159,8 +153,8 @@ def test_a_run_that_is_cancelled_leaves_nothing(tmp_path: Path, both_ways: Ways)
     assert list((paths.cache_dir() / "checked").glob(".run-*")) == []
 
 
-def plan_of_snippets(*codes: str) -> Plan:
-    return Plan([], [Step(at, "python", code, 1) for at, code in enumerate(codes)])
+def plan_of_snippets(*codes: str) -> PagePlan:
+    return PagePlan([], [PlannedStep(at, "python", code, 1) for at, code in enumerate(codes)])
 
 
 @pytest.mark.parametrize(
@@ -192,7 +186,7 @@ def test_snippets_that_share_names_are_a_chain(codes: tuple[str, ...], chains: l
 
 def test_commands_are_chains_up_to_the_first_that_changes_what_follows() -> None:
     commands = ("wordstat --help", "wordstat report | sort", "cd docs", "wordstat --help")
-    plan = Plan([], [Step(at, "shell", command, 1) for at, command in enumerate(commands)])
+    plan = PagePlan([], [PlannedStep(at, "shell", command, 1) for at, command in enumerate(commands)])
     assert [one.steps for one in chains_of(plan)] == [(0,), (1,)]
     for command in ("export A=1", "A=1", "wordstat report > x", "wordstat serve &", "source x", "rm x"):
-        assert chains_of(Plan([], [Step(0, "shell", command, 1)])) == ()
+        assert chains_of(PagePlan([], [PlannedStep(0, "shell", command, 1)])) == ()

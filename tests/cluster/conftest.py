@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cluster.serving import Served, serving
+from cluster.serving import Served, alive, serving
 
 
 @pytest.fixture(scope="session")
@@ -18,14 +18,16 @@ def engine_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def worker_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a machine has that has never seen the repository: nothing."""
     return tmp_path_factory.mktemp("worker-cache")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cluster(needs_bubblewrap: None, worker_cache: Path) -> Iterator[Served]:
     with serving(worker_cache, workers=2) as served:
         yield served
+        # Ctrl+c ends every process.
+        assert served.interrupt() == 0
+        assert not any(map(alive, served.pids))
 
 
 @pytest.fixture

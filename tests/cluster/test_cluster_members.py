@@ -1,117 +1,73 @@
-"""Which workers are used, how many candidates run at once, and what is sent: worker checks, the window, the bundle."""
+"""Which workers are used, how many candidates run at once, what is sent, and which addresses there are; without a cluster."""
 
 from __future__ import annotations
 
 import asyncio
-import subprocess
+import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from cluster.serving import Served
-from cluster.test_cluster_verdicts import SUITE, ready
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.cluster.address import ClusterError
+from workbench.base.errors import UsageError
+from workbench.cli import main
+from workbench.cluster import ClusterError
 from workbench.cluster.job_bundle import pack, unpacked
 from workbench.cluster.local import is_loopback
-from workbench.cluster.pool import DISTRIBUTION, ResizableSemaphore, connected, differences, problem
+from workbench.cluster.pool import DISTRIBUTION, ClusterPool, ResizableSemaphore, connected, differences, problem
+from workbench.orders.regenerate import move, order_regeneration, resolved
+from workbench.plans.plan import RegenerationPlan
+from workbench.regeneration.environment import Environment
 from workbench.repository import fetch
-from workbench.sandbox import Job, Limits
-
-#: A worker that says that it is of another version: what a machine looks like that was not updated.
-OLDER = f"""
-import asyncio, sys
-import distributed.versions as versions
-known = versions._version_cached
-versions._version_cached = lambda name: "0.0.1" if name == {DISTRIBUTION!r} else known(name)
-from distributed import Worker
-
-async def main():
-    async with Worker(sys.argv[1], nthreads=1) as worker:
-        print(worker.address, flush=True)
-        await worker.finished()
-
-asyncio.run(main())
-"""
+from workbench.sandbox import Limits, Workspace
+from workbench.session import SessionReader
 
 
-@pytest.mark.slow
-@pytest.mark.sandbox
-@pytest.mark.network
-async def test_a_worker_of_another_version_is_left_out_and_the_others_go_on(folders: Path, cluster: Served) -> None:
-    _, _, bundle = await ready()
-    older = subprocess.Popen(
-        [sys.executable, "-c", OLDER, cluster.scheduler], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    try:
-        assert older.stdout is not None
-        address = (await asyncio.to_thread(older.stdout.readline)).strip()
-        told: list[str] = []
-        async with connected(cluster.engine) as reached, reached.pool(bundle, told.append) as there:
-            reports = await asyncio.gather(*(there.run(Job(str(n), tests=(SUITE + "test_average",))) for n in range(6)))
-            assert [report.verdict for report in reports] == ["passed"] * 6
-            assert there.threads == 2
-            assert not await _tested_on(reached._client, address)
-        assert f"Worker {address} is not used: it has Workbench 0.0.1 where {_version()} is needed, as here." in told
-    finally:
-        older.kill()
-        older.wait(10)
-        if older.stdout is not None:
-            older.stdout.close()
-
-
-@pytest.mark.sandbox
-@pytest.mark.network
-async def test_verdicts_by_other_rules_are_refused(folders: Path, cluster: Served) -> None:
-    _, _, bundle = await ready()
-    async with connected(cluster.engine) as reached, reached.pool(replace(bundle, runner="another")) as there:
-        with pytest.raises(
-            ClusterError, match=r"None of the 2 workers .* can test: the Workbench there gives verdicts by"
-        ):
-            await there.run(Job("one", tests=(SUITE + "test_average",)))
-
-
-async def _tested_on(client: Any, address: str) -> int:
-    """How many candidates a worker has had since it started."""
-
-    def tested(dask_worker: Any) -> int:
-        return sum("workbench_test" in str(event) for event in dask_worker.state.log)
-
-    return int((await client.run(tested, workers=[address]))[address])
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version(DISTRIBUTION)
-
-
-def member(python: str = "3.11.7.final.0", workbench: str | None = "1.0", dask: str = "2026.8.0") -> dict[str, object]:
+def member(python: str = "3.11.7.final.0", workbench: str | None = "1.0", dask: str = "2026.8.0") -> dict[str, Any]:
     return {"packages": {"python": python, DISTRIBUTION: workbench, "dask": dask, "distributed": dask}}
 
 
 @pytest.mark.parametrize(
     ("theirs", "why"),
     [
-        (member(), ""),
         (member(python="3.11.2.final.0", dask="2026.7.0"), ""),
         (member(python="3.12.1.final.0"), "it has Python 3.12 where 3.11 is needed, as here"),
-        (member(workbench="0.9"), "it has Workbench 0.9 where 1.0 is needed, as here"),
         (member(workbench=None), "it has no Workbench; install it there: pip install 'docs-workbench[cluster]==1.0'"),
     ],
 )
-def test_a_worker_needs_our_python_and_our_workbench(theirs: dict[str, object], why: str) -> None:
+def test_a_worker_needs_our_python_and_our_workbench(theirs: dict[str, Any], why: str) -> None:
     assert problem(theirs, member()) == why
 
 
-def test_another_dask_is_told_and_not_refused() -> None:
-    theirs = member(dask="2026.7.0")
-    assert differences(theirs, member()) == "dask 2026.7.0, here 2026.8.0; distributed 2026.7.0, here 2026.8.0"
+async def test_a_worker_of_another_version_is_left_out_and_another_dask_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    versions = {"old": member(workbench="0.9"), "good": member(dask="2026.7.0"), "gone": None}
+
+    async def nthreads() -> dict[str, int]:
+        return dict.fromkeys(versions, 2)
+
+    async def broadcast(msg: Any, workers: list[str], on_error: str) -> dict[str, Any]:
+        return {address: versions[address] for address in workers if versions[address] is not None}
+
+    monkeypatch.setattr("distributed.versions.get_versions", lambda packages: member())
+    client = SimpleNamespace(nthreads=nthreads, scheduler=SimpleNamespace(broadcast=broadcast))
+    told: list[str] = []
+    there = ClusterPool("dask://x:1", client, None, told.append)  # type: ignore[arg-type]
+    assert await there._refresh_workers() == 2  # one does not answer
+    assert (there._usable(), there.threads) == (["good"], 2)
+    assert sorted(told) == [
+        "Worker good has dask 2026.7.0, here 2026.8.0; distributed 2026.7.0, here 2026.8.0.",
+        "Worker old is not used: it has Workbench 0.9 where 1.0 is needed, as here.",
+    ]
     assert differences(member(), member()) == ""
+    with pytest.raises(ClusterError, match=r"None of the 2 workers .* can test: it has Workbench 0.9"):
+        there._mark_unfit("good", "it is broken")
 
 
 @given(sizes=st.lists(st.integers(0, 5), min_size=1, max_size=6), entrants=st.integers(1, 30))
@@ -151,12 +107,8 @@ async def test_a_parcel_is_the_same_tree_again(home: Path, tmp_path: Path, monke
     script.chmod(0o755)
     (folder / "src" / "link.py").symlink_to("deep/a.py")
     snapshot = fetch(str(folder))
-    from workbench.regeneration.environment import Environment
-    from workbench.sandbox import Workspace
-
-    environment = Environment(
-        Path("/python"), tmp_path, "e" * 64, (), (), (), Workspace(snapshot.root, Path("/python"))
-    )
+    workspace = Workspace(snapshot.root, Path("/python"))
+    environment = Environment(Path("/python"), tmp_path, "e" * 64, (), (), (), workspace)
     bundle = pack("x", snapshot, environment, install=(), test=(), backend="bubblewrap", limits=Limits())
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "elsewhere"))
     there = unpacked(bundle)
@@ -171,9 +123,58 @@ async def test_a_parcel_is_the_same_tree_again(home: Path, tmp_path: Path, monke
         unpacked(replace(bundle, snapshot="0" * 64))
 
 
+# -- addresses
+
+
+async def test_where_nobody_listens_one_sentence_says_so() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        engine = f"dask://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(
+        ClusterError, match=f"^Nothing answers at {engine}: start a Dask scheduler there, or one on this"
+    ):
+        async with connected(engine):
+            raise AssertionError("connected")
+
+
+@pytest.mark.parametrize("engine", ["dask://host", "dask://host:99999", "ray://host:1"])
+def test_what_is_no_address_is_wrong_usage(engine: str, home: Path) -> None:
+    with pytest.raises(UsageError, match=f"There is no engine {engine!r}; name a Dask scheduler as"):
+        resolved(RegenerationPlan("word_counter", evaluator="reference", engine=engine))
+
+
+def test_without_the_package_one_sentence_says_what_to_install(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What Python does for a package that is not there.
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert main(["cluster"]) == 2
+    assert "needs the package distributed, which is not installed: pip install" in capsys.readouterr().err
+
+
+def test_a_setting_names_the_engine_and_local_means_here(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_ENGINE", "dask://10.0.0.1:8786")
+    session = tmp_path / "run.session"
+    run = order_regeneration(session, RegenerationPlan("word_counter", evaluator="reference")).run
+
+    def engine() -> str:
+        with SessionReader(session) as reader:
+            row = reader.run(run)
+            assert row is not None
+            return RegenerationPlan.from_json(row.config).engine
+
+    assert engine() == "dask://10.0.0.1:8786"
+    move(session, "dask+tls://10.0.0.2:8786")
+    assert engine() == "dask+tls://10.0.0.2:8786"
+    again = RegenerationPlan("word_counter", evaluator="reference", engine="local")
+    assert order_regeneration(session, again).run == run
+    assert engine() == ""
+
+
 @pytest.mark.parametrize(
-    ("host", "only_here"),
-    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("0.0.0.0", False), ("node7", False)],
+    ("host", "only_here"), [("127.0.0.1", True), ("::1", True), ("0.0.0.0", False), ("node7", False)]
 )
 def test_only_loopback_addresses_are_this_machine_alone(host: str, only_here: bool) -> None:
     assert is_loopback(host) is only_here

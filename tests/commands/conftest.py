@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import json
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -50,6 +51,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> Lines:
 
 def interrupt_when(reached: threading.Event) -> None:
     """Interrupt the main thread, as ctrl+c does, once an event is set."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores the signal in background jobs
 
     def wait() -> None:
         if reached.wait(90):

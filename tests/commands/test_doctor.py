@@ -71,9 +71,9 @@ def test_an_unwritable_sessions_folder_is_missing_with_advice(monkeypatch: pytes
 @pytest.mark.parametrize(
     ("statuses", "sign", "words"),
     [
-        (("ok", "note"), "ok:", "Everything needed is here."),
-        (("ok", "warning"), "attention:", "1 to look at: n1."),
-        (("missing", "warning"), "missing:", "1 needed: n0. Look also at: n1."),
+        (("ok", "note"), "ok:", "Everything required is here."),
+        (("ok", "warning"), "attention:", "1 with a warning: n1."),
+        (("missing", "warning"), "missing:", "1 required: n0. Warnings: n1."),
     ],
 )
 def test_the_closing_line_follows_from_what_stands_above(statuses: tuple[Any, ...], sign: str, words: str) -> None:
@@ -92,7 +92,7 @@ def test_without_a_sandbox_the_closing_line_and_the_code_say_so(
     main(["doctor"])
     out = capsys.readouterr().out
     assert "no sandbox here isolates" in out
-    assert "Everything needed is here" not in out
+    assert "Everything required is here." not in out
     assert "isolation" in out.splitlines()[-1]
 
 

@@ -14,7 +14,6 @@ from workbench.cli import main
 from workbench.session import SessionReader, SessionWriter
 
 sandboxed = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
-ANSWER = "```python\n    return None\n```"
 
 
 @pytest.fixture(autouse=True)
@@ -57,9 +56,9 @@ class TestRegeneration:
         assert reasons[0]["sentence"].startswith("openai/x failed: Request req_")
         assert [reason["count"] for reason in closing["reasons"]] == [6]
 
-    def test_what_cannot_pass_ends_the_run_and_a_resume_waits_for_its_engine(
+    def test_what_cannot_pass_ends_the_run_after_a_few(
         self, repository: str, scripted: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch, until: Any,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
         monkeypatch.setenv("WORKBENCH_CONCURRENCY", "1")
         scripted.answer = lambda body: failure(404, "Such a thing is not to be had here")
@@ -71,10 +70,19 @@ class TestRegeneration:
         with SessionReader(session) as reader:
             (run,) = reader.runs()
             verdicts = [row.verdict for row in reader.candidates(run.id)]
-            until(lambda: reader.holder(run.id) is None)
         assert (verdicts.count("error"), len(verdicts)) == (3, 30)
         assert len(scripted.seen) <= 4
-        scripted.answer = lambda body: ANSWER
+
+    def test_a_resume_while_the_engine_is_about_to_exit_does_what_is_missing(
+        self, repository: str, scripted: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, until: Any
+    ) -> None:
+        scripted.answer = lambda body: failure(500, "Not now")
+        session = tmp_path / "ending.session"
+        assert _regenerate(repository, str(session), "--limit", "1") == 1
+        scripted.answer = lambda body: "```python\n    return None\n```"
+        with SessionReader(session) as reader:
+            (run,) = reader.runs()
+            until(lambda: reader.holder(run.id) is None)
         with SessionWriter(session) as writer:
             # The run is complete but not yet marked as done, and its engine holds it for another moment.
             held = writer.acquire(run.id)
@@ -84,7 +92,7 @@ class TestRegeneration:
                 writer.set_run(run.id, state="done")
                 writer.release(held)
 
-            threading.Timer(0.5, end).start()
+            threading.Timer(1.0, end).start()
             assert main(["resume", str(session)]) == 0
         assert "Already running" not in capsys.readouterr().err
         with SessionReader(session) as reader:

@@ -101,7 +101,7 @@ def test_what_is_tested_again_is_said_with_its_former_verdicts(
     printed = table(recorder.path, capsys)
     assert "✓′✗′✓′" in printed
     assert "✗⧖✗ " in printed
-    assert "3 of 12 samples are still to be tested again; their former verdicts (′) are shown and count." in printed
+    assert "3 of 12 samples are still to be tested again; until then their former verdicts (′) count." in printed
 
     recorder.writer.insert("former_verdicts", old)
     values = {}

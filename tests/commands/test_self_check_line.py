@@ -33,7 +33,7 @@ def test_checks_that_hold_are_one_quiet_line(recorder: Recorder, capsys: pytest.
     assert line in shown
     assert "✗ SELF-CHECK" not in shown
     print_order(recorder.path, RUN, {**closing, "pending_rechecks": 2})
-    assert "2 verdicts are still to be looked at again on the cold route" in capsys.readouterr().out
+    assert "2 verdicts will be re-checked on the cold route" in capsys.readouterr().out
 
 
 def test_checks_that_fail_name_their_tasks(recorder: Recorder, capsys: pytest.CaptureFixture[str]) -> None:

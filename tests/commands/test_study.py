@@ -46,7 +46,7 @@ def test_the_page_has_the_matrix_comparisons_and_rankings(tmp_path: Path) -> Non
 
 def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     path = tmp_path / "agents.session"
-    put_agents(path, SCORES, judges=("offline-3", "gpt-4o"))
+    put_agents(path, SCORES, judges=("offline-4", "gpt-4o"))
     with SessionReader(path) as reader:
         page = "".join(rendered(study_page(read_study(reader, "agents"), resamples=100), "md"))
     assert "x\\|y &lt;b>" in page
@@ -56,7 +56,7 @@ def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
     assert "| local | score | cases | white > x" in page
     assert "white − x\\|y &lt;b>" in page
     assert "- The model gave no answer. (b × x\\|y &lt;b> · local)" in page
-    assert "| gpt-4o, offline-3 | 11 |" in page
+    assert "| gpt-4o, offline-4 | 11 |" in page
     tables = [line for line in page.splitlines() if line.startswith("| ")]
     assert all(line.endswith(" |") for line in tables)
 
@@ -79,7 +79,7 @@ def test_show_prints_what_is_there_and_starts_nothing(
     assert main(["show", str(path)]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert (
-        "Study agents: 3 rows × 2 columns, 11 of 12 trials done. Compare with: workbench study agents --session" in said
+        "Study agents: 3 rows × 2 columns, 11 of 12 trials done. To compare: workbench study agents --session" in said
     )
     assert path.read_bytes() == before
     assert main(["study", "docs", "--session", str(path), "--show"]) == 2

@@ -85,7 +85,7 @@ def test_what_cannot_be_tagged_is_said(session: Path, capsys) -> None:
     assert main(["tag", str(session), "x", "--item", "nothing"]) == 2
     assert "has no item" in capsys.readouterr().err
     assert main(["tag", "example", "x"]) == 2
-    assert "only read" in capsys.readouterr().err
+    assert "read-only" in capsys.readouterr().err
     assert main(["tag", str(session), "--note", "x" * 30_000]) == 2
     assert labels(session) == set()
 

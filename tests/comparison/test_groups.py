@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbench.base.errors import UsageError
 from workbench.comparison.groups import GROUPS, compare_groups, groups_of, join_groups
-from workbench.comparison.panes import Comparison
+from workbench.comparison.panes import PairComparison
 from workbench.comparison.tasks import compare_candidates, read_candidate
 from workbench.pages.comparison import comparison_page
 from workbench.pages.writing import rendered
@@ -36,7 +36,7 @@ def recorded(path: Path, mine: dict[str, str], theirs: dict[str, str], *, snapsh
     return path
 
 
-def compared(path: Path) -> Comparison:
+def compared(path: Path) -> PairComparison:
     with SessionReader(path) as reader:
         left, right = (side for side in groups_of(reader, RUN) if not side.outcome.control)
         return compare_groups([(left, right)])[0]
@@ -150,3 +150,24 @@ def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
     for text in (*side.outcome.marks, "They differ in evaluator"):
         assert text in told
     assert "3 doubtful" in found.note
+
+
+def test_each_difference_is_tested_and_all_are_adjusted_together(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "three.session")
+    recorder.run()
+    for place in range(8):
+        task = recorder.task(f"f{place}", place)
+        recorder.cells(task, "✗✗✗")
+        recorder.cells(task, "✓✓✓", evaluator="openai/b")
+        recorder.cells(task, "✗✗" if place else "✓✓", evaluator="openai/c")
+    recorder.close()
+    with SessionReader(recorder.path) as reader:
+        one, *others = sorted(groups_of(reader, RUN), key=lambda side: side.group.evaluator != "openai/gpt-5-mini")
+        found = compare_groups([(one, other) for other in others])
+        first, second = (one.to_json()["pass_at_k"] for one in found)
+    assert (first["1"]["p"], first["1"]["p_holm"]) == (pytest.approx(2 / 256), pytest.approx(3 * 2 / 256))
+    assert "over 8 tasks" in first["1"]["test"]
+    # Three tests: pass@1 twice and pass@3 once, for c has two samples only.
+    assert (second["3"]["p"], second["3"]["test"]) == (None, "no test: there is no pair")
+    assert second["1"]["p"] == 1.0
+    assert "by Holm over 3 tests" in first["1"]["test"]

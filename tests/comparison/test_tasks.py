@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from app.regenerated import RUN, Recorder
 
-from workbench.comparison.panes import Comparison
+from workbench.comparison.panes import PairComparison
 from workbench.comparison.tasks import compare_tasks, read_task
 from workbench.session import SessionReader
 
@@ -34,7 +34,7 @@ def tasks(tmp_path: Path) -> Path:
     return recorder.path
 
 
-def compared(path: Path, left: str, right: str) -> Comparison:
+def compared(path: Path, left: str, right: str) -> PairComparison:
     with SessionReader(path) as reader:
         sides = [read_task(reader, f"{RUN}-{name}") for name in (left, right)]
         assert sides[0] is not None

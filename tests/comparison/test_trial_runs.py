@@ -9,7 +9,7 @@ from app.recorded import Recorder, card
 from app.two_agents import two_agents
 
 from workbench.base.errors import UsageError
-from workbench.comparison.panes import Comparison
+from workbench.comparison.panes import PairComparison
 from workbench.comparison.trial_sets import TRIAL_SETS, ChosenTrials, compare_trials
 from workbench.comparison.trials import common_scales
 from workbench.session import SessionReader
@@ -31,7 +31,7 @@ def recorded(
     return path
 
 
-def compared(left: SessionReader, right: SessionReader) -> Comparison:
+def compared(left: SessionReader, right: SessionReader) -> PairComparison:
     return TRIAL_SETS.read((left, "run-1"), (right, "run-1"))
 
 
@@ -82,15 +82,15 @@ def test_trials_of_which_other_tiers_are_scored_have_no_difference(tmp_path: Pat
 
 def test_judges_that_differ_are_taken_each_and_their_points_are_not_compared(tmp_path: Path) -> None:
     here = recorded(tmp_path / "a.session", {"a1": ("one", 50)})
-    there = recorded(tmp_path / "b.session", {"b1": ("one", 40)}, judge="offline-3")
+    there = recorded(tmp_path / "b.session", {"b1": ("one", 40)}, judge="offline-4")
     with SessionReader(here) as a, SessionReader(there) as b:
         found = compared(a, b)
-    mine, other = ("aeo-bench", "offline"), ("aeo-bench", "offline-3")
+    mine, other = ("aeo-bench", "offline"), ("aeo-bench", "offline-4")
     assert common_scales([mine], [other], *mine) == (mine, other)
     assert common_scales([mine], [mine], *other) == (mine, mine)
     values = found.to_json()
     assert (values["a"]["judge"], values["b"]["judge"], values["trials"][0]["difference"]) == (
-        "offline", "offline-3", None,
+        "offline", "offline-4", None,
     )  # fmt: skip
 
 
@@ -118,6 +118,6 @@ def test_criteria_are_paired_by_case_and_say_what_is_missing(tmp_path: Path) -> 
 
 def test_judges_that_differ_have_no_points_in_common(tmp_path: Path) -> None:
     here = recorded(tmp_path / "a.session", {"a1": ("one", 50)})
-    there = recorded(tmp_path / "b.session", {"b1": ("one", 40)}, judge="offline-3")
+    there = recorded(tmp_path / "b.session", {"b1": ("one", 40)}, judge="offline-4")
     with SessionReader(here) as a, SessionReader(there) as b:
         assert compared(a, b).to_json()["points"] == []

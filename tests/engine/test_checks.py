@@ -16,7 +16,7 @@ from checking.planted import README, planted, write_project
 from engine.following import ended, error
 
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.checking.verdicts import Checked, Verdict, from_json
+from workbench.checking.verdicts import BlockVerdict, CheckResult, from_json
 from workbench.cli import main
 from workbench.orders import launching, running
 from workbench.orders.check import CheckOrder
@@ -67,7 +67,7 @@ class Recorded:
         with SessionReader(self.session) as reader:
             return reader.checks(trial)[-1]
 
-    def checked(self, trial: str) -> Checked:
+    def checked(self, trial: str) -> CheckResult:
         with SessionReader(self.session) as reader:
             row = reader.checks(trial)[-1]
             assert row.result_blob is not None
@@ -95,7 +95,7 @@ def test_a_check_is_kept_and_not_done_twice(recorded: Recorded, capsys: pytest.C
     assert good.claims_true
     assert (bad.state, bad.works, bad.differs, bad.claims_untrue) == ("done", good.works - 1, 1, 1)
     assert bad.partial == ""
-    (alarm,) = [one for one in recorded.checked("bad").blocks if one.verdict is Verdict.DIFFERS]
+    (alarm,) = [one for one in recorded.checked("bad").blocks if one.verdict is BlockVerdict.DIFFERS]
     assert "+['a']" in alarm.diff
     # Again: it is only shown, no engine is started.
     assert main([*ordered, "--trial", "good", "--format", "json"]) == 0
@@ -165,7 +165,7 @@ def test_a_killed_engine_loses_nothing_and_the_rest_is_resumed(recorded: Recorde
     assert recorded.row("a-good") == before
     row, checked = recorded.row("b-slow"), recorded.checked("b-slow")
     assert (row.state, row.partial, row.works, row.fails) == ("done", "", 1, 0)
-    assert [one.verdict for one in checked.blocks] == [Verdict.WORKS, Verdict.NOT_RUN]
+    assert [one.verdict for one in checked.blocks] == [BlockVerdict.WORKS, BlockVerdict.NOT_RUN]
     assert row.claims_untrue == 1
 
 
@@ -210,7 +210,7 @@ def test_one_block_once_more_leaves_the_others_as_they_were(recorded: Recorded, 
     recorded.hand_in("bad", planted(["wrong output"])[0])
     assert main(["check", "--session", str(recorded.session)]) == 1
     before = recorded.checked("bad")
-    at = next(at for at, one in enumerate(before.blocks) if one.verdict is Verdict.DIFFERS)
+    at = next(at for at, one in enumerate(before.blocks) if one.verdict is BlockVerdict.DIFFERS)
     run = CheckOrder(recorded.session, ["bad"], block=at).submit().runs[0]
     launching.launch(recorded.session, run)
     assert ended(recorded.session, run, until) == "done", error(recorded.session, run)
@@ -247,8 +247,8 @@ def test_each_readme_is_held_against_the_content_that_its_trial_saw(
     [
         (["--trial", "nowhere"], "has no trial 'nowhere'"),
         (["--trial", "none"], "handed in no README"),
-        (["--format", "junit"], "the format is text or json"),
-        (["--fix-claims"], "name no page"),
+        (["--format", "junit"], "text or json"),
+        (["--fix-claims"], "--fix-claims"),
     ],
 )
 def test_wrong_orders_get_one_sentence(

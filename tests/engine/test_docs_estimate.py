@@ -16,11 +16,12 @@ from workbench.documenters.program_cache import DocumentedRepository, WorkFolder
 from workbench.documenters.types import parse_docs
 from workbench.orders.docs_estimate import documentation
 from workbench.orders.estimate import Documentation, Estimate, estimate_candidates, estimate_trials, known_tasks
-from workbench.orders.measured import DocsRate, Measured, Rate, builds, measured_in, note_build
+from workbench.orders.measured import DocsRate, Measured, Rate, measured_in
 from workbench.orders.study_estimate import estimate_study
 from workbench.plans.plan import Ask, RegenerationPlan
+from workbench.regeneration.builds import builds, note_build
 from workbench.session import SessionWriter, create
-from workbench.studies.declaration import Column, Limits, Study
+from workbench.studies.declaration import Study, StudyColumn, StudyLimits
 
 SOURCE = "word_counter"
 REPO, OSA, GPT = "repoagent-0.2.0:openai/m", "osa-0.3.4:openai/m", "llm:openai/m"
@@ -169,8 +170,8 @@ def test_the_first_trial_of_a_model_says_roughly_what_its_requests_take() -> Non
 
 
 def test_a_study_gives_the_time_of_the_columns_that_were_measured(home: Path, tmp_path: Path) -> None:
-    columns = (Column("none", "reference"), Column("none", "stub"), Column(OSA, "stub"))
-    study = Study("s", "docs", (SOURCE,), columns, samples=1, k=(1,), limits=Limits(tasks=4))
+    columns = (StudyColumn("none", "reference"), StudyColumn("none", "stub"), StudyColumn(OSA, "stub"))
+    study = Study("s", "docs", (SOURCE,), columns, samples=1, k=(1,), limits=StudyLimits(tasks=4))
     known = Measured(candidates=(Rate("", "stub", SOURCE, 0, 0.5, 0.0),), tasks={SOURCE: 9})
     found = estimate_study(known, tmp_path / "new.session", study, 1)
     assert (found.count, found.seconds, found.without) == (8, 2.0, (f"{SOURCE} × none · reference",))

@@ -20,15 +20,16 @@ from workbench.orders.estimate import (
     added,
     duration,
     estimate_again,
+    estimate_alike,
     estimate_ask,
     estimate_candidates,
     estimate_fork,
-    estimate_tests,
     estimate_trials,
     new_candidates,
 )
-from workbench.orders.measured import Measured, Rate, builds, measured_in, note_build
+from workbench.orders.measured import Measured, Rate, measured_in
 from workbench.plans.plan import Ask
+from workbench.regeneration.builds import builds, note_build
 
 GPT = "openai/gpt-4o"
 RATES = (
@@ -115,7 +116,7 @@ def test_candidates_count_what_the_session_has_not() -> None:
     unknown = estimate_candidates(KNOWN, "new", GPT, candidates=new_candidates(KNOWN, "new", ask))
     assert "how many is known once the tasks are built" in unknown.sentence()
     assert estimate_candidates(KNOWN, "src", "stub", candidates=4).dollars == 0
-    again = estimate_tests(KNOWN, "src", 10)
+    again = estimate_alike(10, "candidate", KNOWN.tested("src"), "run")
     assert (again.requests, again.dollars) == (0, 0)
     assert math.isclose(again.seconds or 0, 3)
     both = added([told, again])
@@ -153,7 +154,7 @@ def test_a_damaged_note_of_a_build_says_nothing(home: Path) -> None:
     (note,) = (home / "state" / "builds").iterdir()
     for text in ("", "[" * 99_999, "[]", '{"source": 3}', '{"source": "src", "seconds": "x", "tasks": "\\u0000"}'):
         note.write_text(text)
-        assert all(build.seconds is None and not build.ready for build in builds().values())
+        assert all(build.seconds is None and build.tasks is None for build in builds().values())
 
 
 @given(st.floats(0.001, 1e7), st.floats(0.001, 1e7))

@@ -218,7 +218,7 @@ def test_the_command_says_what_it_takes_and_does_it(
     closing = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert [case["status"] for case in closing["cases"]] == ["done"]
     assert main(["show", str(session)]) == 0
-    assert "1 fork of recorded trials: in no mean." in capsys.readouterr().out
+    assert "1 fork of recorded trials excluded." in capsys.readouterr().out
 
 
 def test_a_run_above_the_amount_needs_yes(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import UsageError
+from workbench.engine.document import AgentContext, Assignment
 from workbench.engine.records import recorded_model
-from workbench.engine.trial import AgentContext, Assignment
 from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.session import SessionWriter, create

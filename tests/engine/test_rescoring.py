@@ -50,14 +50,14 @@ def test_another_judge_scores_what_is_recorded_and_the_first_stays(
     printed = lines(capsys)
     closing = printed[-1]
     assert [(case["judge"], case["rubric"], case["status"]) for case in closing["cases"]] == [
-        ("offline-3", "strict", "done"),
+        ("offline-4", "strict", "done"),
         ("openai/judge-2", "strict", "done"),
     ]
-    assert {line["judge"] for line in printed if line["type"] == "trial"} == {"offline-3", "openai/judge-2"}
+    assert {line["judge"] for line in printed if line["type"] == "trial"} == {"offline-4", "openai/judge-2"}
     assert court.written == written
     after = scores(session)
     assert {key: after[key] for key in before} == before
-    assert after.keys() - before.keys() == {("strict", "offline-3"), ("strict", "openai/judge-2")}
+    assert after.keys() - before.keys() == {("strict", "offline-4"), ("strict", "openai/judge-2")}
     assert after["strict", "openai/judge-2"] > (before["strict", "openai/judge"] or 0)  # type: ignore[operator]
     # Scores by the same judge are given anew, at no cost where its answers are recorded.
     judged = court.judged
@@ -111,7 +111,7 @@ def test_a_judge_that_fails_leaves_unscored_what_a_resume_asks_for_again(
     written = court.written
     assert main(["resume", str(session), "--json"]) == 0
     cases = {case["judge"]: case["status"] for case in lines(capsys)[-1]["cases"]}
-    assert cases == {"offline-3": "done", "openai/judge": "done"}
+    assert cases == {"offline-4": "done", "openai/judge": "done"}
     assert court.written == written
     assert {key: value for key, value in scores(session).items() if key in before} == before
 
@@ -174,7 +174,7 @@ def test_judges_stand_side_by_side_with_their_agreement(
     assert main(["show", str(session)]) == 0
     told = capsys.readouterr().out
     assert "Agreement of judges" in told
-    assert "offline-3 / openai/judge" in told
+    assert "offline-4 / openai/judge" in told
     report = tmp_path / "report.json"
     assert main(["report", str(session), "--format", "json", "--output", str(report)]) == 0
     found = json.loads(report.read_text())["agreement"]
@@ -184,9 +184,9 @@ def test_judges_stand_side_by_side_with_their_agreement(
     with SessionReader(session) as reader:
         by = {(score.trial_id, score.judge): score for score in reader.scores() if score.rubric == "strict"}
         differences = [
-            (by[trial, "openai/judge"].tier4 or 0) - (by[trial, "offline-3"].tier4 or 0)
+            (by[trial, "openai/judge"].tier4 or 0) - (by[trial, "offline-4"].tier4 or 0)
             for trial, judge in by
-            if judge == "offline-3"
+            if judge == "offline-4"
         ]
     assert whole["strict", 4]["difference"] == pytest.approx(sum(differences) / 4)
     for kind in ("md", "html"):

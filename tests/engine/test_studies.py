@@ -31,7 +31,7 @@ from workbench.orders.study_estimate import estimate_study, seconds_left
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import ScoreRow
-from workbench.studies.declaration import Column, Limits, Settings, Study
+from workbench.studies.declaration import Study, StudyColumn, StudyLimits, StudySettings
 from workbench.studies.following import read_study
 
 MODEL = "openai/scripted"
@@ -39,9 +39,9 @@ AGENTS = Study(
     "mine",
     "agents",
     ("word_counter", "countdown_timer"),
-    (Column("no-exploration", MODEL), Column("single-file", MODEL)),
+    (StudyColumn("no-exploration", MODEL), StudyColumn("single-file", MODEL)),
     repeats=2,
-    settings=Settings(judges=("offline",)),
+    settings=StudySettings(judges=("offline",)),
 )
 
 
@@ -70,7 +70,7 @@ def finish(session: Path, study: Study, trials: int) -> None:
         for row in rows[:trials]:
             writer.set_trial(row.id, state="done", cost_usd=0.5)
             for rubric in ("aeo-bench", "strict"):
-                writer.put_score(ScoreRow(row.id, rubric, "offline-3", 50.0, 100.0, 1.0, 1.0, 1.0, 1.0, "", 1.0))
+                writer.put_score(ScoreRow(row.id, rubric, "offline-4", 50.0, 100.0, 1.0, 1.0, 1.0, 1.0, "", 1.0))
         for run in {row.run_id for row in rows[:trials]}:
             if all(row.state == "done" for row in _trials(session, run)):
                 writer.set_run(run, state="done")
@@ -129,7 +129,7 @@ def test_another_judge_asks_for_scores_and_no_agent_is_run(scripted: LoopbackSer
     session = tmp_path / "mine.session"
     order_study(session, AGENTS)
     finish(session, AGENTS, 8)
-    order_study(session, replace(AGENTS, settings=Settings(judges=("offline", MODEL))))
+    order_study(session, replace(AGENTS, settings=StudySettings(judges=("offline", MODEL))))
     with SessionReader(session) as reader:
         assert len(reader.trials()) == 8
         assert len(pending_runs(reader, "mine")) == 2
@@ -138,11 +138,11 @@ def test_another_judge_asks_for_scores_and_no_agent_is_run(scripted: LoopbackSer
 def test_what_cannot_be_is_refused_before_anything_is_written(scripted: LoopbackServer, tmp_path: Path) -> None:
     session = tmp_path / "mine.session"
     for study, sentence in (
-        (replace(AGENTS, columns=(Column("whit", MODEL),)), "Did you mean 'white'"),
-        (replace(AGENTS, columns=(Column("white", "nobody/knows"),)), "nobody"),
+        (replace(AGENTS, columns=(StudyColumn("whit", MODEL),)), "Did you mean 'white'"),
+        (replace(AGENTS, columns=(StudyColumn("white", "nobody/knows"),)), "nobody"),
         (replace(AGENTS, rows=("word_contr",)), "did you mean word_counter"),
         (replace(AGENTS, results=("session:gone",)), "There is no session 'gone'"),
-        (replace(AGENTS, settings=Settings(rubrics=("strct",))), "did you mean 'strict'"),
+        (replace(AGENTS, settings=StudySettings(rubrics=("strct",))), "did you mean 'strict'"),
         (Study("paper", "paper"), "read-only"),
     ):
         with pytest.raises(UsageError, match=sentence):
@@ -154,10 +154,10 @@ def test_the_default_model_is_written_out_and_is_no_second_column(
     scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORKBENCH_AGENT_MODEL", MODEL)
-    study = replace(AGENTS, columns=(Column("white"),))
-    assert resolved_study(study).columns == (Column("white", MODEL),)
+    study = replace(AGENTS, columns=(StudyColumn("white"),))
+    assert resolved_study(study).columns == (StudyColumn("white", MODEL),)
     with pytest.raises(UsageError, match="there twice, once by the default model"):
-        resolved_study(replace(study, columns=(Column("white"), Column("white", MODEL))))
+        resolved_study(replace(study, columns=(StudyColumn("white"), StudyColumn("white", MODEL))))
 
 
 def test_a_folder_is_a_row_by_its_whole_path(
@@ -203,10 +203,10 @@ def test_cells_of_docs_share_a_run_and_one_that_cannot_be_says_why(
         "docs",
         "docs",
         (source,),
-        tuple(Column(one, evaluator) for one in systems for evaluator in ("reference", MODEL)),
+        tuple(StudyColumn(one, evaluator) for one in systems for evaluator in ("reference", MODEL)),
         samples=3,
         k=(1, 3),
-        limits=Limits(tasks=2),
+        limits=StudyLimits(tasks=2),
     )
     order_study(session, study)
     order_study(session, study)
@@ -266,7 +266,7 @@ class Engines:
                     writer.set_trial(row.id, state="done")
                     for rubric in ("aeo-bench", "strict"):
                         writer.put_score(
-                            ScoreRow(row.id, rubric, "offline-3", 50.0, 100.0, 1.0, 1.0, 1.0, 1.0, "", 1.0)
+                            ScoreRow(row.id, rubric, "offline-4", 50.0, 100.0, 1.0, 1.0, 1.0, 1.0, "", 1.0)
                         )
         with SessionWriter(session) as writer:
             # An engine that is gone leaves its run as it was.
@@ -294,7 +294,7 @@ def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
     scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
 ) -> None:
     session = tmp_path / "mine.session"
-    study = replace(AGENTS, rows=("word_counter",), repeats=1, columns=(*AGENTS.columns, Column("white", MODEL)))
+    study = replace(AGENTS, rows=("word_counter",), repeats=1, columns=(*AGENTS.columns, StudyColumn("white", MODEL)))
     order_study(session, study)
     first = engines("failed", "killed", "done")
     assert execute_study(session, "mine") == 1
@@ -384,7 +384,7 @@ def test_checks_asked_for_later_run_no_agent_again(scripted: LoopbackServer, tmp
     session = tmp_path / "mine.session"
     order_study(session, AGENTS)
     finish(session, AGENTS, 8)
-    checked = replace(AGENTS, rows=("word_counter",), settings=Settings(judges=("offline",), checks=True))
+    checked = replace(AGENTS, rows=("word_counter",), settings=StudySettings(judges=("offline",), checks=True))
     with SessionWriter(session) as writer, SessionReader(session) as reader:
         readmes = [row.id for row in reader.trials() if row.case_id == "word_counter"]
         for trial in readmes:

@@ -20,7 +20,7 @@ from loopback.server import LoopbackServer
 
 from workbench.orders.study import execute_study, order_study
 from workbench.session import SessionReader
-from workbench.studies.declaration import Column, Study
+from workbench.studies.declaration import Study, StudyColumn
 from workbench.studies.following import read_study
 from workbench.studies.study_files import study_named
 
@@ -126,7 +126,7 @@ def test_a_study_of_docs_killed_twice_has_the_verdicts_of_an_unbroken_one(
         "docs",
         "docs",
         (repository,),
-        tuple(Column(docs, one) for docs in ("original", "none") for one in (f"samples:{answers}", "reference")),
+        tuple(StudyColumn(docs, one) for docs in ("original", "none") for one in (f"samples:{answers}", "reference")),
         samples=SAMPLES // 3,
         k=(1, 5),
     )

@@ -13,7 +13,7 @@ from workbench.agents import make_agent
 from workbench.base.errors import UsageError
 from workbench.base.extension_check import import_folders
 from workbench.base.extensions import ExtensionProblem, failure, is_dotted, load, make
-from workbench.rubric import Brief, OfflineJudge, Question, make_judge, parse_judge
+from workbench.rubric import JudgeRequest, OfflineJudge, Question, make_judge, parse_judge
 from workbench.sandbox import choose_backend
 
 
@@ -180,7 +180,7 @@ class Judge:
 async def test_a_judge_that_answers_nonsense_leaves_the_tier_unscored(folder: Path, answer: str, said: str) -> None:
     write(folder, "odd_judge", JUDGE.format(answer))
     judge = make_judge("odd_judge:Judge", None)
-    brief = Brief("strict", (Question("purpose", "P", 12.0, ""),), "text", None, None, None, None, 0, 0)
+    brief = JudgeRequest("strict", (Question("purpose", "P", 12.0, ""),), "text", None, None, None, None, 0, 0)
     (criterion,) = await judge.judge_tier(3, brief)
     assert criterion.points is None
     assert criterion.reason.startswith("judge failed: ")

@@ -18,10 +18,9 @@ from uv import find_uv_bin
 from workbench.agents import make_agent
 from workbench.agents.names import agent_info, current_name
 from workbench.app.theming import first_theme, theme_files
-from workbench.base import extension_check, plugins
+from workbench.base import extension_check, extensions
 from workbench.base.errors import UsageError
-from workbench.base.extensions import load
-from workbench.base.plugins import GROUPS
+from workbench.base.extensions import GROUPS, load
 from workbench.cli import main
 from workbench.documenters.types import parse_docs
 from workbench.interop.formats.importing import import_files
@@ -56,9 +55,9 @@ def site(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH", "")])))
-    plugins.installed.cache_clear()
+    extensions.installed.cache_clear()
     yield folder
-    plugins.installed.cache_clear()
+    extensions.installed.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] in ("tiny_plugin", "broken_plugin")]:
         del sys.modules[name]
 
@@ -76,7 +75,7 @@ def declare(site: Path, package: str, entries: str) -> None:
     folder.mkdir()
     (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
     (folder / "entry_points.txt").write_text(entries)
-    plugins.installed.cache_clear()
+    extensions.installed.cache_clear()
 
 
 async def test_the_template_works_by_its_names(
@@ -242,7 +241,7 @@ def test_a_broken_plug_in_is_named_and_stops_nothing(
     said = capsys.readouterr().out
     assert "Importing broken_plugin:Falls ended the process (exit status 3)." in said
     assert "no module no_such_module in" in said
-    assert "says 'broken_plugin' for sandbox noclass, which is not package.module:Class." in said
+    assert "'broken_plugin' for sandbox noclass, which is not package.module:Class." in said
     assert "has no theme lost.yaml in broken_plugin." in said
     assert "'Bad Name': its name must be of small letters" in said
     # The doctor names it; ours keep their names; the others go on.
@@ -260,9 +259,9 @@ def test_parts_of_the_workbench_are_plug_ins_like_any_other(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
-    found = {(GROUPS[one.kind], one.name): one.path for one in plugins.installed(own=True)}
+    found = {(GROUPS[one.kind], one.name): one.path for one in extensions.installed(own=True)}
     assert found == {(group, name): path for group, points in declared.items() for name, path in points.items()}
-    for one in plugins.installed(own=True):
+    for one in extensions.installed(own=True):
         load(one.kind, one.path, extension_check.protocol_of(one.kind))
     # A format by its name reads nothing else, and stands under that name.
     chat, rows = tmp_path / "chat.jsonl", tmp_path / "rows.jsonl"
@@ -288,7 +287,7 @@ def test_names_lead_to_paths_and_ours_come_first(site: Path) -> None:
     declare(site, "a-plugin", "[workbench.agents]\nmine = a.one:Mine\n")
     assert current_name("white") == "white"
     assert current_name("mine") == "a.one:Mine"
-    assert [one.problem for one in plugins.installed() if one.package == "b-plugin 1.0" and one.name == "mine"] == [
+    assert [one.problem for one in extensions.installed() if one.package == "b-plugin 1.0" and one.name == "mine"] == [
         "a-plugin 1.0 has that name too, and comes first",
         "",
         "",
@@ -302,7 +301,7 @@ def test_names_lead_to_paths_and_ours_come_first(site: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("return 3", "failed: it gave int, not text."),
+        ("return 3", "int, not text."),
         ("return session.nothing", "failed: AttributeError: "),
     ],
 )

@@ -95,7 +95,7 @@ NAMES = (
     Wrong(("catalog", ""), ("is empty",)),
     Wrong(("catalog", "--record", "x"), ("workbench catalog list", "--record")),
     Wrong(("catalog", "check", "--markdown"), ("workbench catalog check", "--markdown")),
-    Wrong(("catalog", "check", "schema", "--record", "README.md"), ("takes a folder",)),
+    Wrong(("catalog", "check", "schema", "--record", "README.md"), ("needs a folder",)),
     *(
         Wrong(("cluster", "--host", text), words)
         for text, words in (
@@ -119,9 +119,9 @@ NAMES = (
     Wrong(("open", EXAMPLE), ("needs a terminal",)),
     Wrong(("cases", "nosuch"), ("no test case",)),
     Wrong(("cases", ""), ("is empty",)),
-    Wrong(("cases", "--fetch"), ("needs the case",)),
+    Wrong(("cases", "--fetch"), ("needs a case",)),
     Wrong(("cases", "--id", "x"), ("--add",)),
-    Wrong(("cases", "word_counter", "--add", "folder"), ("command of its own",)),
+    Wrong(("cases", "word_counter", "--add", "folder"), ("another command",)),
     *(
         Wrong(("cases", "--add", text), words)
         for text, words in (

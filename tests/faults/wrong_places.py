@@ -78,7 +78,7 @@ SESSIONS = (
     ),
     Wrong((*RUN[:4], "--judge", "replay:"), ("is empty",)),
     Wrong((*RUN[:4], "--judge", "replay:nosuch"), ("no session",)),
-    Wrong(("score", "README.md", "--judge", "replay:example"), ("Nothing was recorded for this document",)),
+    Wrong(("score", "README.md", "--judge", "replay:example"), ("no recording of this document",)),
 )
 
 # -- items and runs of a session

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from workbench.grounding.exploration import LISTED, NEVER, PARTLY, READ, Function, Visit, explore
+from workbench.grounding.exploration import LISTED, NEVER, PARTLY, READ, PublicFunction, Visit, explore
 
 FILES = [("main.py", 900), ("src/a.py", 50), ("src/b.py", 40), ("setup.cfg", 10)]
-FUNCTIONS = [Function("main.py", "one", 1, 10), Function("main.py", "two", 11, 30), Function("src/a.py", "three", 1, 3),
-             Function("tests/test_a.py", "test_a", 1, 3)]  # fmt: skip
+FUNCTIONS = [PublicFunction("main.py", "one", 1, 10), PublicFunction("main.py", "two", 11, 30), PublicFunction("src/a.py", "three", 1, 3),
+             PublicFunction("tests/test_a.py", "test_a", 1, 3)]  # fmt: skip
 
 
 def listing(step: int, path: str, *names: str) -> Visit:

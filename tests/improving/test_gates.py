@@ -9,8 +9,8 @@ import pytest
 from thin_docs import GOOD, SOURCE
 
 from workbench.claims.project import ProjectIndex
-from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share
-from workbench.improving.changes import Change, commit_message, patch_of
+from workbench.improving.attempts import DocstringAttempt, Gain, Refusal, Refused, Share
+from workbench.improving.changes import FileChange, commit_message, patch_of
 from workbench.improving.gates import check_docstring, read_docstring
 from workbench.repository.functions import Function, find_functions
 from workbench.session.rows import TaskRow, columns
@@ -77,7 +77,7 @@ def test_an_honest_docstring_is_laid_out_as_the_file_is_and_nothing_else_changes
     ]
     assert function(changed).docstring == laid_out
     assert changed.count(b"\n") == changed.count(b"\r\n") == source.count(b"\n") + 5
-    patch = patch_of([Change("sums.py", source, changed)], "Docstring of add\n")
+    patch = patch_of([FileChange("sums.py", source, changed)], "Docstring of add\n")
     assert b'-    """Do it."""\r\n' in patch
     assert b"Subject: [PATCH] Docstring of add" in patch
 
@@ -134,9 +134,9 @@ def test_a_gain_counts_where_it_is_more_than_chance() -> None:
 
 
 def test_a_commit_says_among_how_many_its_gains_were_chosen() -> None:
-    def attempt(name: str, number: int, gain: Gain | None, refusal: Refusal | None = None) -> Attempt:
+    def attempt(name: str, number: int, gain: Gain | None, refusal: Refusal | None = None) -> DocstringAttempt:
         task = TaskRow(**dict.fromkeys(columns(TaskRow).split(", ")))  # type: ignore[arg-type]
-        return Attempt(
+        return DocstringAttempt(
             replace(task, id=name, snapshot="s", path="sums.py", qualified_name=name, occurrence=1),
             number,
             "Sum.",

@@ -52,7 +52,7 @@ def test_interrupted_and_killed_it_goes_on_and_a_second_evaluator_decides(
     command.send_signal(signal.SIGINT)
     _, said = command.communicate(timeout=60)
     assert command.returncode == 130
-    assert "Interrupted; what is there is kept. Go on with: workbench improve" in said
+    assert "To continue: workbench improve" in said
     assert "Traceback" not in said
     with SessionReader(session) as reader:
         (row,) = reader.improvements()

@@ -146,14 +146,15 @@ def test_the_command_asks_once_records_and_says_what_was_not_judged(
     assert len(loopback_server.seen) == asked
     loopback_server.answer = lambda body: failure(400, "we do not like this request")
     assert main([*command[:-2], "openai/other", "--json"]) == 1
-    assert "2 docstrings were not judged" in capsys.readouterr().err
+    assert "2 docstrings were not rated" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--helpfulness"], "Helpfulness is judged by a model: --judge MODEL."),
-        (["--judge", "openai/j"], "say --helpfulness, too"),
+        (["--helpfulness"], "--helpfulness needs a model"),
+        (["--helpfulness", "--judge", "offline"], "--helpfulness needs a model"),
+        (["--judge", "openai/j"], "--judge needs --helpfulness"),
     ],
 )
 def test_bad_orders_are_one_sentence(

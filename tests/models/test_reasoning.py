@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.agents.protocol import Action, Problem, parse_action
+from workbench.agents.protocol import Action, UnusableAnswer, parse_action
 from workbench.documenters.llm import extract_docstring
 from workbench.improving.gates import read_docstring
 from workbench.models.questions import read_answer
@@ -107,7 +107,7 @@ def test_every_reader_of_answers_leaves_reasoning_out() -> None:
     assert isinstance(action, Action)
     assert action.name == "list_directory"
     unended = parse_action(f"<think>I could {draft}")
-    assert isinstance(unended, Problem)
+    assert isinstance(unended, UnusableAnswer)
     assert "never ended" in unended.sentence
     shape = {"type": "object", "required": ["points"]}
     assert read_answer('[THINK]{"points": 1}?[/THINK]{"points": 2}', shape)[0] == {"points": 2}

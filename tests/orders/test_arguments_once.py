@@ -27,7 +27,7 @@ from workbench.base.settings import Settings
 from workbench.cli import build_parser
 from workbench.orders.orders import is_same_work
 from workbench.orders.study import document_plan, regeneration_plan
-from workbench.orders.trial_contents import ordered_case
+from workbench.orders.run import ordered_case
 from workbench.plans.plan import Ask, DocumentPlan, RegenerationPlan, as_text
 from workbench.session.rows import RunRow
 from workbench.studies.study_files import read_study_file

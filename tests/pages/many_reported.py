@@ -32,7 +32,7 @@ def many_reported(path: Path, count: int, *, steps: int = 8, observation: int = 
     names: list[str] = []
     pairs = [(case, agent) for case in CASES for agent in AGENTS]
     with SessionWriter(path) as writer, writer.transaction():
-        writer.add_run("run1", "document", {"cases": list(CASES), "judge": "offline-3"})
+        writer.add_run("run1", "document", {"cases": list(CASES), "judge": "offline-4"})
         before = ""
         for number in range(count):
             fork = number % 10 == 9
@@ -62,7 +62,7 @@ def _card(criteria: object, level: float, rng: random.Random) -> Scorecard:
         found.append(
             Criterion(one.tier, one.key, one.title, points, float(one.maximum), "a reason that takes a line", proof)
         )
-    return Scorecard("aeo-bench", "offline-3", tuple(found))
+    return Scorecard("aeo-bench", "offline-4", tuple(found))
 
 
 def _readme(case: str, rng: random.Random) -> str:

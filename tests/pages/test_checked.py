@@ -10,32 +10,46 @@ from pathlib import Path
 
 import pytest
 
-from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, to_json, works
+from workbench.checking.verdicts import RULES, BlockPart, BlockResult, BlockVerdict, CheckResult, to_json, works
+from workbench.claims.claim import Claim, LookupResult, TextRange, Truth
 from workbench.cli import main
 from workbench.pages import write_report
 from workbench.results.works import Works, counting
 from workbench.session import SessionReader, SessionWriter
 
 EVIL = "<script>alert(9)</script>"
-PARTS = (Part(12, "say", Verdict.DIFFERS, "it prints something else", diff=("@@ -1 +1 @@", "-a", f"+{EVIL}")),)
-CHECKED = Checked(
+PARTS = (
+    BlockPart(12, "say", BlockVerdict.DIFFERS, "it prints something else", diff=("@@ -1 +1 @@", "-a", f"+{EVIL}")),
+)
+CHECKED = CheckResult(
     ("README.md",),
     (
         BlockResult(
-            "README.md", 12, "session", Verdict.DIFFERS, "it prints something else", diff=PARTS[0].diff, parts=PARTS
+            "README.md",
+            12,
+            "session",
+            BlockVerdict.DIFFERS,
+            "it prints something else",
+            diff=PARTS[0].diff,
+            parts=PARTS,
         ),
-        BlockResult("README.md", 20, "shell", Verdict.WORKS),
-        BlockResult("README.md", 30, "other", Verdict.NOT_RUN, "it needs a network"),
+        BlockResult("README.md", 20, "shell", BlockVerdict.WORKS),
+        BlockResult("README.md", 30, "other", BlockVerdict.NOT_RUN, "it needs a network"),
     ),
     (
-        ClaimResult("README.md", 3, "option", "--words", Truth.UNTRUE, "there is no option --words", "--word"),
-        ClaimResult("README.md", 4, "file", "a.py", Truth.TRUE),
+        Claim(
+            "option",
+            "--words",
+            TextRange(3, path="README.md"),
+            LookupResult(Truth.UNTRUE, "there is no option --words", "--word"),
+        ),
+        Claim("file", "a.py", TextRange(4, path="README.md"), LookupResult(Truth.TRUE)),
     ),
 )
 WORDS = "1 of 2 blocks work (1 not run), 1 of 2 claims are true"
 
 
-def keep(session: Path, trial: str, checked: Checked, *, executed: int = 1) -> None:
+def keep(session: Path, trial: str, checked: CheckResult, *, executed: int = 1) -> None:
     """Record a check as an engine does at its end."""
     key = (trial, executed, 10.0, RULES)
     with SessionWriter(session) as writer:
@@ -96,7 +110,7 @@ def test_a_check_with_blocks_counts_before_claims_alone_and_damaged_counts_not_a
     checked: tuple[Path, str],
 ) -> None:
     session, trial = checked
-    keep(session, trial, Checked(("README.md",), (), CHECKED.claims[:1]), executed=0)
+    keep(session, trial, CheckResult(("README.md",), (), CHECKED.claims[:1]), executed=0)
     with SessionReader(session) as reader:
         both = reader.checks(trial)
         found = counting(both)

@@ -125,10 +125,10 @@ def test_a_forks_readme_stands_against_its_parents(tmp_path: Path) -> None:
     )
     page = page_of(session)
     assert "- </pre><script>old()</script>\n+ <b>new</b>\n" in page.text
-    assert "README since its parent's +1 −1 lines" in page.text
-    assert "Fork of trial 00000000, that is not in this session" in page.text
-    assert page.text.count("README since its parent's: the same.") == 1
-    assert "README since its parent's: too long to compare here." in page.text
+    assert "Changes from the parent's README +1 −1 lines" in page.text
+    assert "Fork of trial 00000000, which is not in this session" in page.text
+    assert page.text.count("Changes from the parent's README: the same.") == 1
+    assert "Changes from the parent's README: too long to compare here." in page.text
     assert [tag for tag, _ in page.tags if tag in {"ins", "del"}] == ["del", "ins"]
 
 

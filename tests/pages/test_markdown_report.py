@@ -12,7 +12,7 @@ from samples.sessions import HOSTILE
 from workbench.base.text import clean
 from workbench.pages import write_report
 from workbench.pages.markdown import fence, inline
-from workbench.pages.page import Page, PageTable
+from workbench.pages.page import PageTable, ReportPage
 from workbench.pages.writing import rendered
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -35,7 +35,7 @@ def test_a_fence_holds_exactly_the_text(text: str) -> None:
 @example("__a__")  # an underscore beside an underscore is not inside a word
 def test_a_cell_says_its_text_and_nothing_else(text: str) -> None:
     tokens = PARSER.parse(
-        "".join(rendered(Page("x", (PageTable(("a", "b"), ((text, "end"),)),)), "md")).partition("\n\n")[2]
+        "".join(rendered(ReportPage("x", (PageTable(("a", "b"), ((text, "end"),)),)), "md")).partition("\n\n")[2]
     )
     cells = [token for token in tokens if token.type == "inline"]
     assert len(cells) == 4

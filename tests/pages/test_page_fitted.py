@@ -13,7 +13,7 @@ pytest.importorskip("numpy")
 
 from workbench.commands.terminal import Terminal
 from workbench.pages.fitting import fitted
-from workbench.pages.page import BulletList, Marked, Note, Page, PageTable, grid
+from workbench.pages.page import BulletList, MarkedText, Note, PageTable, ReportPage, grid
 from workbench.pages.study_page import study_page
 from workbench.pages.writing import rendered
 from workbench.session import SessionReader
@@ -59,7 +59,7 @@ def test_columns_that_are_declared_droppable_go_first() -> None:
 
 def test_our_own_code_and_links_are_markup_and_others_are_not(capsys: pytest.CaptureFixture[str]) -> None:
     said = "run `workbench show *x*`, see [the *docs*](guide.md)"
-    page = Page("p", (Note(Marked(said)), Note(said), BulletList((Marked("`a_b`"),))))
+    page = ReportPage("p", (Note(MarkedText(said)), Note(said), BulletList((MarkedText("`a_b`"),))))
     shown = {name: "".join(rendered(page, name)) for name in ("md", "html", "latex", "json")}
     assert "run `workbench show *x*`, see [the \\*docs\\*](guide.md)\n" in shown["md"]
     assert "run \\`workbench show \\*x\\*\\`, see \\[the \\*docs\\*\\](guide.md)\n" in shown["md"]

@@ -1,4 +1,4 @@
-"""Figures of a session: readable with one trial as with five thousand, with all of them counted, and said in words."""
+"""Figures of a session: readable with one trial as with five thousand, with all of them counted, and caption in words."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def test_many_trials_are_columns_without_names_and_it_is_said(some: Contents, ti
     figure = session_figures.points_by_trial(many)
     assert isinstance(figure, Strips)
     each = -(-100 * times // MOST_COLUMNS)
-    said = "A column is a trial" if each == 1 else f"A column is the mean of {each} trials"
-    assert said in figure.caption
+    caption = "A column is a trial" if each == 1 else f"A column is the mean of {each} trials"
+    assert caption in figure.caption
     assert [row.label for row in figure.rows][0] == "total"
     for row in figure.rows:
         assert len(row.columns) <= MOST_COLUMNS
@@ -85,9 +85,9 @@ def test_the_distribution_counts_every_scored_trial_but_no_fork(some: Contents) 
     assert isinstance(figure, Histograms)
     mains = [trial.main for trial in many.trials if trial.main is not None and not trial.row.parent]
     scored = sum(score.points is not None for score in mains)
-    assert f"{len(mains) - scored:,} trials with points of fewer tiers left out" in figure.caption
+    assert f"{len(mains) - scored:,} trials with points of fewer tiers excluded" in figure.caption
     assert sum(one.count for row in figure.rows for one, _ in row.bins) == scored
-    assert f"{10 * times} forks of recorded trials left out" in figure.caption
+    assert f"{10 * times} forks of recorded trials excluded" in figure.caption
     assert {row.label for row in figure.rows} == {"white", "planner-2", "single-file"}
     numbers = [
         int((text.text or "0").replace(",", ""))
@@ -128,7 +128,7 @@ def test_pass_at_k_by_task(tmp_path: Path, count: int, kind: type) -> None:
     ((_, outcome),) = contents_of(tmp_path / "tasks.session").regenerations
     figure = session_figures.pass_at_k_by_task(outcome)
     assert isinstance(figure, kind)
-    assert f"{count} task" in figure.said
+    assert f"{count} task" in figure.description
     if isinstance(figure, Histograms):
         assert [row.label for row in figure.rows] == [f"model-{who} pass@{k}" for who in (0, 1) for k in (1, 3)]
         assert all(sum(one.count for one, _ in row.bins) == count for row in figure.rows)

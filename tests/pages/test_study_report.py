@@ -32,7 +32,7 @@ from workbench.catalog.repositories import published_name, published_scores
 from workbench.cli import main
 from workbench.pages import write_report
 from workbench.pages.latex import latex
-from workbench.pages.page import Bar, Forest, Heat, HeatCell, Page, grid
+from workbench.pages.page import Bar, Forest, Heat, HeatCell, ReportPage, grid
 from workbench.pages.study_report import write_study_report
 from workbench.pages.study_rows import columns_of
 from workbench.pages.svg import forest, heat
@@ -40,7 +40,7 @@ from workbench.pages.writing import rendered, write_study_in_subprocess
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import candidate_id
 from workbench.session.rows import StudyCellRow
-from workbench.studies.declaration import DOCS, Column, Study
+from workbench.studies.declaration import DOCS, Study, StudyColumn
 from workbench.studies.following import read_study
 
 pytest.importorskip("numpy")
@@ -59,7 +59,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for row, case in enumerate(HOSTILE)
         for place, agent in enumerate(("white", *HOSTILE[:2]))
     }
-    put_agents(path, scores, judges=("offline-3", HOSTILE[0]), name="hostile")
+    put_agents(path, scores, judges=("offline-4", HOSTILE[0]), name="hostile")
     return path
 
 
@@ -83,7 +83,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One of the paper's repositories, with a task that its stub passes, an excluded task and a dropped function."""
     path = tmp_path_factory.mktemp("beside") / "beside.session"
     study = Study(
-        "beside", DOCS, ("schema",), (Column("original", "m"), Column("none", "m")), samples=1, k=(1,), seed=7
+        "beside", DOCS, ("schema",), (StudyColumn("original", "m"), StudyColumn("none", "m")), samples=1, k=(1,), seed=7
     )
     create(path)
     with SessionWriter(path) as writer, writer.transaction():
@@ -112,7 +112,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     "reason": "no test executes it",
                 },
             )  # fmt: skip
-            cells.append(StudyCellRow(**{**cell_of(study, "schema", Column(docs, "m"), run), "position": place}))
+            cells.append(StudyCellRow(**{**cell_of(study, "schema", StudyColumn(docs, "m"), run), "position": place}))
         writer.put_study_cells(cells, instead_of=study.name)
     return path
 
@@ -239,7 +239,7 @@ def test_no_character_is_a_command_of_latex() -> None:
 def test_a_table_wider_than_a_page_is_divided_and_keeps_its_first_column() -> None:
     heads = ("repository", *(f"system {number}" for number in range(12)))
     rows = tuple((name, *(f"0.{number:02d} [0.00, 1.00]" for number in range(12))) for name in ("a", "b", "mean"))
-    text = "".join(rendered(Page("p", (grid("Wide.", heads, rows, closing=1),)), "latex"))
+    text = "".join(rendered(ReportPage("p", (grid("Wide.", heads, rows, closing=1),)), "latex"))
     assert latex_problems(text) == []
     parts = re.findall(r"\\caption\{(.*?)\}", text)
     assert parts == [f"Wide. Part {number} of {len(parts)}." for number in range(1, len(parts) + 1)]
@@ -287,7 +287,7 @@ def test_the_analysis_of_a_study_stands_in_every_format_with_published_figures_b
     )
     for format in ("md", "html"):
         page = report(texts, "texts", format)
-        for section in ("Do rankings hold in parts?", "By kinds of functions", "Docs that carry the code"):
+        for section in ("Do rankings hold in parts?", "By kinds of functions", "Docs that contain the code"):
             assert section in page
         if format == "md":
             line = next(one for one in page.splitlines() if one.startswith("| rouge-1 | code-doc |"))
@@ -323,10 +323,10 @@ def test_what_checks_itself_what_was_left_out_and_the_published_figures(beside: 
     values = json.loads(report(beside, "beside", "json"))
     method = values["method"]
     assert method["facts"]["seed of tests and resamples"] == "7"
-    made = method["tables"]["Under what each column was made."]
+    made = method["tables"]["Conditions of each column."]
     assert [one["column"] for one in made] == ["original", "none"]
     assert {(one["prompt"], one["context"], one["docs scope"]) for one in made} == {(PROMPT, CONTEXT, "repository")}
-    check = method["tables"]["What was left out, and the self-check, summed over the runs of a row."]
+    check = method["tables"]["Exclusions and self-checks, summed over the runs of a row."]
     assert check == [
         {
             "repository": "schema", "runs": "2", "tasks": "6", "excluded": "2", "dropped": "2", "reference passed": "6 of 6",

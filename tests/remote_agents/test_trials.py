@@ -20,7 +20,7 @@ from workbench.orders.run import plan_document
 from workbench.orders.study import order_study
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
-from workbench.studies.declaration import Column, Study
+from workbench.studies.declaration import Study, StudyColumn
 from workbench.studies.study_files import read_study_file
 
 Send = Callable[[bytes], Any]
@@ -172,7 +172,7 @@ def test_a_study_has_one_column_of_a_remote_agent_and_its_cells_say_why_there_is
         ("white", "replay:x"),
         ("a2a:http://127.0.0.1:1", ""),
     ]
-    alone = Study("alone", "agents", rows=("word_counter",), columns=(Column("a2a:http://127.0.0.1:1", ""),))
+    alone = Study("alone", "agents", rows=("word_counter",), columns=(StudyColumn("a2a:http://127.0.0.1:1", ""),))
     session = tmp_path / "study.session"
     order_study(session, alone)
     with SessionReader(session) as reader:

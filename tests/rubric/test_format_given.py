@@ -11,7 +11,7 @@ from workbench.agents.constrained import Knowledge, grammar
 from workbench.catalog import Facts
 from workbench.repository import View
 from workbench.rubric import OfflineJudge, Scorecard, score
-from workbench.rubric.judging import Brief, unscored
+from workbench.rubric.judging import JudgeRequest
 from workbench.rubric.scorecard import Criterion
 from workbench.rubric.scoring import skeleton
 
@@ -26,6 +26,7 @@ SHAPE = grammar(
         must_respond=True,
     )
 )
+BY_RULE = ("json", "length", "metadata", "installation", "usage", "examples")
 FACTS = Facts(
     main_purpose="Count the lines, words, characters and bytes of files or standard input, like Unix wc",
     dependencies=("click",),
@@ -82,7 +83,7 @@ def test_what_is_no_such_grammar_gives_nothing_or_little(shape: str) -> None:
 async def test_the_formats_points_stand_beside_those_of_the_model() -> None:
     card = await judged(nonsense(), SHAPE)
     by_key = {criterion.key: criterion for criterion in card.criteria}
-    for key in ("json", "length", "metadata", "installation", "usage", "examples"):
+    for key in BY_RULE:
         assert by_key[key].given == by_key[key].maximum
     assert card.given is not None
     assert 40 <= card.given <= (card.total or 0)
@@ -101,16 +102,14 @@ async def test_a_free_answer_was_given_nothing() -> None:
 
 
 class Model:
-    """A judge that counts how often it is asked."""
+    """A judge that counts its requests."""
 
     name = "model"
     asked = 0
 
-    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+    async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
         self.asked += 1
-        return [
-            Criterion(tier, q.key, q.title, q.maximum, q.maximum, "fine", (), self.name) for q in brief.questions
-        ] or unscored(tier, (), "", "")
+        return [Criterion(tier, q.key, q.title, q.maximum, q.maximum, "fine", (), self.name) for q in brief.questions]
 
 
 async def test_a_model_is_not_asked_about_the_skeleton() -> None:
@@ -118,11 +117,4 @@ async def test_a_model_is_not_asked_about_the_skeleton() -> None:
     card = await judged(nonsense(), SHAPE, judge)
     assert judge.asked == 2
     assert card.given == 40
-    assert {c.key for c in card.criteria if c.given is not None} == {
-        "json",
-        "length",
-        "metadata",
-        "installation",
-        "usage",
-        "examples",
-    }
+    assert {c.key for c in card.criteria if c.given is not None} == set(BY_RULE)

@@ -20,7 +20,7 @@ from workbench.interop.formats.tables import open_session
 from workbench.pages import write_report
 from workbench.results.scores import last_scores, totals_of
 from workbench.results.trials import TrialLine, against_score, load_trials, matrix_of, scores_by_agent
-from workbench.search.entries import Part, read_part
+from workbench.search.entries import IndexPart, read_part
 from workbench.session import SessionReader
 
 RULES_ONLY = {"total": 40.0, "out_of": 40.0, "tier3": None, "tier4": None, "problem": "the judge failed"}
@@ -92,7 +92,7 @@ def test_reports_and_frames_tell_a_part_from_a_whole(tmp_path: Path) -> None:
 
 def test_a_search_by_score_finds_whole_scores_alone(tmp_path: Path) -> None:
     with SessionReader(recorded(tmp_path / "a.session", RULES_ONLY)) as reader:
-        items = [read_part(reader, Part("trial", f"trial-{number}"))[0] for number in (1, 2)]
+        items = [read_part(reader, IndexPart("trial", f"trial-{number}"))[0] for number in (1, 2)]
     assert [one.score for one in items if one is not None] == [79.0, None]
 
 

@@ -18,7 +18,7 @@ import recorded
 import regenerated
 
 from workbench.base.errors import WorkbenchError
-from workbench.search import Found, SearchIndex, parse
+from workbench.search import SearchIndex, SearchResult, parse
 from workbench.search.index import line_of
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.labels import criterion_part
@@ -168,7 +168,7 @@ def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     index = SearchIndex(path)
-    assert index.search(parse("zebra")) == Found(
+    assert index.search(parse("zebra")) == SearchResult(
         (), 0, {name: [] for name in ("kind", "agent", "model", "case", "verdict")}
     )
     index.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -25,18 +26,31 @@ def sql(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-@pytest.fixture
-def documented(tmp_path: Path) -> tuple[Path, dict[str, str]]:
-    names = document_session(tmp_path / "documented.session")
-    without_constraints(tmp_path / "documented.session", tmp_path / "demo.session")
-    return tmp_path / "demo.session", names
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, dict[str, str]]]:
+    """A document run and a regeneration, in files whose tables take any value; each test gets copies."""
+    folder, found = tmp_path_factory.mktemp("recorded"), {}
+    for name, make in (("demo", document_session), ("regeneration", regeneration_session)):
+        names = make(folder / "sound.session")
+        without_constraints(folder / "sound.session", folder / f"{name}.session")
+        (folder / "sound.session").unlink()
+        found[name] = (folder / f"{name}.session", names)
+    return found
+
+
+def copied(recorded: dict[str, tuple[Path, dict[str, str]]], name: str, folder: Path) -> tuple[Path, dict[str, str]]:
+    path, names = recorded[name]
+    return Path(shutil.copy(path, folder)), names
 
 
 @pytest.fixture
-def regenerated(tmp_path: Path) -> tuple[Path, dict[str, str]]:
-    names = regeneration_session(tmp_path / "regenerated.session")
-    without_constraints(tmp_path / "regenerated.session", tmp_path / "regeneration.session")
-    return tmp_path / "regeneration.session", names
+def documented(recorded: dict[str, tuple[Path, dict[str, str]]], tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    return copied(recorded, "demo", tmp_path)
+
+
+@pytest.fixture
+def regenerated(recorded: dict[str, tuple[Path, dict[str, str]]], tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    return copied(recorded, "regeneration", tmp_path)
 
 
 def sentences(reader: SessionReader) -> str:

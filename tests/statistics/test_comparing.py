@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 
 from workbench.statistics.intervals import Value
 from workbench.statistics.paired import common_tasks, holm, paired_difference, tally
-from workbench.statistics.rankings import (
-    Measured,
-    kendall_tau,
-    pair_orders,
-    ranking,
-    ranking_words,
-    scores,
-)
+from workbench.statistics.rankings import RankedTask, kendall_tau, pair_orders, ranking, ranking_words, scores
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
 
 differences = st.lists(st.sampled_from([-0.4, -0.2, -0.1, 0.0, 0.1, 0.3]), min_size=1, max_size=8)
@@ -122,21 +115,21 @@ def test_equal_scores_share_a_place():
 
 def test_weightings_can_turn_a_ranking():
     tasks = [
-        *(Measured("big", "f", {"a": 1.0, "b": 0.0}) for _ in range(9)),
-        Measured("small", "f", {"a": 0.0, "b": 1.0}),
-        Measured("tiny", "f", {"a": 0.0, "b": 0.4}, tests=90),
+        *(RankedTask("big", "f", {"a": 1.0, "b": 0.0}) for _ in range(9)),
+        RankedTask("small", "f", {"a": 0.0, "b": 1.0}),
+        RankedTask("tiny", "f", {"a": 0.0, "b": 0.4}, tests=90),
     ]
     assert scores(tasks) == pytest.approx({"a": 1 / 3, "b": 1.4 / 3})
     assert scores(tasks, "tasks") == pytest.approx({"a": 9 / 11, "b": 1.4 / 11})
     assert scores(tasks, "tests") == pytest.approx({"a": 9 / 100, "b": 37 / 100})
     with pytest.raises(ValueError, match="common tasks"):
-        scores([*tasks, Measured("x", "f", {"a": 1.0})])
+        scores([*tasks, RankedTask("x", "f", {"a": 1.0})])
     with pytest.raises(ValueError, match="weighting"):
         scores(tasks, "stars")
 
 
 def test_pairs_that_keep_their_order_by_repository_and_under_resampling():
-    tasks = [Measured(f"r{n}", "f", {"a": 0.5 + 0.1 * (n != 3), "b": 0.5 + 0.2 * (n == 3)}) for n in range(5)]
+    tasks = [RankedTask(f"r{n}", "f", {"a": 0.5 + 0.1 * (n != 3), "b": 0.5 + 0.2 * (n == 3)}) for n in range(5)]
     (order,) = pair_orders(tasks, drawn=drawn_orders(tasks, resamples=20_000))
     assert (order.better, order.repositories, order.ties, order.of) == ("a", 4, 0, 5)
     # a is ahead where the fourth repository is drawn at most once of five times: 4 − 1 > 0, but 3 − 2·2 < 0.
@@ -150,15 +143,19 @@ def test_pairs_that_keep_their_order_by_repository_and_under_resampling():
 
 
 def test_within_one_repository_files_are_drawn():
-    tasks = [Measured("r", f"f{n % 2}", {"a": float(n % 2), "b": 0.5 * (n % 2)}) for n in range(10)]
+    tasks = [RankedTask("r", f"f{n % 2}", {"a": float(n % 2), "b": 0.5 * (n % 2)}) for n in range(10)]
     (order,) = pair_orders(tasks, drawn=drawn_orders(tasks, resamples=20_000))
     assert order.resampled == pytest.approx(0.75, abs=0.015)  # the second file is drawn at least once
 
 
 def test_what_has_one_repository_of_one_file_is_not_resampled():
-    one = [Measured("r", "f", {"a": 1.0}), Measured("r", "f", {"a": 0.0})]
-    assert [can_be_drawn(tasks) for tasks in ([], one, [*one, Measured("r", "g", {"a": 1.0})])] == [False, False, True]
-    assert can_be_drawn([*one, Measured("s", "f", {"a": 1.0})])
+    one = [RankedTask("r", "f", {"a": 1.0}), RankedTask("r", "f", {"a": 0.0})]
+    assert [can_be_drawn(tasks) for tasks in ([], one, [*one, RankedTask("r", "g", {"a": 1.0})])] == [
+        False,
+        False,
+        True,
+    ]
+    assert can_be_drawn([*one, RankedTask("s", "f", {"a": 1.0})])
 
 
 @pytest.mark.parametrize(("units", "least"), [(1, "p ≥ 1 "), (3, "p ≥ 0.25 "), (5, "p ≥ 0.0625 "), (6, "")])

@@ -13,7 +13,7 @@ from workbench.regeneration.leakage import measure_leakage
 from workbench.session import SessionWriter, create
 from workbench.session.identity import candidate_id, task_id, trial_id
 from workbench.session.rows import ScoreRow, StudyCellRow
-from workbench.studies.declaration import AGENTS, DOCS, Column, Study
+from workbench.studies.declaration import AGENTS, DOCS, Study, StudyColumn
 
 PROMPT, CONTEXT = "paper-content-1", "prefix-1"
 SETTINGS = '{"max_tokens":2048,"temperature":1.0,"top_p":0.95}'
@@ -29,7 +29,7 @@ def put_matrix(
         "matrix",
         DOCS,
         tuple(f"repository{number:02d}" for number in range(rows)),
-        tuple(Column(one, model) for one in named for model in models),
+        tuple(StudyColumn(one, model) for one in named for model in models),
         samples=samples,
         k=(1, 3) if samples >= 3 else (1,),
     )
@@ -47,14 +47,16 @@ def put_matrix(
                         chance = min(1.0, hard[number] + 0.05 * place)
                         verdicts = ["passed" if rng.random() < chance else "failed" for _ in range(samples)]
                         put_candidates(writer, run, task, model, verdicts)
-                cells += [cell_of(study, row, Column(one, model), run) for model in models]
+                cells += [cell_of(study, row, StudyColumn(one, model), run) for model in models]
         writer.put_study_cells(
             [StudyCellRow(**{**cell, "position": place}) for place, cell in enumerate(cells)], instead_of=study.name
         )
     return study
 
 
-def cell_of(study: Study, row: str, column: Column, run: str | None, problem: str | None = None) -> dict[str, object]:
+def cell_of(
+    study: Study, row: str, column: StudyColumn, run: str | None, problem: str | None = None
+) -> dict[str, object]:
     """Return the values of a cell's row, in the form of ``docs``."""
     pointer = json.dumps({"evaluator": column.model, "prompt": PROMPT, "context": CONTEXT})
     return {
@@ -105,13 +107,13 @@ def put_candidates(
 
 
 def put_agents(
-    path: Path, scores: Mapping[tuple[str, str], Sequence[float | None]], *, judges: Sequence[str] = ("offline-3",), name: str = "agents"
+    path: Path, scores: Mapping[tuple[str, str], Sequence[float | None]], *, judges: Sequence[str] = ("offline-4",), name: str = "agents"
 ) -> Study:  # fmt: skip
     """Write a study of agents; ``scores`` has the points of 100 of each repeat by (case, agent), None for a failed trial."""
     cases = list(dict.fromkeys(case for case, _ in scores))
     agents = list(dict.fromkeys(agent for _, agent in scores))
     repeats = max(len(one) for one in scores.values())
-    study = Study(name, AGENTS, tuple(cases), tuple(Column(agent, "local") for agent in agents), repeats=repeats)
+    study = Study(name, AGENTS, tuple(cases), tuple(StudyColumn(agent, "local") for agent in agents), repeats=repeats)
     create(path)
     with SessionWriter(path) as writer, writer.transaction():
         writer.put_study(study.name, study.to_json())
@@ -171,7 +173,7 @@ def put_texts(
     models: Sequence[str] = ("m", "n"),
 ) -> Study:
     """Write a study ``texts`` of docs with real texts: a better system's docs share more words with the body, one copies some bodies."""
-    columns = tuple(Column(system, model) for system in SYSTEMS for model in models)
+    columns = tuple(StudyColumn(system, model) for system in SYSTEMS for model in models)
     study = Study("texts", DOCS, tuple(rows), columns, samples=3, k=(1, 3))
     create(path)
     words = ["line", "word", "count", "text", "join", "split", "total", "index", "value", "parse", "check", "merge"]
@@ -212,7 +214,7 @@ def put_texts(
                             mine = writer.blob(body if verdict == "passed" else f"return {rng.choice(words)}")
                             key = candidate_id(task, model, f"{PROMPT}/{CONTEXT}", sample)
                             writer.update("candidates", {"id": key}, {"body_blob": mine})
-                cells += [cell_of(study, row, Column(system, model), run) for model in models]
+                cells += [cell_of(study, row, StudyColumn(system, model), run) for model in models]
         writer.put_study_cells(
             [StudyCellRow(**{**cell, "position": place}) for place, cell in enumerate(cells)], instead_of=study.name
         )

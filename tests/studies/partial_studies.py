@@ -14,7 +14,7 @@ from workbench.pages.study_report import write_study_report
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import candidate_id, trial_id
 from workbench.session.rows import ScoreRow, StudyCellRow
-from workbench.studies.declaration import AGENTS, DOCS, Column, Settings, Study
+from workbench.studies.declaration import AGENTS, DOCS, Study, StudyColumn, StudySettings
 from workbench.studies.following import read_study
 from workbench.studies.leaderboard import leaderboard
 from workbench.studies.outcome import StudyOutcome
@@ -34,9 +34,14 @@ class Agents:
     """A session with a study of agents, written trial by trial."""
 
     def __init__(
-        self, path: Path, settings: Settings | None = None, repeats: int = 1, results: Sequence[str] = ()
+        self, path: Path, settings: StudySettings | None = None, repeats: int = 1, results: Sequence[str] = ()
     ) -> None:
-        self.path, self._settings, self._repeats, self._results = path, settings or Settings(), repeats, tuple(results)
+        self.path, self._settings, self._repeats, self._results = (
+            path,
+            settings or StudySettings(),
+            repeats,
+            tuple(results),
+        )
         self._trials: dict[tuple[str, str], list[str]] = {}
         self._agents: dict[str, None] = {}
         create(path)
@@ -82,7 +87,7 @@ class Agents:
 
     def read(self) -> StudyOutcome:
         """Write the study over all that was put, and read it."""
-        columns = tuple(Column(agent, "local") for agent in self._agents)
+        columns = tuple(StudyColumn(agent, "local") for agent in self._agents)
         study = Study("agents", AGENTS, CASES, columns, self._results, repeats=self._repeats, settings=self._settings)
         cells = [
             StudyCellRow(
@@ -109,7 +114,7 @@ def put_docs(
         name,
         DOCS,
         tuple(rows),
-        tuple(Column(system, "m") for system in systems),
+        tuple(StudyColumn(system, "m") for system in systems),
         tuple(results),
         samples=samples,
         k=(1,),
@@ -176,7 +181,7 @@ def places(outcome: StudyOutcome) -> dict[str, tuple[int | None, int]]:
 
 def put_criteria(agents: Agents, trial: str, criteria: Sequence[Mapping[str, object]]) -> None:
     """Give the scorecard of a trial these criteria."""
-    values = card(6.0, judge="offline-3").to_json() | {"criteria": criteria}
+    values = card(6.0, judge="offline-4").to_json() | {"criteria": criteria}
     with SessionWriter(agents.path) as writer:
         writer.update("scorecards", {"trial_id": trial}, {"card_blob": writer.blob(json.dumps(values))})
 

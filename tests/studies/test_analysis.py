@@ -20,7 +20,7 @@ from workbench.session import SessionReader, SessionWriter
 from workbench.studies import text_metrics as module
 from workbench.studies.analysis import Analysis, analyse
 from workbench.studies.beside_paper import family_of
-from workbench.studies.declaration import Column
+from workbench.studies.declaration import StudyColumn
 from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome
 
@@ -130,7 +130,7 @@ def test_a_column_has_its_own_metrics_and_none_no_docs_of_it(analysis, raw) -> N
 
 
 def test_leaking_docs_are_counted_and_left_out(analysis, raw) -> None:
-    line = next(one for one in analysis.leaks if one.column == Column("repoagent-0.2.0:m", "m"))
+    line = next(one for one in analysis.leaks if one.column == StudyColumn("repoagent-0.2.0:m", "m"))
     mine = [one for one in raw if (one["system"], one["model"]) == ("repoagent-0.2.0:m", "m")]
     flagged = [measure_leakage(one["docs"], one["body"]).flagged for one in mine]
     assert 0 < sum(flagged) < len(mine)
@@ -225,7 +225,7 @@ def test_published_figures_stand_beside_by_family(analysis, outcome) -> None:
     assert everywhere.means["OSA"] == pytest.approx(statistics.fmean(table_1), abs=0.0055)
     assert everywhere.ranking == "RepoAgent > OSA > default"
     own = next(one for one in beside.own if (one.evaluator, one.k) == ("n", 3))
-    cells = [outcome.cell(row, Column("osa-0.3.4:m", "n")).means["pass@3"].value for row in outcome.rows]
+    cells = [outcome.cell(row, StudyColumn("osa-0.3.4:m", "n")).means["pass@3"].value for row in outcome.rows]
     assert own.means["OSA"] == pytest.approx(statistics.fmean(cells))
 
 
@@ -240,7 +240,7 @@ def test_published_figures_stand_beside_by_family(analysis, outcome) -> None:
     ],
 )
 def test_a_doc_system_belongs_to_a_family_of_the_paper(system: str, family: str) -> None:
-    assert family_of(Column(system, "m")) == family
+    assert family_of(StudyColumn(system, "m")) == family
 
 
 def test_many_tasks_are_looked_at_in_part_and_said_to_be(session, outcome, monkeypatch) -> None:

@@ -11,11 +11,11 @@ from studies.declared_studies import put_agents
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.studies.comparing import compare
-from workbench.studies.declaration import Column, Settings, in_points
+from workbench.studies.declaration import StudyColumn, StudySettings, in_points
 from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome
 
-WHITE, SINGLE = Column("white", "local"), Column("single-file", "local")
+WHITE, SINGLE = StudyColumn("white", "local"), StudyColumn("single-file", "local")
 SCORES = {("a", "white"): [80.0], ("b", "white"): [60.0], ("a", "single-file"): [70.0], ("b", "single-file"): [50.0]}
 COUNTS = ("works", "fails", "differs", "not_run", "claims_true", "claims_untrue", "claims_unknown")
 
@@ -33,7 +33,7 @@ def put_check(
 def outcome(tmp_path: Path) -> StudyOutcome:
     path = tmp_path / "checked.session"
     study = put_agents(path, SCORES)
-    study = replace(study, settings=Settings(checks=True))
+    study = replace(study, settings=StudySettings(checks=True))
     with SessionWriter(path) as writer:
         writer.put_study(study.name, study.to_json())
         put_check(writer, "white", "a", (3, 1, 0, 2, 9, 1, 5))

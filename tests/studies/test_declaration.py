@@ -9,7 +9,7 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.studies.checking import check_study, column_problem
-from workbench.studies.declaration import BadStudy, Column, Study, column_titles, row_titles, with_amounts
+from workbench.studies.declaration import BadStudy, Study, StudyColumn, column_titles, row_titles, with_amounts
 from workbench.studies.study_files import packaged_studies, read_study_file, study_named
 
 AGENTS = 'name = "mine"\nkind = "agents"\nrows = ["word_counter"]\n'
@@ -87,10 +87,13 @@ def test_each_mistake_has_its_sentence(tmp_path: Path, text: str, sentence: str)
 @pytest.mark.parametrize(
     ("study", "sentence"),
     [
-        (Study("x", "agents", ("word_counter",), (Column("whit"),)), "There is no agent 'whit'. Did you mean 'white'?"),
-        (Study("x", "agents", ("word_conter",), (Column("white"),)), "There is no test case"),
-        (Study("x", "docs", ("word_counter",), (Column("orginal"),)), "There is no doc system 'orginal'"),
-        (Study("x", "docs", ("all",), (Column("none"),)), "named one by one"),
+        (
+            Study("x", "agents", ("word_counter",), (StudyColumn("whit"),)),
+            "There is no agent 'whit'. Did you mean 'white'?",
+        ),
+        (Study("x", "agents", ("word_conter",), (StudyColumn("white"),)), "There is no test case"),
+        (Study("x", "docs", ("word_counter",), (StudyColumn("orginal"),)), "There is no doc system 'orginal'"),
+        (Study("x", "docs", ("all",), (StudyColumn("none"),)), "named one by one"),
     ],
 )
 def test_what_is_unknown_is_refused(home: Path, study: Study, sentence: str) -> None:
@@ -115,7 +118,7 @@ def test_a_program_that_cannot_be_used_is_a_sentence_of_its_cells(home: Path, mo
         raise UsageError("There is no such doc system.")
 
     monkeypatch.setattr(checking, "parse_docs", unknown)
-    study = Study("x", "docs", ("word_counter",), (Column("repoagent:local", "local"),))
+    study = Study("x", "docs", ("word_counter",), (StudyColumn("repoagent:local", "local"),))
     assert check_study(study).columns == study.columns
     assert column_problem(study, study.columns[0]).startswith("The doc system repoagent:local cannot be used")
 
@@ -129,7 +132,11 @@ def test_a_declaration_comes_back_from_a_session_as_it_was() -> None:
 
 
 def test_titles_say_only_what_differs() -> None:
-    columns = [Column("white", "local"), Column("planner-2", "local"), Column("white", "local", "session:/a/b.session")]
+    columns = [
+        StudyColumn("white", "local"),
+        StudyColumn("planner-2", "local"),
+        StudyColumn("white", "local", "session:/a/b.session"),
+    ]
     assert column_titles(columns) == ["white", "planner-2", "white (b.session)"]
     assert row_titles(["schema", "/a/one", "/b/one", "/b/two"]) == ["schema", "/a/one", "/b/one", "two"]
-    assert column_titles([Column("none", "a/x"), Column("none", "b/y")]) == ["a/x", "b/y"]
+    assert column_titles([StudyColumn("none", "a/x"), StudyColumn("none", "b/y")]) == ["a/x", "b/y"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from workbench.base.errors import BadField
 from workbench.studies.checking import drafted, look_up, values_of
-from workbench.studies.declaration import AGENTS, DOCS, BadStudy, Column, Limits, Settings, Study
+from workbench.studies.declaration import AGENTS, DOCS, BadStudy, Study, StudyColumn, StudyLimits, StudySettings
 from workbench.studies.study_files import packaged_studies, parse_study, study_named, study_toml
 
 AGENT_FIELDS = {
@@ -90,7 +90,9 @@ def test_what_is_not_there_is_said_of_its_field(fields: dict[str, object], field
 
 
 def test_columns_that_are_no_product_cannot_be_written() -> None:
-    study = replace(drafted(AGENT_FIELDS), columns=(Column("white", "local"), Column("single-file", "openai/gpt-4o")))
+    study = replace(
+        drafted(AGENT_FIELDS), columns=(StudyColumn("white", "local"), StudyColumn("single-file", "openai/gpt-4o"))
+    )
     with pytest.raises(BadStudy, match="each system with each model"):
         study_toml(study)
 
@@ -105,8 +107,8 @@ def test_whatever_it_holds_is_read_as_it_was_written(
     rows: tuple[str, ...], systems: tuple[str, ...], models: tuple[str, ...], title: str, samples: int, dollars: float
 ) -> None:
     study = Study(
-        "mine", DOCS, rows, tuple(Column(one, model) for one in systems for model in models), samples=samples, k=(1,),
-        spend_limit=dollars, limits=Limits(tasks=samples), title=title,
-        settings=Settings(prompt=title, tasks=rows, controls=samples > 3),
+        "mine", DOCS, rows, tuple(StudyColumn(one, model) for one in systems for model in models), samples=samples, k=(1,),
+        spend_limit=dollars, limits=StudyLimits(tasks=samples), title=title,
+        settings=StudySettings(prompt=title, tasks=rows, controls=samples > 3),
     )  # fmt: skip
     assert read_again(study) == study

@@ -11,12 +11,12 @@ from studies.declared_studies import put_agents, put_matrix
 
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.following import read_study
-from workbench.studies.grouping import FILE, UNKNOWN, Facts, facts_of, grouped, groupings
+from workbench.studies.grouping import FILE, UNKNOWN, RowFacts, facts_of, grouped, groupings
 from workbench.studies.outcome import StudyOutcome
 
 
 @pytest.fixture
-def docs(tmp_path: Path) -> tuple[StudyOutcome, Facts]:
+def docs(tmp_path: Path) -> tuple[StudyOutcome, RowFacts]:
     path = tmp_path / "matrix.session"
     put_matrix(path, 3, 2, 1, 3, 6, random.Random(4))
     with SessionWriter(path) as writer, writer.transaction() as connection:
@@ -30,7 +30,7 @@ def docs(tmp_path: Path) -> tuple[StudyOutcome, Facts]:
         return outcome, facts_of(reader, outcome)
 
 
-def test_files_stand_below_their_repository(docs: tuple[StudyOutcome, Facts]) -> None:
+def test_files_stand_below_their_repository(docs: tuple[StudyOutcome, RowFacts]) -> None:
     outcome, facts = docs
     first = grouped(outcome, FILE, facts)[0]
     assert first.title == "repository00"
@@ -44,7 +44,7 @@ def test_files_stand_below_their_repository(docs: tuple[StudyOutcome, Facts]) ->
     assert {part.row for part in first.parts} == {"repository00"}
 
 
-def test_strata_go_from_low_to_high_and_every_task_is_in_one(docs: tuple[StudyOutcome, Facts]) -> None:
+def test_strata_go_from_low_to_high_and_every_task_is_in_one(docs: tuple[StudyOutcome, RowFacts]) -> None:
     outcome, facts = docs
     assert groupings(outcome, facts) == (FILE, "function length", "coverage")
     groups = grouped(outcome, "function length", facts)

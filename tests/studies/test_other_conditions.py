@@ -25,7 +25,7 @@ from studies.partial_studies import (
 
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.comparing import compare, not_ranked, rankings
-from workbench.studies.declaration import Column, Settings
+from workbench.studies.declaration import StudyColumn, StudySettings
 from workbench.studies.following import StudyReader
 from workbench.studies.leaderboard import leaderboard
 
@@ -34,9 +34,9 @@ def test_columns_of_others_are_not_compared_where_cases_or_limits_differ(tmp_pat
     other = Agents(tmp_path / "other.session")
     mine = Agents(tmp_path / "mine.session", results=(f"session:{other.path}",))
     for case in CASES:
-        mine.put("white", case, {"offline-3": FULL}, plan={"max_steps": 15, "read_limit": 1800}, content="c" * 40)
+        mine.put("white", case, {"offline-4": FULL}, plan={"max_steps": 15, "read_limit": 1800}, content="c" * 40)
         other.put(
-            "white", case, {"offline-3": tiers_of(90.0)}, plan={"max_steps": 30, "read_limit": 1800}, content="d" * 40
+            "white", case, {"offline-4": tiers_of(90.0)}, plan={"max_steps": 30, "read_limit": 1800}, content="d" * 40
         )
     outcome = mine.read()
     own, theirs = outcome.columns
@@ -51,14 +51,14 @@ def test_columns_of_others_are_not_compared_where_cases_or_limits_differ(tmp_pat
 
 def test_a_judge_of_others_is_named(tmp_path: Path) -> None:
     other = Agents(tmp_path / "other.session")
-    mine = Agents(tmp_path / "mine.session", Settings(judges=("openai/gpt",)), results=(f"session:{other.path}",))
+    mine = Agents(tmp_path / "mine.session", StudySettings(judges=("openai/gpt",)), results=(f"session:{other.path}",))
     for case in CASES:
         mine.put("white", case, {"openai/gpt": FULL})
-        other.put("planner", case, {"offline-3": FULL})
+        other.put("planner", case, {"offline-4": FULL})
     outcome = mine.read()
     cell = outcome.cell(CASES[0], outcome.columns[1])
-    assert cell.problem == "1 unscored: scored by offline-3, this study by openai/gpt: rescore"
-    assert any("scored by offline-3, this study by openai/gpt: rescore" in one for one in outcome.problems)
+    assert cell.problem == "1 unscored: scored by offline-4, this study by openai/gpt: rescore"
+    assert any("scored by offline-4, this study by openai/gpt: rescore" in one for one in outcome.problems)
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,7 @@ def test_the_method_names_what_each_column_was_made_under(tmp_path: Path) -> Non
     put_docs(other, {"original": [PASSED]}, scope="target", prompt="short-1")
     put_docs(path, {"none": [PASSED]}, results=(f"session:{other}",))
     method = json.loads(report(path, "docs", "json"))["method"]
-    made = {
-        one["column"]: (one["docs scope"], one["prompt"])
-        for one in method["tables"]["Under what each column was made."]
-    }
+    made = {one["column"]: (one["docs scope"], one["prompt"]) for one in method["tables"]["Conditions of each column."]}
     assert made == {"none": ("repository", PROMPT), "original (other.session)": ("target", "short-1")}
     assert "docs scope" not in method["facts"]
 
@@ -181,7 +178,7 @@ def test_what_was_put_away_counts_in_no_cell_of_docs(tmp_path: Path) -> None:
             for row in ("one", "two", "three"):
                 writer.unarchive_run(f"{row}-none")
         assert mean_of(watching.look(), "none") == 0.0
-    assert "archived" not in report(path, "docs").replace("Runs that were archived are in no figure", "")
+    assert "archived" not in report(path, "docs").replace("Archived runs are excluded", "")
 
 
 def test_doubtful_and_repaired_passes_are_counted_and_ranked_with_and_without(tmp_path: Path) -> None:
@@ -246,7 +243,7 @@ def test_own_columns_of_other_models_may_have_prompts_that_fit_these(tmp_path: P
     put_docs(path, {"none": [PASSED]}, rows=("one",))
     work = docs_of(path).cell("one", "none · m").work
     other = replace(
-        work, column=Column("none", "n"), conditions={**work.conditions, "prompt": "short-1", "temperature": "0.0"}
+        work, column=StudyColumn("none", "n"), conditions={**work.conditions, "prompt": "short-1", "temperature": "0.0"}
     )
     assert differing(work, other) == {}
     assert set(differing(work, replace(other, session="other.session"))) == {"prompt", "temperature"}

@@ -15,12 +15,11 @@ from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
 from workbench.statistics.intervals import Value, share_interval
 from workbench.statistics.paired import permutation_test
-from workbench.studies.chances import chances, every_pair, resampled_orders
-from workbench.studies.comparing import compare, rankings, taus
-from workbench.studies.declaration import BadStudy, Column, Study
-from workbench.studies.drawing import drawn
+from workbench.studies.comparing import compare, rankings, resampled_in_process, taus
+from workbench.studies.declaration import BadStudy, Study, StudyColumn
 from workbench.studies.following import StudyReader, read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
+from workbench.studies.significance import adjusted_comparisons, all_pairs, resampled_orders
 
 SCORES = {
     ("a", "white"): [80.0, 90.0, 70.0], ("b", "white"): [60.0, 50.0, 70.0], ("c", "white"): [75.0, 75.0, 75.0],
@@ -40,7 +39,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def agents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two agents on three cases, three repeats, two judges; one trial failed."""
     path = tmp_path_factory.mktemp("agents") / "agents.session"
-    put_agents(path, SCORES, judges=("offline-3", "gpt-4o"))
+    put_agents(path, SCORES, judges=("offline-4", "gpt-4o"))
     return path
 
 
@@ -88,7 +87,7 @@ def test_a_column_is_the_unweighted_mean_of_its_repositories(matrix: Path) -> No
 
 
 def test_a_comparison_pairs_functions_across_doc_systems(matrix: Path) -> None:
-    left, right = Column("docs0", "model/0"), Column("docs2", "model/0")
+    left, right = StudyColumn("docs0", "model/0"), StudyColumn("docs2", "model/0")
     with SessionReader(matrix) as reader:
         outcome = read_study(reader, "matrix")
         gaps = [
@@ -106,7 +105,7 @@ def test_a_comparison_pairs_functions_across_doc_systems(matrix: Path) -> None:
     sizes = [abs(pair.difference or 0.0) for pair in found.pairs]
     assert sizes == sorted(sizes, reverse=True)
     assert list(found.by_row) == list(outcome.rows)
-    (one,) = chances(outcome, [(left, right)])
+    (one,) = adjusted_comparisons(outcome, [(left, right)])
     assert one.test == permutation_test(gaps)
     backwards = compare(outcome, right, left)
     assert backwards.difference.value == pytest.approx(-(found.difference.value or 0.0))
@@ -117,7 +116,7 @@ def test_a_comparison_pairs_functions_across_doc_systems(matrix: Path) -> None:
 def test_several_tests_are_adjusted_together(matrix: Path) -> None:
     with SessionReader(matrix) as reader:
         outcome = read_study(reader, "matrix")
-    found = chances(outcome, every_pair(outcome))
+    found = adjusted_comparisons(outcome, all_pairs(outcome))
     assert len(found) == 6
     least = min(found, key=lambda one: one.test.p or 1.0)
     assert least.adjusted == pytest.approx(min(1.0, 6 * (least.test.p or 0.0)))
@@ -173,7 +172,7 @@ def test_agents_are_measured_in_points_over_cases_and_trials(agents: Path) -> No
     assert found.difference.value == pytest.approx(statistics.fmean([10, (5 - 15) / 2, 25]))
     assert found.difference.interval.over == "over 3 cases"
     assert found.pairs[0].name == "repeat 2"
-    (one,) = chances(outcome, [(outcome.columns[1], outcome.columns[0])])
+    (one,) = adjusted_comparisons(outcome, [(outcome.columns[1], outcome.columns[0])])
     assert one.test.unit == "case"
 
 
@@ -188,7 +187,7 @@ def test_the_leaderboard_has_places_tiers_spread_and_judges(agents: Path) -> Non
     assert (white.tiers[:3], white.tier_trials[:3]) == ((15.0, 20.0, 25.0), (9, 9, 9))
     assert [one.mean.items for one in white.by_judge.values()] == [9, 9]
     means = {judge: one.mean.value or 0.0 for judge, one in white.by_judge.items()}
-    assert means["offline-3"] - means["gpt-4o"] == pytest.approx(2.0)
+    assert means["offline-4"] - means["gpt-4o"] == pytest.approx(2.0)
     (agreement,) = judge_agreement(outcome)
     assert (agreement.trials, agreement.tau, agreement.columns_tau) == (17, 1.0, 1.0)
     assert agreement.difference == pytest.approx(2.0)
@@ -196,7 +195,9 @@ def test_the_leaderboard_has_places_tiers_spread_and_judges(agents: Path) -> Non
 
 def test_what_is_unfinished_missing_or_broken_says_so(tmp_path: Path) -> None:
     path = tmp_path / "open.session"
-    study = Study("open", "docs", ("one", "two"), (Column("none", "m"), Column("original", "m")), samples=3, k=(1, 3))
+    study = Study(
+        "open", "docs", ("one", "two"), (StudyColumn("none", "m"), StudyColumn("original", "m")), samples=3, k=(1, 3)
+    )
     create(path)
     with SessionWriter(path) as writer, writer.transaction():
         writer.put_study(study.name, study.to_json())
@@ -294,7 +295,7 @@ def test_tasks_of_another_session_are_found_by_their_repository(tmp_path: Path, 
     assert len(outcome.columns) == 1 + 6
     assert (
         outcome.cell("repository01", outcome.columns[3]).means
-        == theirs.cell("repository01", Column(outcome.columns[3].system, outcome.columns[3].model)).means
+        == theirs.cell("repository01", StudyColumn(outcome.columns[3].system, outcome.columns[3].model)).means
     )
     assert compare(outcome, outcome.columns[0], outcome.columns[1]).difference.tasks.items == 12
 
@@ -304,11 +305,11 @@ def test_a_process_of_its_own_draws_what_the_app_must_not(matrix: Path) -> None:
         outcome = read_study(reader, "matrix")
     pair = (outcome.columns[0], outcome.columns[2])
     names = pair[0].name, pair[1].name
-    found = drawn(matrix, "matrix", [names, ("gone", "away")], "pass@3", orders=True)
-    (one,) = chances(outcome, [pair], "pass@3")
+    found = resampled_in_process(matrix, "matrix", [names, ("gone", "away")], "pass@3", orders=True)
+    (one,) = adjusted_comparisons(outcome, [pair], "pass@3")
     assert found["tests"] == {names: {"p": one.test.p, "test": one.test.words, "p_holm": one.adjusted}}
     orders = resampled_orders(outcome)["model/0", "pass@1"]
     shares = {("model/0", "pass@1", order.better, order.worse): order.resampled for order in orders}
     assert shares.items() <= found["orders"].items()
     with pytest.raises(WorkbenchError, match="has no study 'other'; it has matrix"):
-        drawn(matrix, "other", [], "")
+        resampled_in_process(matrix, "other", [], "")

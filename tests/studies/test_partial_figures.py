@@ -22,7 +22,7 @@ from studies.partial_studies import (
 from workbench.session import SessionWriter
 from workbench.session.judges import RULE
 from workbench.studies.comparing import compare, rankings
-from workbench.studies.declaration import Settings
+from workbench.studies.declaration import StudySettings
 from workbench.studies.leaderboard import leaderboard
 
 
@@ -32,9 +32,9 @@ def judge_failed(tmp_path: Path) -> Agents:
     agents = Agents(tmp_path / "judge.session", repeats=2)
     for case in CASES:
         for repeat in (1, 2):
-            agents.put("good", case, {"offline-3": tiers_of(80.0 + repeat)}, repeat=repeat)
-        agents.put("half", case, {"offline-3": tiers_of(50.0)})
-        agents.put("half", case, {"offline-3": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
+            agents.put("good", case, {"offline-4": tiers_of(80.0 + repeat)}, repeat=repeat)
+        agents.put("half", case, {"offline-4": tiers_of(50.0)})
+        agents.put("half", case, {"offline-4": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
     return agents
 
 
@@ -73,8 +73,8 @@ def test_every_format_says_how_many_are_unscored_and_why(judge_failed: Agents) -
 def test_a_trial_without_facts_has_no_total_and_is_compared_with_nothing(tmp_path: Path) -> None:
     agents = Agents(tmp_path / "facts.session")
     for case in CASES:
-        agents.put("good", case, {"offline-3": FULL})
-        agents.put("nofacts", case, {"offline-3": (15.0, 25.0, None, 20.0)}, problem="no facts")
+        agents.put("good", case, {"offline-4": FULL})
+        agents.put("nofacts", case, {"offline-4": (15.0, 25.0, None, 20.0)}, problem="no facts")
     outcome = agents.read()
     assert (mean_of(outcome, "good"), mean_of(outcome, "nofacts")) == (80.0, None)
     assert places(outcome) == {"good": (1, 3), "nofacts": (None, 3)}
@@ -85,14 +85,14 @@ def test_a_trial_without_facts_has_no_total_and_is_compared_with_nothing(tmp_pat
 
 
 def test_means_of_judges_are_over_what_each_scored_and_over_what_all_did(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "judges.session", Settings(judges=("openai/gpt",)))
+    agents = Agents(tmp_path / "judges.session", StudySettings(judges=("openai/gpt",)))
     for number, case in enumerate(CASES):
         first = {"openai/gpt": tiers_of(60.0)}
-        agents.put("a", case, {"offline-3": tiers_of(80.0 if not number else 40.0), **(first if not number else {})})
-        agents.put("b", case, {"offline-3": tiers_of(70.0), **({"openai/gpt": tiers_of(55.0)} if not number else {})})
+        agents.put("a", case, {"offline-4": tiers_of(80.0 if not number else 40.0), **(first if not number else {})})
+        agents.put("b", case, {"offline-4": tiers_of(70.0), **({"openai/gpt": tiers_of(55.0)} if not number else {})})
     outcome = agents.read()
     by_judge = {one.summary.column.system: one.by_judge for one in leaderboard(outcome)}
-    offline = {agent: found["offline-3"] for agent, found in by_judge.items()}
+    offline = {agent: found["offline-4"] for agent, found in by_judge.items()}
     assert {agent: (one.mean.value, one.mean.items) for agent, one in offline.items()} == {
         "a": (pytest.approx(160 / 3), 3), "b": (pytest.approx(70.0), 3)
     }  # fmt: skip
@@ -101,18 +101,18 @@ def test_means_of_judges_are_over_what_each_scored_and_over_what_all_did(tmp_pat
         "b": (70.0, 1),
     }
     reason = outcome.cell("word_counter", "a · local").problem
-    assert reason == "1 unscored: scored by offline-3, this study by openai/gpt: rescore"
+    assert reason == "1 unscored: scored by offline-4, this study by openai/gpt: rescore"
 
 
 def test_a_rubric_that_a_study_declares_is_not_replaced_by_another(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "rubric.session", Settings(rubrics=("strict",)))
+    agents = Agents(tmp_path / "rubric.session", StudySettings(rubrics=("strict",)))
     for case in CASES:
-        agents.put("a", case, {"offline-3": FULL})
+        agents.put("a", case, {"offline-4": FULL})
     outcome = agents.read()
     assert outcome.scale == ("strict", RULE)
     assert mean_of(outcome, "a") is None
     assert (
-        f"scored by aeo-bench by offline-3, this study by strict by {RULE}: rescore"
+        f"scored by aeo-bench by offline-4, this study by strict by {RULE}: rescore"
         in outcome.cell(CASES[0], "a · local").problem
     )
     # Where nothing is declared, what there is counts, and the page says by what.
@@ -124,8 +124,8 @@ def test_a_rubric_that_a_study_declares_is_not_replaced_by_another(tmp_path: Pat
 def test_places_are_over_the_cases_that_all_have(tmp_path: Path) -> None:
     agents = Agents(tmp_path / "rows.session")
     for case, points in zip(CASES, (95.0, 50.0, 50.0), strict=True):
-        agents.put("all", case, {"offline-3": tiers_of(points)})
-    agents.put("easy", CASES[0], {"offline-3": tiers_of(90.0)})
+        agents.put("all", case, {"offline-4": tiers_of(points)})
+    agents.put("easy", CASES[0], {"offline-4": tiers_of(90.0)})
     for case in CASES[1:]:
         agents.put("easy", case, {}, error="no key")
     outcome = agents.read()
@@ -141,10 +141,10 @@ def test_places_are_over_the_cases_that_all_have(tmp_path: Path) -> None:
 
 
 def test_shares_say_of_how_many_blocks_they_are(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "works.session", Settings(checks=True))
+    agents = Agents(tmp_path / "works.session", StudySettings(checks=True))
     for case in CASES:
-        agents.put("thorough", case, {"offline-3": FULL}, checked=(8, 2, 0, 0, 5, 1, 0))
-        agents.put("one", case, {"offline-3": FULL}, checked=(1, 0, 0, 40, 1, 0, 60))
+        agents.put("thorough", case, {"offline-4": FULL}, checked=(8, 2, 0, 0, 5, 1, 0))
+        agents.put("one", case, {"offline-4": FULL}, checked=(1, 0, 0, 40, 1, 0, 60))
     outcome = agents.read()
     assert outcome.cell(CASES[0], "one · local").means["works"].judged == (1, 1, 41)
     ranked = next(one for one in rankings(outcome) if one.setting.measure == "works")
@@ -157,9 +157,9 @@ def test_shares_say_of_how_many_blocks_they_are(tmp_path: Path) -> None:
 def test_forks_and_trials_of_runs_that_were_put_away_are_nowhere(tmp_path: Path) -> None:
     agents = Agents(tmp_path / "away.session")
     for case in CASES:
-        agents.put("a", case, {"offline-3": FULL})
-        agents.put("gone", case, {"offline-3": FULL})
-    fork = agents.put("a", CASES[0], {"offline-3": tiers_of(100.0)}, repeat=2)
+        agents.put("a", case, {"offline-4": FULL})
+        agents.put("gone", case, {"offline-4": FULL})
+    fork = agents.put("a", CASES[0], {"offline-4": tiers_of(100.0)}, repeat=2)
     with SessionWriter(agents.path) as writer:
         writer.archive_run("run-gone")
         writer.update("trials", {"id": fork}, {"parent": "another", "fork_step": 1})
@@ -173,17 +173,17 @@ def test_forks_and_trials_of_runs_that_were_put_away_are_nowhere(tmp_path: Path)
 
 def test_a_trial_that_a_cell_names_twice_counts_once(tmp_path: Path) -> None:
     agents = Agents(tmp_path / "twice.session")
-    key = agents.put("a", CASES[0], {"offline-3": FULL})
+    key = agents.put("a", CASES[0], {"offline-4": FULL})
     agents._trials[CASES[0], "a"] = [key, key]
     assert agents.read().cell(CASES[0], "a · local").means["score"].items == 1
 
 
 def test_numbers_behind_ranked_shares_are_those_of_the_common_trials(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "common.session", Settings(checks=True))
+    agents = Agents(tmp_path / "common.session", StudySettings(checks=True))
     for case in CASES:
-        agents.put("all", case, {"offline-3": FULL}, checked=(4, 1, 0, 0, 1, 0, 0))
+        agents.put("all", case, {"offline-4": FULL}, checked=(4, 1, 0, 0, 1, 0, 0))
         ran = (1, 0, 0, 0, 1, 0, 0) if case == CASES[0] else (0, 0, 0, 9, 1, 0, 0)
-        agents.put("few", case, {"offline-3": FULL}, checked=ran)
+        agents.put("few", case, {"offline-4": FULL}, checked=ran)
     outcome = agents.read()
     assert (
         next(one for one in rankings(outcome) if one.setting.measure == "works").words == "few (1 of 1) > all (4 of 5)"
@@ -194,8 +194,8 @@ def test_numbers_behind_ranked_shares_are_those_of_the_common_trials(tmp_path: P
 
 def test_cases_that_columns_do_not_share_are_compared_by_nothing(tmp_path: Path) -> None:
     agents = Agents(tmp_path / "disjoint.session")
-    agents.put("a", CASES[0], {"offline-3": FULL})
-    agents.put("b", CASES[1], {"offline-3": FULL})
+    agents.put("a", CASES[0], {"offline-4": FULL})
+    agents.put("b", CASES[1], {"offline-4": FULL})
     outcome = agents.read()
     assert places(outcome) == {"a": (None, 0), "b": (None, 0)}
     assert outcome.common["score"].to_json() == {"items": 0, "of": 2, "means": {}}
@@ -204,15 +204,15 @@ def test_cases_that_columns_do_not_share_are_compared_by_nothing(tmp_path: Path)
 
 def test_trials_of_one_cell_that_were_made_differently_are_named(tmp_path: Path) -> None:
     agents = Agents(tmp_path / "mixed.session", repeats=2)
-    agents.put("a", CASES[0], {"offline-3": FULL}, content="c" * 40)
-    agents.put("a", CASES[0], {"offline-3": FULL}, repeat=2, content="d" * 40)
+    agents.put("a", CASES[0], {"offline-4": FULL}, content="c" * 40)
+    agents.put("a", CASES[0], {"offline-4": FULL}, repeat=2, content="d" * 40)
     assert any("content of the case" in one and "not made the same" in one for one in agents.read().notes)
 
 
 def test_points_that_a_case_without_facts_gets_by_rule_are_said_and_in_no_mean_of_tier_3(tmp_path: Path) -> None:
     agents = Agents(tmp_path / "credited.session")
-    agents.put("a", CASES[0], {"offline-3": FULL})
-    trial = agents.put("a", CASES[1], {"offline-3": (15.0, 25.0, 15.0, 20.0)})
+    agents.put("a", CASES[0], {"offline-4": FULL})
+    trial = agents.put("a", CASES[1], {"offline-4": (15.0, 25.0, 15.0, 20.0)})
     third = {
         "tier": 3,
         "key": "purpose",
@@ -233,7 +233,7 @@ def test_points_that_a_case_without_facts_gets_by_rule_are_said_and_in_no_mean_o
 def test_own_points_stand_before_those_that_a_grammar_gave(tmp_path: Path) -> None:
     agents = Agents(tmp_path / "own.session")
     for case in CASES:
-        trial = agents.put("a", case, {"offline-3": tiers_of(60.0)})
+        trial = agents.put("a", case, {"offline-4": tiers_of(60.0)})
         given = {
             "tier": 1,
             "key": "k",

@@ -230,7 +230,7 @@ def test_two_servers_on_one_port(tmp_path: Path) -> None:
     [
         (("--host", "no.such.name.invalid", "--port", "0"), "is no name or address of this machine"),
         (("--host", "192.0.2.1", "--port", "0"), "is no name or address of this machine"),
-        (("--origin", "docs.example.org"), "--origin takes what stands before the path"),
+        (("--origin", "docs.example.org"), "--origin takes scheme and host"),
         (("no-such-session",), "no-such-session"),
     ],
 )
@@ -248,7 +248,7 @@ def test_a_token_that_can_be_guessed_is_refused(
 ) -> None:
     monkeypatch.setenv("WORKBENCH_SERVE_TOKEN", "secret")
     assert main(["serve"]) == 2
-    assert "has 6 characters; take 16 or more" in capsys.readouterr().err
+    assert "has 6 characters; use 16 or more" in capsys.readouterr().err
     assert "WORKBENCH_SERVE_TOKEN" not in os.environ  # no app inherits it
 
 

@@ -13,8 +13,8 @@ from workbench.agents.protocol import (
     Action,
     Closings,
     Observation,
-    Problem,
     Submission,
+    UnusableAnswer,
     edited,
     parse_action,
     problem_message,
@@ -35,7 +35,7 @@ class ForkDiverged(WorkbenchError):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class InheritedSteps:
     """A recorded answer: its call, the digest of its request, and its text."""
 
     call: int
@@ -49,12 +49,12 @@ class Inherited:
 
     parent: str  # identity of the trial that it comes from
     step: int  # the last inherited step; after it the model is asked
-    given: tuple[Given, ...]  # answers up to that step in order, an edited one already replaced
+    given: tuple[InheritedSteps, ...]  # answers up to that step in order, an edited one already replaced
     observations: Mapping[int, str] = field(default_factory=dict)  # replaced ones: text by step
     edited: str = ""  # ``message`` or ``observation`` of the last inherited step, or ""
     edited_call: int | None = None  # the call whose answer was replaced
     took: Callable[[int], None] = lambda call: None  # called with the call of each answer that is given
-    _left: dict[str, list[Given]] = field(default_factory=dict)
+    _left: dict[str, list[InheritedSteps]] = field(default_factory=dict)
     _applied: bool = False
     _diverged: bool = False
 
@@ -162,7 +162,7 @@ class Turn:
 
     request: Request
     answer: Answer
-    outcome: Action | Problem
+    outcome: Action | UnusableAnswer
     began: float
 
 
@@ -290,8 +290,8 @@ class AgentContext:
         """Run the tool that an answer calls (without ``run_tools`` a problem) and add the result."""
         conversation.add_assistant(turn.answer.text)
         if isinstance(turn.outcome, Action) and not run_tools:
-            turn = replace(turn, outcome=Problem("no respond", "It is time to hand in with respond."))
-        if isinstance(turn.outcome, Problem):
+            turn = replace(turn, outcome=UnusableAnswer("no respond", "It is time to hand in with respond."))
+        if isinstance(turn.outcome, UnusableAnswer):
             problem = turn.outcome
             if turn.answer.finish_reason == "length" and self._sampling.max_tokens:
                 cut = f"It was cut at {self._sampling.max_tokens:,} tokens, the setting answer_tokens."

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from urllib.parse import urlsplit
 
 from workbench.base.errors import UsageError
-from workbench.base.extensions import is_dotted, load, make
-from workbench.base.plugins import names, path_of, plugin_named
+from workbench.base.extensions import is_dotted, load, make, names, path_of, plugin_named
 from workbench.base.text import one_line
 
 if TYPE_CHECKING:

@@ -9,7 +9,16 @@ from pathlib import PurePosixPath
 
 from workbench.agents.agent_context import AgentContext, Conversation, OutOfSteps
 from workbench.agents.constrained import Knowledge, choice, grammar, literal, readable
-from workbench.agents.protocol import OPEN, RESPOND, SYSTEM, Action, Problem, Submission, submission_of, tool_message
+from workbench.agents.protocol import (
+    OPEN,
+    RESPOND,
+    SYSTEM,
+    Action,
+    Submission,
+    UnusableAnswer,
+    submission_of,
+    tool_message,
+)
 from workbench.agents.white import is_source, knowledge_of
 
 LEAST_LINES = 50
@@ -221,7 +230,9 @@ class FixedWalk:
         outcome = turn.outcome
         wanted = outcome.kwargs.get("read") if isinstance(outcome, Action) and outcome.name == "plan" else None
         if not isinstance(wanted, list):
-            problem = outcome.sentence if isinstance(outcome, Problem) else 'The answer is no plan with a list "read".'
+            problem = (
+                outcome.sentence if isinstance(outcome, UnusableAnswer) else 'The answer is no plan with a list "read".'
+            )
             context.note("invalid", "no plan", "reads what looks central", turn, problem)
             return list(paths[:3])
         chosen = [path for path in dict.fromkeys(map(str, wanted)) if path in context.listed][:_MOST_FILES]

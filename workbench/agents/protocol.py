@@ -63,7 +63,7 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class UnusableAnswer:
     """Why an answer contains no action: ``short`` for a list of steps, ``sentence`` for the agent and the user."""
 
     short: str
@@ -80,7 +80,7 @@ class Submission:
     parsed: bool = False
 
 
-def parse_action(answer: str) -> Action | Problem:
+def parse_action(answer: str) -> Action | UnusableAnswer:
     """Parse the action in an answer; never raises.
 
     The last opening tag followed by a complete call wins, unless it lies inside an earlier object. Without one, the
@@ -91,14 +91,14 @@ def parse_action(answer: str) -> Action | Problem:
     """
     split = split_reasoning(answer)
     if not split.finished:
-        return Problem("no answer", "The reasoning never ended, so there is no answer after it.", answer.strip())
+        return UnusableAnswer("no answer", "The reasoning never ended, so there is no answer after it.", answer.strip())
     answer = split.answer
-    chosen: tuple[Action | Problem, int] | None = None
+    chosen: tuple[Action | UnusableAnswer, int] | None = None
     failures, tag = 0, _TAG.search(answer)
     # A failed attempt costs time in proportion to the whole answer.
     while tag is not None and failures < _MOST_FAILURES:
         outcome, end = _read_object(answer, tag.end())
-        failures += isinstance(outcome, Problem)
+        failures += isinstance(outcome, UnusableAnswer)
         if chosen is None or isinstance(outcome, Action):
             chosen = outcome, tag.start()
         tag = _TAG.search(answer, max(end, tag.end()))
@@ -108,7 +108,7 @@ def parse_action(answer: str) -> Action | Problem:
     return outcome if isinstance(outcome, Action) else _untagged(answer, outcome)
 
 
-def _untagged(answer: str, problem: Problem | None) -> Action | Problem:
+def _untagged(answer: str, problem: UnusableAnswer | None) -> Action | UnusableAnswer:
     for start, end, value, strict in reversed(objects_in(answer)):
         if strict and _is_call(value):
             outcome = _action(value, _FENCE.sub("", answer[:start]).strip(), answer[start:end])
@@ -117,27 +117,27 @@ def _untagged(answer: str, problem: Problem | None) -> Action | Problem:
     if problem is not None:
         return problem
     if not answer.strip():
-        return Problem("empty answer", "The answer was empty.")
-    return Problem("no <json> tag", "The answer has no <json>…</json> tag.", answer.strip())
+        return UnusableAnswer("empty answer", "The answer was empty.")
+    return UnusableAnswer("no <json> tag", "The answer has no <json>…</json> tag.", answer.strip())
 
 
-def _read_object(answer: str, position: int) -> tuple[Action | Problem, int]:
+def _read_object(answer: str, position: int) -> tuple[Action | UnusableAnswer, int]:
     opening = _OPENING.match(answer, position)
     if opening is None:
-        return Problem("no JSON", "There is no JSON object right after <json>."), position
+        return UnusableAnswer("no JSON", "There is no JSON object right after <json>."), position
     brace = opening.end() - 1
     try:
         decoded, end = json.JSONDecoder(strict=False).raw_decode(answer, brace)
     except json.JSONDecodeError as error:
         cut = " (the answer seems to be cut off)" if error.pos >= len(answer) - 1 or "Unterminated" in error.msg else ""
-        return Problem("bad JSON", f"The JSON after <json> is not valid: {error.msg}{cut}."), position
+        return UnusableAnswer("bad JSON", f"The JSON after <json> is not valid: {error.msg}{cut}."), position
     except RecursionError:
-        return Problem("bad JSON", _TOO_DEEP), position
+        return UnusableAnswer("bad JSON", _TOO_DEEP), position
     except ValueError as error:  # a number with more digits than Python parses
         words = str(error).partition(";")[0]
-        return Problem("bad JSON", f"The JSON after <json> cannot be read: {words}."), position
+        return UnusableAnswer("bad JSON", f"The JSON after <json> cannot be read: {words}."), position
     if not is_shallow(decoded):
-        return Problem("bad JSON", _TOO_DEEP), end
+        return UnusableAnswer("bad JSON", _TOO_DEEP), end
     return _action(decoded, "", answer[brace:end]), end
 
 
@@ -149,12 +149,12 @@ def _is_call(value: Mapping[str, object]) -> bool:
     return name in (*TOOLS, RESPOND) or any(key in value for key in _ARGUMENTS)
 
 
-def _action(value: Mapping[str, object], thought: str, written: str) -> Action | Problem:
+def _action(value: Mapping[str, object], thought: str, written: str) -> Action | UnusableAnswer:
     name = value.get("name")
     if name is None and isinstance(value.get("readme"), str):
         return Action(RESPOND, value, thought, written)
     if not isinstance(name, str) or not name:
-        return Problem("no name", 'The JSON has no "name" with the name of a tool.', thought)
+        return UnusableAnswer("no name", 'The JSON has no "name" with the name of a tool.', thought)
     kwargs: object = next((value[key] for key in _ARGUMENTS if key in value), None)
     if isinstance(kwargs, str):
         with contextlib.suppress(ValueError):
@@ -162,9 +162,9 @@ def _action(value: Mapping[str, object], thought: str, written: str) -> Action |
     if not any(key in value for key in _ARGUMENTS):
         kwargs = {key: one for key, one in value.items() if key != "name"}
     if not isinstance(kwargs, dict):
-        return Problem("bad kwargs", 'The "kwargs" of the JSON are not an object.', thought)
+        return UnusableAnswer("bad kwargs", 'The "kwargs" of the JSON are not an object.', thought)
     if name == RESPOND and not isinstance(kwargs.get("readme"), str):
-        return Problem("no readme", 'The "respond" action needs kwargs "readme" (text) and "metadata".', thought)
+        return UnusableAnswer("no readme", 'The "respond" action needs kwargs "readme" (text) and "metadata".', thought)
     return Action(name, kwargs, thought, written)
 
 
@@ -222,7 +222,7 @@ def tool_message(tool: str, text: str, steps_left: int, closings: Closings = OWN
     return f"Tool call result for '{tool}':\n{text}\n\n{closing}"
 
 
-def problem_message(problem: Problem, steps_left: int) -> str:
+def problem_message(problem: UnusableAnswer, steps_left: int) -> str:
     closing = " This is your last step: use respond." if steps_left <= 1 else ""
     return (
         f"That could not be used. {problem.sentence} Answer again with exactly one call, such as "

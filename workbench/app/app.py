@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from workbench.app.tour import Tour
     from workbench.base.settings import Settings
-    from workbench.pages.page import Page
+    from workbench.pages.page import ReportPage
 
 
 INTERRUPT_SECONDS = 3.0
@@ -189,7 +189,9 @@ class WorkbenchApp(NavigatingApp):
 
         self._doing.ask(lambda: runs.cancel(path, run), done)
 
-    def export_report(self, session: Path, place: str, format: str, of: str | Callable[[], Page] | None = None) -> None:
+    def export_report(
+        self, session: Path, place: str, format: str, of: str | Callable[[], ReportPage] | None = None
+    ) -> None:
         """Write a report of a session, of an item ``of`` it, or a page, in a format: a name or the dotted path of one of another package."""
         from workbench.app.toolkit.report_dialog import hand_over, place_of
 

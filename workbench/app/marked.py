@@ -21,7 +21,7 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.base.text import age, one_line, shortened
-from workbench.results.plan_title import plan_title
+from workbench.results.runs import plan_title
 from workbench.session.labels import SESSION, STAR, part_in_words
 
 if TYPE_CHECKING:

@@ -121,7 +121,7 @@ class SessionApp(OpeningApp):
         self._counting.refresh()
         self._after_opening()
         if reader.damage:
-            from workbench.session.damage import summary
+            from workbench.session.row_reader import summary
 
             self.notify(summary(reader.damage), title="Session", severity="warning", timeout=20)
 

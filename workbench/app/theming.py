@@ -21,8 +21,8 @@ from textual.theme import Theme
 from workbench.app.toolkit.latest import Latest
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
+from workbench.base.extensions import GROUPS, Plugin, installed
 from workbench.base.files import Unreadable, read_text
-from workbench.base.plugins import GROUPS, Plugin, installed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

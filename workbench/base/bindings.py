@@ -247,7 +247,7 @@ trajectory
   -check-block                Z                       check_block             run this block again
   rerun                       r                       rerun                   rerun | rerun this trial
   rerun-model                 ctrl+r                  rerun_model             rerun with another model
-  -rescore                    S                       rescore                 score again | score again by other judges or rubrics
+  -rescore                    ctrl+g                  rescore                 score again | score again by other judges or rubrics
   fork                        E                       fork                    edit, go on from here
   cancel                      c                       cancel                  cancel
   export                      x                       export                  export | export a report

@@ -78,8 +78,8 @@ def protocol_of(kind: str) -> Any:
         "judge": ("workbench.rubric", "Judge"),
         "sandbox": ("workbench.sandbox", "Backend"),
         "cluster": ("workbench.sandbox.choose", "Clusters"),
-        "report format": ("workbench.session.importer", "ReportFormat"),
-        "importer": ("workbench.session.importer", "Importer"),
+        "report format": ("workbench.pages.writing", "ReportFormat"),
+        "importer": ("workbench.orders.import_files", "Importer"),
         "exporter": ("workbench.interop.formats.exporting", "Exporter"),
     }.get(kind, ("workbench.documenters", "DocSystem"))
     return getattr(importlib.import_module(module), name)

@@ -6,6 +6,7 @@ path is its name in sessions as well. What the class must have is a Protocol; do
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import inspect
@@ -14,6 +15,8 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -178,3 +181,115 @@ def _members(protocol: type[Any]) -> dict[str, Any]:
 def _said(error: BaseException) -> str:
     said = one_line(str(error), 200).rstrip(".")
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+GROUPS = {
+    "agent": "workbench.agents",
+    "doc system": "workbench.doc_systems",
+    "sandbox": "workbench.sandboxes",
+    "cluster": "workbench.clusters",
+    "judge": "workbench.judges",
+    "importer": "workbench.importers",
+    "exporter": "workbench.exporters",
+    "report format": "workbench.report_formats",
+    "theme": "workbench.themes",
+}
+"""Kind of a plug-in, as a person says it -> the group of its entry points."""
+_OWN = "docs-workbench"
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One entry point; ``problem`` is what is wrong with the entry itself, whether it can be imported is not looked at."""
+
+    kind: str  # a key of :data:`GROUPS`
+    name: str  # what a person types
+    path: str  # ``package.module:Class``; of a theme the package that holds its file, ``package.themes``
+    package: str  # that declares it, with its version
+    problem: str = ""
+    own: bool = False  # of this package
+
+
+@cache
+def installed(*, own: bool = False) -> tuple[Plugin, ...]:
+    """Return the plug-ins of this environment by kind and name, of other packages or this one's ``own``.
+
+    Of two with one name the second has that as its problem. A package whose metadata cannot be read has none.
+    """
+    if own:
+        return tuple(_own())
+    found: list[Plugin] = []
+    for kind, group in GROUPS.items():
+        taken: dict[str, str] = {}
+        points = [point for point in _points(group) if point.dist is None or point.dist.name != _OWN]
+        for point in sorted(points, key=lambda point: (point.name, _package(point))):
+            name, path, package = one_line(point.name), one_line(point.value, 200), _package(point)
+            problem = ""
+            if not _NAME.fullmatch(name):
+                problem = "its name must be of small letters, digits and . _ -, 64 at most"
+            elif name in taken:
+                problem = f"{taken[name]} has that name too, and comes first"
+            taken.setdefault(name, package)
+            found.append(Plugin(kind, name, path, package, problem))
+    return tuple(found)
+
+
+def _own() -> Iterator[Plugin]:
+    """Yield what this package registers; of a checkout what its pyproject.toml says, which may be newer than its installation."""
+    import tomllib  # not at the top: the app starts without it
+
+    project: dict[str, Any] = {}
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for kind, group in GROUPS.items():
+        if project.get("name") == _OWN:
+            points = project.get("entry-points", {}).get(group, {})
+        else:
+            points = {one.name: one.value for one in _points(group) if one.dist is not None and one.dist.name == _OWN}
+        for name, path in sorted(points.items()):
+            yield Plugin(kind, name, path, _OWN, own=True)
+
+
+def plugin_named(kind: str, text: str) -> Plugin | None:
+    """Return the plug-in that a name or a dotted path means, None where no package offers one of that kind and name."""
+    if is_dotted(text):
+        return Plugin(kind, text, text, "")
+    every = (*installed(own=True), *installed())
+    return next((one for one in every if (one.kind, one.name, one.problem) == (kind, text, "")), None)
+
+
+def path_of(kind: str, name: str) -> str:
+    """Return the dotted path of another package's plug-in, "" where none offers one of that kind and name."""
+    usable = (one for one in installed() if one.kind == kind and one.name == name and not one.problem)
+    return next((one.path for one in usable), "")
+
+
+def names(kind: str, *, own: bool = False) -> tuple[str, ...]:
+    """Return the names of a kind that can be used."""
+    return tuple(one.name for one in installed(own=own) if one.kind == kind and not one.problem)
+
+
+def named_class(kind: str, text: str, protocol: type[Any], folders: Sequence[str] = ()) -> Any:
+    """Return an instance of the class that a name or dotted path means. UsageError: there is none, or see ``load``."""
+    plugin = plugin_named(kind, text)
+    if plugin is None:
+        known = ", ".join([*names(kind, own=True), *names(kind)])
+        raise UsageError(f"There is no {kind} {text!r}; choose from {known}, or package.module:Class.")
+    found = make(kind, load(kind, plugin.path, protocol, folders))
+    if plugin.own:
+        found.name = text
+    return found
+
+
+def _points(group: str) -> list[metadata.EntryPoint]:
+    try:
+        return list(metadata.entry_points(group=group))
+    except Exception:  # the metadata of any package may be damaged; without plug-ins everything goes on
+        return []
+
+
+def _package(point: metadata.EntryPoint) -> str:
+    if point.dist is None:
+        return ""
+    return one_line(f"{point.dist.name} {point.dist.version}")

@@ -94,7 +94,7 @@ def load_toml(file: Path) -> dict[str, object]:
         raise BadCase(f"{file} is not valid TOML: {one_line(str(error), 120)}.") from None
 
 
-class Table:
+class TomlTable:
     """A TOML table whose keys are checked on construction and whose values are checked when read."""
 
     def __init__(self, values: Mapping[str, object], file: Path, known: Iterable[str], where: str = "") -> None:
@@ -186,7 +186,7 @@ def read_case(folder: Path) -> TestCase:
     from agents, as AEO-Bench does.
     """
     file = folder / CASE_FILE
-    table = Table(load_toml(file), file, _KEYS)
+    table = TomlTable(load_toml(file), file, _KEYS)
     case_id = table.text("id", folder.name)
     if not valid_id(case_id):
         raise table.wrong(
@@ -227,7 +227,7 @@ def read_case(folder: Path) -> TestCase:
     )
 
 
-def _source(table: Table, key: str, text: str) -> str:
+def _source(table: TomlTable, key: str, text: str) -> str:
     if not text.strip():
         return ""
     # A path in a case is relative to the case's folder, not to the working directory.
@@ -239,7 +239,7 @@ def _source(table: Table, key: str, text: str) -> str:
         raise BadCase(f"{table.file}: '{key}' is not a valid source: {error}") from None
 
 
-def _checksums(table: Table, sources: list[str]) -> Mapping[str, str]:
+def _checksums(table: TomlTable, sources: list[str]) -> Mapping[str, str]:
     if "sha256" not in table:
         return {}
     pins: Mapping[str, object]
@@ -263,15 +263,15 @@ def _checksums(table: Table, sources: list[str]) -> Mapping[str, str]:
     return checked
 
 
-def _facts(table: Table, folder: Path) -> Facts | None:
+def _facts(table: TomlTable, folder: Path) -> Facts | None:
     inline = table.table("facts")
     file = folder / GROUND_TRUTH / "facts.toml"
     if inline is not None and file.is_file():
         raise BadCase(f"{table.file}: the facts are given twice, as [facts] and in {file}; keep one of them.")
     if inline is not None:
-        facts = Table(inline, table.file, _FACT_KEYS, "facts")
+        facts = TomlTable(inline, table.file, _FACT_KEYS, "facts")
     elif file.is_file():
-        facts = Table(load_toml(file), file, _FACT_KEYS)
+        facts = TomlTable(load_toml(file), file, _FACT_KEYS)
     else:
         return None
     main_file = facts.text("main_file", "")
@@ -285,7 +285,7 @@ def _facts(table: Table, folder: Path) -> Facts | None:
     return Facts(purpose, dependencies, command, facts.texts("key_features"), facts.texts("must_mention"), main_file)
 
 
-def _reference(table: Table, folder: Path) -> str | None:
+def _reference(table: TomlTable, folder: Path) -> str | None:
     named = table.text("reference_readme", "")
     file = folder / (named or f"{GROUND_TRUTH}/README.md")
     if not named and not file.is_file():

@@ -20,7 +20,7 @@ from typing import Any
 
 from workbench.base import paths, typed_json
 from workbench.base.text import one_line
-from workbench.catalog.reading import BadCase, Table, TestCase, UnknownRepository, load_toml
+from workbench.catalog.reading import BadCase, TestCase, TomlTable, UnknownRepository, load_toml
 
 #: The number of tasks in the paper's text, which differs from the sum of Table 2.
 TASKS_IN_THE_TEXT = 2924
@@ -35,7 +35,7 @@ _PUBLISHED = Path(__file__).resolve().parent / "published"
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class PublishedCounts:
     """A row of Table 2: functions found, left before the last filter, and evaluated; forks and stars at that time."""
 
     candidates: int
@@ -57,9 +57,9 @@ class Score:
 
 
 @functools.cache
-def published_counts() -> Mapping[str, Counts]:
+def published_counts() -> Mapping[str, PublishedCounts]:
     return {
-        row["repository"]: Counts(
+        row["repository"]: PublishedCounts(
             int(row["n_candidates"]), int(row["n_all_tasks"]), int(row["n_tasks"]), int(row["forks"]), int(row["stars"])
         )
         for row in _rows("table2_repositories.csv")
@@ -137,7 +137,7 @@ class Quarantined:
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class PaperRepository:
     """One of the paper's repositories."""
 
     repository: str
@@ -150,7 +150,7 @@ class Repository:
     status: str  # one of :data:`STATUSES`
     tried: str  # what was tried and the result, in one or two sentences
     quarantined: tuple[Quarantined, ...]
-    published: Counts
+    published: PublishedCounts
 
     @property
     def name(self) -> str:
@@ -192,11 +192,11 @@ class Repository:
 
 
 @functools.cache
-def load_repositories() -> tuple[Repository, ...]:
+def load_repositories() -> tuple[PaperRepository, ...]:
     return tuple(_read(repository, counts) for repository, counts in published_counts().items())
 
 
-def find_repository(text: str) -> Repository:
+def find_repository(text: str) -> PaperRepository:
     """Return the repository ``owner/name``, ``name`` or URL, ignoring case. Raises UnknownRepository."""
     wanted = re.sub(r"^(?:git\+)?https?://github\.com/|\.git$|/$", "", text.strip()).casefold()
     entries = load_repositories()
@@ -220,10 +220,10 @@ def similar_repositories(text: str) -> list[str]:
     return list(dict.fromkeys(names[name] for name in found))[:3]
 
 
-def _read(repository: str, counts: Counts) -> Repository:
+def _read(repository: str, counts: PublishedCounts) -> PaperRepository:
     file = _FOLDER / f"{repository.partition('/')[2]}.toml"
     values = load_toml(file)
-    table = Table(values, file, _KEYS)
+    table = TomlTable(values, file, _KEYS)
     if table.text("repository") != repository:
         raise table.wrong("repository", f"'{repository}', as in Table 2")
     status = table.text("status")
@@ -232,7 +232,7 @@ def _read(repository: str, counts: Counts) -> Repository:
     distribution, sha256 = table.text("distribution", ""), table.text("sha256", "")
     if bool(distribution) != bool(re.fullmatch(r"[0-9a-f]{64}", sha256)):
         raise table.wrong("sha256", "the checksum of the distribution, 64 hexadecimal digits")
-    return Repository(
+    return PaperRepository(
         repository=repository,
         license=table.text("license", ""),
         distribution=distribution,
@@ -250,7 +250,7 @@ def _read(repository: str, counts: Counts) -> Repository:
 def _quarantined(values: object, file: Path) -> tuple[Quarantined, ...]:
     if not isinstance(values, list) or not all(isinstance(entry, dict) for entry in values):
         raise BadCase(f"{file}: 'quarantined' must be tables, written [[quarantined]].")
-    tables = [Table(entry, file, ("tests", "why"), "quarantined") for entry in values]
+    tables = [TomlTable(entry, file, ("tests", "why"), "quarantined") for entry in values]
     return tuple(Quarantined(table.texts("tests"), table.text("why")) for table in tables)
 
 
@@ -261,7 +261,7 @@ _BUNDLED = Path(__file__).resolve().parent / "records"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class BuildRecord:
     """The result of building a repository's tasks and testing the controls on each of them."""
 
     repository: str
@@ -301,15 +301,15 @@ def own_records_dir() -> Path:
     return paths.data_dir() / "catalogue"
 
 
-def bundled_record(entry: Repository) -> Record | None:
+def bundled_record(entry: PaperRepository) -> BuildRecord | None:
     return _record_in(_BUNDLED / f"{entry.name}.json")
 
 
-def record_of(entry: Repository) -> Record | None:
+def record_of(entry: PaperRepository) -> BuildRecord | None:
     return _record_in(own_records_dir() / f"{entry.name}.json") or bundled_record(entry)
 
 
-def write_record(entry: Repository, record: Record, folder: Path | None = None) -> Path:
+def write_record(entry: PaperRepository, record: BuildRecord, folder: Path | None = None) -> Path:
     file = (folder or own_records_dir()) / f"{entry.name}.json"
     part = file.with_suffix(".part")
     try:
@@ -321,9 +321,9 @@ def write_record(entry: Repository, record: Record, folder: Path | None = None) 
     return file
 
 
-def _record_in(file: Path) -> Record | None:
+def _record_in(file: Path) -> BuildRecord | None:
     try:
-        return typed_json.decode(Record, file.read_bytes())
+        return typed_json.decode(BuildRecord, file.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -6,8 +6,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "claims": ["fixed"],
-        "pages": ["check"],
-        "verdicts": ["BlockResult", "Checked", "ClaimResult", "Truth", "Verdict"],
+        "pages": ["check", "fixed"],
+        "verdicts": ["BlockResult", "CheckResult", "BlockVerdict"],
     },
 )

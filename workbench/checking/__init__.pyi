@@ -1,7 +1,5 @@
-from workbench.checking.claims import fixed as fixed
 from workbench.checking.pages import check as check
+from workbench.checking.pages import fixed as fixed
 from workbench.checking.verdicts import BlockResult as BlockResult
-from workbench.checking.verdicts import Checked as Checked
-from workbench.checking.verdicts import ClaimResult as ClaimResult
-from workbench.checking.verdicts import Truth as Truth
-from workbench.checking.verdicts import Verdict as Verdict
+from workbench.checking.verdicts import BlockVerdict as BlockVerdict
+from workbench.checking.verdicts import CheckResult as CheckResult

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.checking.steps import Plan, Step
+from workbench.checking.steps import PagePlan, PlannedStep
 from workbench.claims.python import python_of
 from workbench.claims.shell import simple_commands
 
@@ -26,8 +26,8 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """Names of a snippet.
+class SnippetNames:
+    """SnippetNames of a snippet.
 
     ``binds`` leaves out what any snippet can import again; ``repeated`` holds the source of these imports. ``open`` means
     that it may use or bind names that cannot be told.
@@ -40,25 +40,27 @@ class Names:
     open: bool = False
 
 
-def _names(step: Step) -> Names:
+def _names(step: PlannedStep) -> SnippetNames:
     code = typed(step.code) if step.kind == "doctest" else step.code
     tree = python_of(code)
     if tree is None or any(isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith) for node in ast.walk(tree)):
-        return Names(open=True)
+        return SnippetNames(open=True)
     mentioned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if _WORDS.search(code) or mentioned & _FUNCTIONS or _modules(tree) & _MODULES:
-        return Names(open=True)
+        return SnippetNames(open=True)
     repeated = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     imports = set(_imported(repeated))
     own = _stored(tree)
     if "*" in imports | own or any(_reaches_out(node, own - imports) for node in ast.walk(tree)):
-        return Names(open=True)
+        return SnippetNames(open=True)
     needs: set[str] = set()
     _follow(tree.body, set(), needs)
     binds = {name for node in tree.body if node not in repeated for name in _bound(node)}
     # What a session shows last is ``_`` for those after it.
     binds |= {"_"} if step.kind == "doctest" else set()
-    return Names(frozenset(binds), frozenset(imports), frozenset(needs), tuple(ast.unparse(one) for one in repeated))
+    return SnippetNames(
+        frozenset(binds), frozenset(imports), frozenset(needs), tuple(ast.unparse(one) for one in repeated)
+    )
 
 
 def _modules(tree: ast.AST) -> set[str]:
@@ -195,11 +197,11 @@ class Chain:
     imports: tuple[int, ...] = ()
 
 
-def imports_of(step: Step) -> tuple[str, ...]:
+def imports_of(step: PlannedStep) -> tuple[str, ...]:
     return _names(step).repeated
 
 
-def chains_of(plan: Plan) -> tuple[Chain, ...]:
+def chains_of(plan: PagePlan) -> tuple[Chain, ...]:
     run = [(at, step) for at, step in enumerate(plan.steps) if step.kind != "settled"]
     first_change = next((at for at, step in run if _changes(step)), len(plan.steps))
     pythons = {at: _names(step) for at, step in run if step.kind != "shell"}
@@ -232,7 +234,7 @@ def _join(members: dict[int, set[int]], one: int, other: int) -> None:
             members[at] = whole
 
 
-def _changes(step: Step) -> bool:
+def _changes(step: PlannedStep) -> bool:
     if step.kind != "shell":
         return _WRITES.search(step.code) is not None
     parts = simple_commands(step.code)

@@ -101,17 +101,17 @@ def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
     if claimed != again or len({len(each) for each in words}) != 1:
         return False
     settled = [
-        said if here != there and _of_one_shape(said, here) and _of_one_shape(said, there) else here
-        for said, here, there in zip(*words, strict=True)
+        stated if here != there and _of_one_shape(stated, here) and _of_one_shape(stated, there) else here
+        for stated, here, there in zip(*words, strict=True)
     ]
     return not doctest_difference(claimed, "".join(settled))
 
 
 def may_be_random(diff: Sequence[str]) -> bool:
     """Whether an output differs from the page only in words of the same shape, as random values do."""
-    said, here = (re.split(r"(\W+)", text) for text in _sides(diff))
-    return len(said) == len(here) and all(
-        one == other or _of_one_shape(one, other) for one, other in zip(said, here, strict=True)
+    stated, here = (re.split(r"(\W+)", text) for text in _sides(diff))
+    return len(stated) == len(here) and all(
+        one == other or _of_one_shape(one, other) for one, other in zip(stated, here, strict=True)
     )
 
 
@@ -163,11 +163,11 @@ def of_the_machine(claimed: str, real: str) -> str:
 
 @functools.cache
 def _machine() -> frozenset[str]:
-    said = [platform.node(), platform.release(), platform.version(), platform.machine(), platform.platform()]
+    names = [platform.node(), platform.release(), platform.version(), platform.machine(), platform.platform()]
     with contextlib.suppress(OSError):
         system = platform.freedesktop_os_release()
-        said += [system.get(key, "") for key in ("NAME", "PRETTY_NAME", "ID", "VERSION", "VERSION_CODENAME")]
-    words = {word.lower() for text in said for word in re.findall(r"[\w.-]{4,}", text)}
+        names += [system.get(key, "") for key in ("NAME", "PRETTY_NAME", "ID", "VERSION", "VERSION_CODENAME")]
+    words = {word.lower() for text in names for word in re.findall(r"[\w.-]{4,}", text)}
     return frozenset(words - {"linux", "version", "release", "rolling", "stable"})
 
 
@@ -323,7 +323,7 @@ def _as_the_page(claimed: str, real: str) -> str:
         wanted = [found[0] for found in pattern.finditer(claimed)]
         shown = [found[0] for found in pattern.finditer(real)]
         if len(wanted) == len(shown):
-            words = iter([said if unstable(here) else here for said, here in zip(wanted, shown, strict=True)])
+            words = iter([stated if unstable(here) else here for stated, here in zip(wanted, shown, strict=True)])
             real = pattern.sub(lambda _: next(words), real)  # noqa: B023 - used at once
     return real
 

@@ -98,7 +98,7 @@ class NotInstalled(WorkbenchError):
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
+class CheckEnvironment:
     """A ready environment. Distribution names are normalised as in PEP 503; ``commands`` are the project's own.
 
     ``absent`` are names that pages install and the registry does not have.
@@ -122,7 +122,7 @@ async def environment_for(
     extras: Sequence[str] = (),
     others: Sequence[str] = (),
     on_progress: Callable[[str], None] = lambda line: None,
-) -> Environment:
+) -> CheckEnvironment:
     """Build the environment of a project, or take it from the cache; ``extras`` and ``others`` are what its pages install.
 
     Raises:
@@ -147,7 +147,7 @@ async def environment_for(
                 raise
     venv = folder / "venv"
     found = {name: frozenset(record[name]) for name in ("installed", "commands", "programs", "absent")}
-    return Environment(venv, venv / "bin" / "python", cached=cached, **found)
+    return CheckEnvironment(venv, venv / "bin" / "python", cached=cached, **found)
 
 
 def content_digest(root: Path) -> str:
@@ -332,15 +332,15 @@ _INSIDE = Path(__file__).resolve().parent / "inside"
 _MOST_COMMANDS, _HELP_SECONDS = 8, 10.0
 
 
-async def help_texts(environment: Environment) -> dict[str, str]:
+async def help_texts(environment: CheckEnvironment) -> dict[str, str]:
     """Help of each project command and its subcommands; "" where one has none."""
     commands = sorted(environment.commands)[:_MOST_COMMANDS]
     if not commands:
         return {}
-    kept = environment.folder.parent / "helps.json"
-    if kept.is_file():
+    cache_file = environment.folder.parent / "helps.json"
+    if cache_file.is_file():
         try:
-            return {str(name): str(text) for name, text in json.loads(kept.read_text()).items()}
+            return {str(name): str(text) for name, text in json.loads(cache_file.read_text()).items()}
         except (OSError, ValueError, AttributeError):
             pass  # made again
     place = paths.cache_dir().absolute() / "checked"
@@ -362,9 +362,9 @@ async def help_texts(environment: Environment) -> dict[str, str]:
         try:
             found = {str(key): str(text) for key, text in json.loads((folder / "help.json").read_text()).items()}
         except (OSError, ValueError, AttributeError):
-            return {}  # not kept: it may have been an accident
+            return {}  # not cached: it may have been an accident
     # A command that says nothing of options is a command all the same.
     helping = {name: text if re.search(r"\s--?\w", text) else "" for name, text in found.items()}
     found = {name: text for name, text in helping.items() if text or " " not in name}
-    kept.write_text(json.dumps(found))
+    cache_file.write_text(json.dumps(found))
     return found

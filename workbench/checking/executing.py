@@ -22,8 +22,8 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.task_groups import task_group
 from workbench.base.text import one_line
 from workbench.checking.chains import Chain, chains_of, imports_of
-from workbench.checking.environment import Environment, copy_tree, run_in_sandbox
-from workbench.checking.steps import Plan
+from workbench.checking.environment import CheckEnvironment, copy_tree, run_in_sandbox
+from workbench.checking.steps import PagePlan
 from workbench.claims.page import Page
 from workbench.claims.project import ProjectIndex
 from workbench.sandbox import NoIsolation
@@ -32,7 +32,7 @@ from workbench.sandbox.program import Ended
 _INSIDE = Path(__file__).resolve().parent / "inside"
 _LOOK_SECONDS = 0.25
 #: How often sandboxes are told of one another, and how long a page is run before others are started.
-_TELL_SECONDS, _WAIT_SECONDS = 0.02, 0.25
+_REPORT_SECONDS, _WAIT_SECONDS = 0.02, 0.25
 #: In so many sandboxes beside the page's own one at most.
 _MOST_APART = 3
 #: A tree of more files is not looked through after each step.
@@ -50,20 +50,20 @@ class Execution:
     """A run of a page, and the chains that run apart.
 
     ``seconds`` limits a step; ``room`` holds places for further sandboxes, None to run in order only; ``worked`` judges the
-    results of a chain; ``tell`` is called with results a few times a second. ``waiting`` are unfinished chains, ``settled``
+    results of a chain; ``report`` is called with results a few times a second. ``waiting`` are unfinished chains, ``settled``
     those that worked; ``passed`` is the last step that ended on the page; ``over`` means that something was left behind, so
     that no chain can be taken any more; ``file`` tells the page what to skip.
     """
 
     page: Page
-    plan: Plan
+    plan: PagePlan
     project: ProjectIndex
-    environment: Environment
+    environment: CheckEnvironment
     seconds: float
     seed: str
     room: asyncio.Semaphore | None
     worked: Callable[[Results], bool]
-    tell: Callable[[Results], None]
+    report: Callable[[Results], None]
     waiting: list[Chain] = field(default_factory=list)
     orders: list[dict[str, Any]] = field(default_factory=list)
     file: Path = Path()
@@ -160,8 +160,8 @@ class Execution:
 
     async def follow(self, path: Path) -> None:
         clock = asyncio.get_running_loop().time
-        pause = _TELL_SECONDS if self.waiting else _LOOK_SECONDS
-        known, size, told_at = 0, 0, clock()
+        pause = _REPORT_SECONDS if self.waiting else _LOOK_SECONDS
+        known, size, reported_at = 0, 0, clock()
         found: dict[int, Mapping[str, Any]] = {}
         while True:
             await asyncio.sleep(pause)
@@ -172,9 +172,9 @@ class Execution:
                 self.over = self.over or any(one.get("rest") for one in raw.values())
                 found, _ = self._merged(raw)
                 found.pop(-1, None)
-            if len(found) > known and clock() - told_at >= _LOOK_SECONDS:
-                known, told_at = len(found), clock()
-                self.tell(found)
+            if len(found) > known and clock() - reported_at >= _LOOK_SECONDS:
+                known, reported_at = len(found), clock()
+                self.report(found)
 
     async def run_apart(self, share: tuple[int, int]) -> None:
         assert self.room is not None
@@ -196,7 +196,7 @@ class Execution:
     async def _take_over(self, folder: Path) -> None:
         size, known = 0, -2
         while True:
-            await asyncio.sleep(_TELL_SECONDS)
+            await asyncio.sleep(_REPORT_SECONDS)
             at = max(self.steps) if self.over else self.at
             if at != known:
                 known = at

@@ -10,12 +10,12 @@ from urllib.parse import unquote, urlsplit
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from workbench.checking.lookup import Lookup
-from workbench.checking.verdicts import ClaimResult
+from workbench.checking.blocks import Lookup
 from workbench.claims import known
+from workbench.claims.claim import CheckedClaim
 from workbench.claims.declared import licence_families
-from workbench.claims.nearest import nearest, slip_of
 from workbench.claims.shell import simple_commands
+from workbench.claims.similarity import nearest, slip_of
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _CURRENT = re.compile(
@@ -72,7 +72,7 @@ def _python_bound(row: str) -> tuple[str, tuple[int, ...]] | None:
 class FactClaims(Lookup):
     """Claims of one page about facts of the project."""
 
-    def all(self) -> Iterator[ClaimResult]:
+    def all(self) -> Iterator[CheckedClaim]:
         yield from self._variables()
         yield from self._files()
         for first, written in self.page.prose:
@@ -83,7 +83,7 @@ class FactClaims(Lookup):
 
     # -- environment variables
 
-    def _variables(self) -> Iterator[ClaimResult]:
+    def _variables(self) -> Iterator[CheckedClaim]:
         found: list[tuple[int, str]] = [
             (span.line, name) for span in self.page.spans for name in [span.text.strip().lstrip("$").partition("=")[0]]
         ]
@@ -113,7 +113,7 @@ class FactClaims(Lookup):
 
     # -- files and addresses
 
-    def _files(self) -> Iterator[ClaimResult]:
+    def _files(self) -> Iterator[CheckedClaim]:
         for link in self.page.links:
             target = link.target
             if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", target) or target.startswith("//"):
@@ -134,7 +134,7 @@ class FactClaims(Lookup):
                 ):
                     yield self._path(words[1].removeprefix("./"), line)
 
-    def _address(self, target: str, line: int) -> Iterator[ClaimResult]:
+    def _address(self, target: str, line: int) -> Iterator[CheckedClaim]:
         scheme = target.partition(":")[0].lower()
         near = nearest(scheme, ("http", "https", "ftp"), 0.75)[0]
         if scheme not in ("http", "https", "ftp") and not target.startswith("//") and not near:
@@ -156,7 +156,7 @@ class FactClaims(Lookup):
         else:
             yield self.unknown(line, "url", target, f"{host} may be a host of the reader's")
 
-    def _link(self, target: str, line: int) -> Iterator[ClaimResult]:
+    def _link(self, target: str, line: int) -> Iterator[CheckedClaim]:
         path = unquote(re.split(r"[?#]", target)[0])
         if not path:
             return
@@ -183,7 +183,7 @@ class FactClaims(Lookup):
         shown = PurePosixPath(path).with_name(PurePosixPath(near).name).as_posix() if near else ""
         yield self.untrue(line, "file", path, f"there is no file {found}", shown, exact)
 
-    def _path(self, text: str, line: int) -> ClaimResult:
+    def _path(self, text: str, line: int) -> CheckedClaim:
         if self._there(text.rstrip("/")):
             return self.true(line, "file", text)
         folder = str(PurePosixPath(text).parent)
@@ -200,22 +200,22 @@ class FactClaims(Lookup):
 
     # -- versions, Python, licence
 
-    def _python(self, row: str, line: int, written: str) -> Iterator[ClaimResult]:
+    def _python(self, row: str, line: int, written: str) -> Iterator[CheckedClaim]:
         bound = _python_bound(row)
         if bound is None:
             return
-        text, said = bound
+        text, stated = bound
         real = self.project.oldest_python
         if real is None:
             yield self.unknown(line, "python", text, "the project does not say which versions of Python it takes")
-        elif said == real:
+        elif stated == real:
             yield self.true(line, "python", text)
-        elif said < real and self._says_oldest(real):
+        elif stated < real and self._says_oldest(real):
             yield self.unknown(line, "python", text, "the page says the oldest Python elsewhere")
-        elif (said < real or said > self.project.newest_python) and self._tells_what_is_needed(text, row, written):
-            shown, number = (".".join(map(str, one)) for one in (real, said))
+        elif (stated < real or stated > self.project.newest_python) and self._tells_what_is_needed(text, row, written):
+            shown, number = (".".join(map(str, one)) for one in (real, stated))
             near = text.replace(number, shown), True
-            reason = f"the project requires Python {shown}" + (" or newer" if said > real else "")
+            reason = f"the project requires Python {shown}" + (" or newer" if stated > real else "")
             yield self.untrue(line, "python", text, reason, *near)
         else:
             shown = ".".join(map(str, real))
@@ -240,33 +240,33 @@ class FactClaims(Lookup):
             or any(re.search(rf"\b{re.escape(one)}\b", canonicalize_name(row)) for one in own)
         )
 
-    def _version(self, row: str, line: int) -> Iterator[ClaimResult]:
+    def _version(self, row: str, line: int) -> Iterator[CheckedClaim]:
         if not (found := _CURRENT.search(row)):
             return
-        said, real = found[1], self.project.declared.version
+        stated, real = found[1], self.project.declared.version
         try:
-            same, unset = Version(said) == Version(real), Version(real) == Version("0")
+            same, unset = Version(stated) == Version(real), Version(real) == Version("0")
         except InvalidVersion:
-            same, unset = said == real, real == "0"
+            same, unset = stated == real, real == "0"
         if same:
-            yield self.true(line, "version", said)
-        elif real.startswith(f"{said}."):
-            yield self.unknown(line, "version", said, f"the tree is of {real}, which is one of these")
+            yield self.true(line, "version", stated)
+        elif real.startswith(f"{stated}."):
+            yield self.unknown(line, "version", stated, f"the tree is of {real}, which is one of these")
         elif unset or Version(real).is_devrelease or re.search(r"\bpython\b|\bof\b", row, re.I):
-            yield self.unknown(line, "version", said, "the tree's version cannot be compared")
+            yield self.unknown(line, "version", stated, "the tree's version cannot be compared")
         else:
-            yield self.untrue(line, "version", said, f"the tree is of version {real}", real, True)
+            yield self.untrue(line, "version", stated, f"the tree is of version {real}", real, True)
 
-    def _licence(self, written: str, line: int) -> Iterator[ClaimResult]:
+    def _licence(self, written: str, line: int) -> Iterator[CheckedClaim]:
         if not _LICENSED.search(written) or len(written) > 600:
             return
-        said = licence_families(written)
-        if len(said) != 1:
+        stated = licence_families(written)
+        if len(stated) != 1:
             return
-        name, real = next(iter(said)), self.project.licences
+        name, real = next(iter(stated)), self.project.licences
         if len(real) != 1:
             yield self.unknown(line, "licence", name, "the project's licence cannot be read")
-        elif real == said:
+        elif real == stated:
             yield self.true(line, "licence", name)
         elif _NOT_OURS.search(written) or not self._licenses_itself(written) or not self.project.licence_files:
             yield self.unknown(line, "licence", name, "it may be that of something else")

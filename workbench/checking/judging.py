@@ -27,7 +27,7 @@ from workbench.checking.comparing import (
 from workbench.checking.judging_commands import (
     MACHINE,
     MEANT,
-    Context,
+    StepContext,
     command_verdict,
     comments,
     lacking,
@@ -35,11 +35,11 @@ from workbench.checking.judging_commands import (
     part,
     works,
 )
-from workbench.checking.steps import Step
-from workbench.checking.verdicts import ALARMS, Part, Verdict
+from workbench.checking.steps import PlannedStep
+from workbench.checking.verdicts import ALARMS, BlockPart, BlockVerdict
 from workbench.claims import known
-from workbench.claims.nearest import slip_of
 from workbench.claims.python import python_of
+from workbench.claims.similarity import slip_of
 
 _LOGS = re.compile(r"\blog(?:ger|ging)?\.\w+\(|get_?logger", re.I)
 _DISPLAYED = re.compile(r"\b(?:object|returned|results?|output|prints?|shows?|looks? like)\b[^\n]*:\s*$", re.I)
@@ -49,7 +49,7 @@ _HOME = re.compile(r"(?<![\w./])(?:/(?:home|root|Users)/|~[/\\])|\b[A-Z]:\\{1,2}
 _INSTALLED = re.compile(r" ?\(?/\S*/site-packages/[^\s)]*\)?")
 
 
-def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[Part, ...]:
+def judge_parts(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) -> tuple[BlockPart, ...]:
     """Verdicts on a step: one for each example of a Python session, else one for all of it."""
     if ended.get("timeout"):
         return (not_run(step, "it had not ended when its time was up: it serves, waits, or takes longer"),)
@@ -60,7 +60,7 @@ def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple
         # A program that goes on without one says nothing of it.
         reason = f"it asked for {ended['asked'][0]}, or what went before it did: "
         return tuple(
-            replace(one, verdict=Verdict.NOT_RUN, reason=reason + one.reason, output="", diff=())
+            replace(one, verdict=BlockVerdict.NOT_RUN, reason=reason + one.reason, output="", diff=())
             if one.verdict in ALARMS and not _whatever_a_network_says(step, ended, context)
             else one
             for one in found
@@ -73,36 +73,38 @@ def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple
     return (command_verdict(step, ended, context),)
 
 
-def set_apart(found: Part, heading: str) -> Part:
+def set_apart(found: BlockPart, heading: str) -> BlockPart:
     """Take back an alarm in a section about the past or the future."""
     if found.verdict not in ALARMS:
         return found
     reason = f"it stands below “{one_line(heading, 40)}”: {found.reason}"
-    return replace(found, verdict=Verdict.NOT_RUN, reason=reason, output="", diff=())
+    return replace(found, verdict=BlockVerdict.NOT_RUN, reason=reason, output="", diff=())
 
 
-def went_well(found: Part) -> bool:
+def went_well(found: BlockPart) -> bool:
     """Whether later steps can be judged: the step works, or differs only where values may be random."""
-    return found.verdict is Verdict.WORKS or (
-        found.verdict is Verdict.DIFFERS and bool(found.diff) and may_be_random(found.diff)
+    return found.verdict is BlockVerdict.WORKS or (
+        found.verdict is BlockVerdict.DIFFERS and bool(found.diff) and may_be_random(found.diff)
     )
 
 
 # -- Python
 
 
-def _exception(step: Step, error: Mapping[str, Any], context: Context, imported: Sequence[str] = ()) -> Part:
+def _exception(
+    step: PlannedStep, error: Mapping[str, Any], context: StepContext, imported: Sequence[str] = ()
+) -> BlockPart:
     kind, message, line = str(error["type"]), one_line(str(error["message"]), 300), error.get("line") or step.line
     message = _INSTALLED.sub("", message)
     said = f"{kind}: {message}" if message else kind
     at_page = error["place"] == context.page
     name = str(error.get("name") or "")
 
-    def unrun(reason: str) -> Part:
+    def unrun(reason: str) -> BlockPart:
         return not_run(step, reason, line)
 
-    def fails() -> Part:
-        return part(Verdict.FAILS, line, said, clean(str(error["text"])).strip()[-1500:])
+    def fails() -> BlockPart:
+        return part(BlockVerdict.FAILS, line, said, clean(str(error["text"])).strip()[-1500:])
 
     if kind == "SystemExit":
         if error.get("code") in (None, 0):
@@ -171,18 +173,20 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
     if imported:
         return unrun(f"it ended with {one_line(said, 120)}, and leaves out where {imported[0]} comes from")
     if kind == "AssertionError" and at_page:
-        return part(Verdict.DIFFERS, line, "what it asserts does not hold", clean(str(error["text"])).strip()[-1500:])
+        return part(
+            BlockVerdict.DIFFERS, line, "what it asserts does not hold", clean(str(error["text"])).strip()[-1500:]
+        )
     return unrun(f"it ended with {said}")
 
 
-def _whatever_a_network_says(step: Step, ended: Mapping[str, Any], context: Context) -> bool:
+def _whatever_a_network_says(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) -> bool:
     error = ended.get("error") or {}
     return str(error.get("type")) in ("ModuleNotFoundError", "ImportError") or _rejected(
         step.code, str(error.get("message", "")), context
     )
 
 
-def _rejected(code: str, message: str, context: Context) -> bool:
+def _rejected(code: str, message: str, context: StepContext) -> bool:
     found = re.match(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'", message)
     if found is None:
         return False
@@ -192,7 +196,7 @@ def _rejected(code: str, message: str, context: Context) -> bool:
     return given is not None and context.project.rejects(called, keyword)
 
 
-def _sources_agree(kind: str, name: str, message: str, context: Context) -> bool:
+def _sources_agree(kind: str, name: str, message: str, context: StepContext) -> bool:
     """Whether the sources lack the import too: a build may make it or leave it out."""
     if kind == "ModuleNotFoundError":
         parent, _, last = name.rpartition(".")
@@ -201,12 +205,12 @@ def _sources_agree(kind: str, name: str, message: str, context: Context) -> bool
     return wanted is None or (context.project.lacks(name, wanted[1]) and not known.is_readers_name(wanted[1]))
 
 
-def _is_own_or_builtin(owner: str, context: Context) -> bool:
+def _is_own_or_builtin(owner: str, context: StepContext) -> bool:
     root = owner.split(".")[0]
     return root in context.project.modules or root in ("", "builtins", "__main__")
 
 
-def _is_display(code: str, context: Context) -> bool:
+def _is_display(code: str, context: StepContext) -> bool:
     """Whether a block is one call after words such as "the returned object is", which show how an object looks."""
     tree = python_of(code)
     alone = tree is not None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
@@ -214,14 +218,14 @@ def _is_display(code: str, context: Context) -> bool:
     return alone and isinstance(tree.body[0].value, ast.Call) and _DISPLAYED.search(prose) is not None  # type: ignore
 
 
-def _of_another_section(code: str, message: str, context: Context) -> str:
+def _of_another_section(code: str, message: str, context: StepContext) -> str:
     """Name that lacks the attribute, where only another section of the page binds it; else ""."""
     missing = re.findall(r"has no attribute '(\w+)'", message)
     names = re.findall(rf"\b(\w+)\.{re.escape(missing[0])}\b", code) if missing else []
     return names[0] if names and all(name in context.elsewhere for name in names) else ""
 
 
-def _called_of_another_section(code: str, line: int, context: Context) -> str:
+def _called_of_another_section(code: str, line: int, context: StepContext) -> str:
     lines = code.splitlines()
     called = re.findall(r"(?<![\w.])(\w+)\(", lines[line]) if 0 <= line < len(lines) else []
     return next((name for name in called if name in context.elsewhere), "")
@@ -246,28 +250,30 @@ def _asserts_something(code: str, line: int) -> bool:
     return True
 
 
-def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[Part, ...]:
-    found: list[Part] = []
+def _doctest(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) -> tuple[BlockPart, ...]:
+    found: list[BlockPart] = []
     for example in ended.get("examples", ()):
         one = replace(_example(step, example, ended, context), code=str(example["source"]).strip())
         after = next((other for other in found if not went_well(other)), None)
         if after is not None and one.verdict in ALARMS:
             # What went before may be why.
             reason = f"it comes after line {after.line}, which did not work: {one.reason}"
-            one = part(Verdict.NOT_RUN, one.line, reason, code=one.code)
+            one = part(BlockVerdict.NOT_RUN, one.line, reason, code=one.code)
         found.append(one)
     if not found:
         error = ended.get("error")
         return (_exception(step, error, context) if error else not_run(step, "it holds no examples that can be run"),)
     for line, source in ended.get("left", ()):
         reason = f"it comes after line {found[-1].line}, at which the session ends"
-        found.append(part(Verdict.NOT_RUN, int(line), reason, code=str(source).strip()))
+        found.append(part(BlockVerdict.NOT_RUN, int(line), reason, code=str(source).strip()))
     return tuple(found)
 
 
-def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context) -> Part:
+def _example(
+    step: PlannedStep, example: Mapping[str, Any], ended: Mapping[str, Any], context: StepContext
+) -> BlockPart:
     error, line, imported = example.get("error"), int(example["line"]), ended.get("imported") or ()
-    good = part(Verdict.WORKS, line)
+    good = part(BlockVerdict.WORKS, line)
     if example.get("skipped"):
         return not_run(step, "its author has it skipped", line)
     if example.get("expected_error") is not None:
@@ -276,7 +282,7 @@ def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], c
         if re.search(r"(?<!\w)_(?!\w)", str(example["source"])) and "_" not in context.imported:
             return not_run(step, "it uses _, which no earlier snippet that ran defines", line)
         said = _exception(step, {**error, "line": error.get("line") or line}, context, imported)
-        return said if said.verdict is Verdict.NOT_RUN else _unless_stood_in(step, said)
+        return said if said.verdict is BlockVerdict.NOT_RUN else _unless_stood_in(step, said)
     want, got, err = str(example["want"]), str(example["got"]), str(example.get("stderr", ""))
     if not got.strip() and not err.strip() and _binds(str(example["source"])):
         return good  # a page shows what a name is now, where a session would print nothing
@@ -290,11 +296,15 @@ def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], c
     if not (is_value(want) and is_value(shown)) and not of_one_kind(want, shown):
         return not_run(step, "it prints something else altogether, which need not be what the page means", line)
     reason = "what it prints differs from what the page says"
-    return _unless_stood_in(step, part(Verdict.DIFFERS, line, reason, shown[-1500:], difference(want, shown)))
+    return _unless_stood_in(step, part(BlockVerdict.DIFFERS, line, reason, shown[-1500:], difference(want, shown)))
 
 
 def _why_not_compared(
-    step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context, texts: tuple[str, str]
+    step: PlannedStep,
+    example: Mapping[str, Any],
+    ended: Mapping[str, Any],
+    context: StepContext,
+    texts: tuple[str, str],
 ) -> str:
     """Why an example's output need not be what the page claims; "" where it must be."""
     (want, shown), source = texts, str(example["source"])
@@ -312,15 +322,17 @@ def _why_not_compared(
     return f"it tells of the machine, which is {machine} here" if machine else ""
 
 
-def _expected_error(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context) -> Part:
+def _expected_error(
+    step: PlannedStep, example: Mapping[str, Any], ended: Mapping[str, Any], context: StepContext
+) -> BlockPart:
     error, line, claimed = example.get("error"), int(example["line"]), str(example["expected_error"]).strip()
-    good = part(Verdict.WORKS, line)
+    good = part(BlockVerdict.WORKS, line)
     head, _, want = claimed.partition(":")
     if error is None:
         if not head.replace(".", "").isidentifier():
             return good  # the page leaves out which
         diff = difference(str(example["want"]), str(example["got"]))
-        return _unless_stood_in(step, part(Verdict.DIFFERS, line, "no exception is raised", "", diff))
+        return _unless_stood_in(step, part(BlockVerdict.DIFFERS, line, "no exception is raised", "", diff))
     same = _same_exception(claimed, str(error["type"]))
     if not same and (context.before or not _words_are_own(error, context)):
         return _exception(step, error, context, ended.get("imported") or ())
@@ -337,7 +349,7 @@ def _expected_error(step: Step, example: Mapping[str, Any], ended: Mapping[str, 
             step, f"another version of Python or of a library may word its exception otherwise: {real}", line
         )
     reason = f"the {'message' if same else 'type'} of the exception differs from what the page says"
-    found = part(Verdict.DIFFERS, line, reason, shown[-1500:], difference(claimed, shown))
+    found = part(BlockVerdict.DIFFERS, line, reason, shown[-1500:], difference(claimed, shown))
     return _unless_stood_in(step, found)
 
 
@@ -349,7 +361,7 @@ def _same_message(want: str, real: str) -> bool:
     )
 
 
-def _words_are_own(error: Mapping[str, Any], context: Context) -> bool:
+def _words_are_own(error: Mapping[str, Any], context: StepContext) -> bool:
     module = str(error["place"]).rpartition("site-packages/")[2].split("/")[0].removesuffix(".py")
     own = error["place"] == context.page or module in context.project.modules
     others = str(error.get("before") or "")
@@ -370,7 +382,7 @@ def _same_exception(expected: str, kind: str) -> bool:
     return head == kind or not head.isidentifier()
 
 
-def _unless_stood_in(step: Step, found: Part) -> Part:
+def _unless_stood_in(step: PlannedStep, found: BlockPart) -> BlockPart:
     if step.stand_ins:
         return not_run(step, f"it needs the reader's own {step.stand_ins[0]}", found.line)
     return found

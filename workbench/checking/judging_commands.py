@@ -10,8 +10,8 @@ from typing import Any
 from workbench.base.reasons import last_words
 from workbench.base.text import clean, one_line
 from workbench.checking.comparing import of_one_kind, of_the_machine, shell_difference
-from workbench.checking.steps import Step
-from workbench.checking.verdicts import Part, Verdict
+from workbench.checking.steps import PlannedStep
+from workbench.checking.verdicts import BlockPart, BlockVerdict
 from workbench.claims.project import ProjectIndex
 
 #: What a sandbox does not have, by what programs say where they miss it.
@@ -40,7 +40,7 @@ MACHINE = re.compile(r"(?<![\w./])(?:/(?:home|root|etc|usr|var|opt|Users|tmp|mnt
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class StepContext:
     """What a verdict depends on besides the step.
 
     ``around`` is the paragraph before the block and its code; ``before`` an earlier step that was not run or did not work;
@@ -60,17 +60,17 @@ class Context:
 
 
 def part(
-    verdict: Verdict, line: int, reason: str = "", output: str = "", diff: tuple[str, ...] = (), code: str = ""
-) -> Part:
-    return Part(line, code, verdict, reason, output, diff)
+    verdict: BlockVerdict, line: int, reason: str = "", output: str = "", diff: tuple[str, ...] = (), code: str = ""
+) -> BlockPart:
+    return BlockPart(line, code, verdict, reason, output, diff)
 
 
-def works(step: Step) -> Part:
-    return part(Verdict.WORKS, step.line)
+def works(step: PlannedStep) -> BlockPart:
+    return part(BlockVerdict.WORKS, step.line)
 
 
-def not_run(step: Step, reason: str, line: int | None = None) -> Part:
-    return part(Verdict.NOT_RUN, line or step.line, reason)
+def not_run(step: PlannedStep, reason: str, line: int | None = None) -> BlockPart:
+    return part(BlockVerdict.NOT_RUN, line or step.line, reason)
 
 
 def lacking(text: str) -> str:
@@ -105,7 +105,7 @@ _LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning|Exi
 _NO_MODULE = re.compile(r"No module named '?([\w.]+)'?")
 
 
-def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> Part:
+def command_verdict(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) -> BlockPart:
     out, err, status = str(ended.get("stdout", "")), str(ended.get("stderr", "")), int(ended.get("status") or 0)
     if step.expected is not None:
         diff = shell_difference(step.expected, out, err)
@@ -136,17 +136,19 @@ def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> P
         return not_run(step, "its output is the reader's own")
     if set(step.code.split()) & {"--version", "-V", "version"}:
         return not_run(step, "what it says of its version depends on how it was built and on what it runs")
-    return part(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
+    return part(BlockVerdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
 
 
-def _failed_command(step: Step, out: str, err: str, status: int, context: Context) -> Part:
-    said = last_words(err, 200) or last_words(out, 200)
+def _failed_command(step: PlannedStep, out: str, err: str, status: int, context: StepContext) -> BlockPart:
+    last_line = last_words(err, 200) or last_words(out, 200)
     output = clean(err or out).strip()[-1500:]
-    fails = part(Verdict.FAILS, step.line, f"exit status {status}" + (f": {said}" if said else ""), output)
+    fails = part(
+        BlockVerdict.FAILS, step.line, f"exit status {status}" + (f": {last_line}" if last_line else ""), output
+    )
     if status == 127 or "command not found" in err:
-        return not_run(step, f"it ended with: {said}")
+        return not_run(step, f"it ended with: {last_line}")
     if re.search(r"^\s*usage:", f"{err}\n{out}", re.I | re.M) and not _arguments(step.code):
-        return not_run(step, f"it is told no arguments, and ended with status {status}: {said}")
+        return not_run(step, f"it is told no arguments, and ended with status {status}: {last_line}")
     if status in (126, 130, 137, 143) or status < 0:
         return not_run(step, f"it was ended with status {status}")
     modules = _NO_MODULE.findall(err)
@@ -159,29 +161,29 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
         and context.project.lacks(*modules[-1].rpartition(".")[::2])
     )
     if asked and (modules or re.search(r"ImportError: cannot import name", err)):
-        return fails if not context.before else not_run(step, f"it ended with {said}, after {context.before}")
+        return fails if not context.before else not_run(step, f"it ended with {last_line}, after {context.before}")
     if what := lacking(err or out):
-        return not_run(step, f"it needs {what}: {one_line(said, 120)}")
+        return not_run(step, f"it needs {what}: {one_line(last_line, 120)}")
     if step.stand_ins:
         return not_run(step, f"it needs the reader's own {step.stand_ins[0]}")
     if _MISSING_FILE.search(err) or step.absent:
-        return not_run(step, f"it needs something that neither the repository nor the page has: {said}")
+        return not_run(step, f"it needs something that neither the repository nor the page has: {last_line}")
     if made := _of_the_page(step.code, err, context):
         return not_run(step, f"it needs {made}, which the page has its reader make")
     if context.before:
         return not_run(step, f"it ended with status {status}, after {context.before}")
     if not _runs_own(step.code, context):
-        return not_run(step, f"it ended with status {status}: {said}")
+        return not_run(step, f"it ended with status {status}: {last_line}")
     if MEANT.search(comments(context.around)):
         return not_run(step, f"it ended with status {status}, which the page may mean to show")
     if not err.strip():
         return not_run(step, f"it ended with status {status} and no error, as a program does that has found something")
     if _MISSING_STEP.search(err):
         return fails
-    return not_run(step, f"it ended with status {status}: {said}")
+    return not_run(step, f"it ended with status {status}: {last_line}")
 
 
-def _of_the_page(code: str, err: str, context: Context) -> str:
+def _of_the_page(code: str, err: str, context: StepContext) -> str:
     """A word of a command that its error names and that the page's other code makes; "" if none."""
     for word in code.split():
         named = re.search(rf"['\"`]{re.escape(word)}['\"`]", err) or (re.search(r"\w[-_:.]\w", word) and word in err)
@@ -196,6 +198,6 @@ def _arguments(code: str) -> list[str]:
     return words[3:] if len(words) > 1 and words[1] == "-m" else words[1:]
 
 
-def _runs_own(code: str, context: Context) -> bool:
+def _runs_own(code: str, context: StepContext) -> bool:
     words = set(re.findall(r"[\w.-]+", code))
     return bool(words & set(context.commands)) or any(word.split(".")[0] in context.project.modules for word in words)

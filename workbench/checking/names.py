@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workbench.checking.kinds import kind_of
-from workbench.checking.lookup import Lookup
-from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.checking.blocks import Lookup, kind_of
 from workbench.claims import known
-from workbench.claims.nearest import nearest, one_letter_off, slip_of
+from workbench.claims.claim import CheckedClaim, Truth
 from workbench.claims.page import Page, Span
 from workbench.claims.project import ProjectIndex
 from workbench.claims.python import assigned, example_of, imports_of, names_bound
+from workbench.claims.similarity import nearest, one_letter_off, slip_of
 
 _CALL = re.compile(r"@?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\((?:[^()]|\([^()]*\))*\)")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
@@ -38,7 +37,7 @@ class NameClaims(Lookup):
         self._defined: set[str] = set()
         self._foreign: set[str] = set()  # what the page's code imports of other projects
 
-    def all(self) -> Iterator[ClaimResult]:
+    def all(self) -> Iterator[CheckedClaim]:
         examples = (
             (code.line, example_of(code.code))
             for code in self.page.codes
@@ -55,15 +54,15 @@ class NameClaims(Lookup):
 
     def untrue(
         self, line: int, kind: str, text: str, reason: str, nearest: str = "", exact: bool = False
-    ) -> ClaimResult:
+    ) -> CheckedClaim:
         if kind != "parameter" and known.is_readers_name(text):
             return self.unknown(line, kind, text, f"{reason}; it may stand for the reader's")
         return super().untrue(line, kind, text, reason, nearest, exact)
 
     # -- blocks
 
-    def _in(self, tree: ast.Module, first: int) -> Iterator[ClaimResult]:
-        modules: dict[tuple[str, int], ClaimResult] = {}
+    def _in(self, tree: ast.Module, first: int) -> Iterator[CheckedClaim]:
+        modules: dict[tuple[str, int], CheckedClaim] = {}
         for one in imports_of(tree):
             line, statement, bound = first + one.line - 1, first + one.statement - 1, _Bound(one.module, one.name)
             if one.top not in self.project.modules:
@@ -75,7 +74,7 @@ class NameClaims(Lookup):
             if not one.name:
                 bound = _Bound(one.module if one.bound != one.top else one.top)
             elif one.name != "*":
-                if module.truth is Truth.TRUE:
+                if module.lookup.truth is Truth.TRUE:
                     yield self._name(one.module, one.name, line, one.name)
                 submodule = f"{one.module}.{one.name}"
                 bound = _Bound(submodule) if self.project.module_file(submodule) is not None else bound
@@ -84,20 +83,20 @@ class NameClaims(Lookup):
         for node in ast.walk(tree):
             line = first + getattr(node, "lineno", 1) - 1
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
-                meant = self._bound.get(node.value.id)
-                if meant and not meant.name and node.value.id not in reassigned:
-                    yield self._name(meant.module, node.attr, line, f"{node.value.id}.{node.attr}")
+                target = self._bound.get(node.value.id)
+                if target and not target.name and node.value.id not in reassigned:
+                    yield self._name(target.module, node.attr, line, f"{node.value.id}.{node.attr}")
             elif isinstance(node, ast.Call):
                 yield from self._call(node, line)
 
-    def _misspelt_module(self, dotted: str, line: int) -> Iterator[ClaimResult]:
+    def _misspelt_module(self, dotted: str, line: int) -> Iterator[CheckedClaim]:
         """Yield a claim about a module one letter off from one of the project's that occurs nowhere in it."""
         top = dotted.split(".")[0]
         near = one_letter_off(top, self.project.modules)
         if near and not known.is_known(top) and not self.project.occurs(top):
             yield self.untrue(line, "module", top, f"there is no module {top}", near, True)
 
-    def _module(self, dotted: str, line: int) -> ClaimResult:
+    def _module(self, dotted: str, line: int) -> CheckedClaim:
         if self.project.module_file(dotted) is not None:
             return self.true(line, "module", dotted)
         parent, _, last = dotted.rpartition(".")
@@ -118,10 +117,10 @@ class NameClaims(Lookup):
         near, exact = nearest(last, siblings, 0.7)
         if not near and self.project.occurs(last):
             return self.unknown(line, "module", dotted, f"{last} is elsewhere in the project")
-        meant = f"{parent}.{near}" if near else ""
-        return self.untrue(line, "module", dotted, f"there is no module {dotted}", meant, exact)
+        suggestion = f"{parent}.{near}" if near else ""
+        return self.untrue(line, "module", dotted, f"there is no module {dotted}", suggestion, exact)
 
-    def _name(self, module: str, name: str, line: int, shown: str) -> ClaimResult:
+    def _name(self, module: str, name: str, line: int, shown: str) -> CheckedClaim:
         project = self.project
         path = project.module_file(module)
         if name.startswith("__") and name.endswith("__"):
@@ -139,7 +138,7 @@ class NameClaims(Lookup):
         near = nearest(name, [word for word in words if word in public or word in project.defined], 0.7)
         return self.untrue(line, "name", shown, f"{module} has no {name}", *near)
 
-    def _call(self, node: ast.Call, line: int) -> Iterator[ClaimResult]:
+    def _call(self, node: ast.Call, line: int) -> Iterator[CheckedClaim]:
         target: _Bound | None = None
         if isinstance(node.func, ast.Name):
             target = self._bound.get(node.func.id)
@@ -162,7 +161,7 @@ class NameClaims(Lookup):
 
     # -- running text
 
-    def _span(self, span: Span) -> Iterator[ClaimResult]:
+    def _span(self, span: Span) -> Iterator[CheckedClaim]:
         text = span.text.strip()
         call = _CALL.fullmatch(text)
         name = call[1] if call else text if _DOTTED.fullmatch(text) or _NAME.fullmatch(text) else ""
@@ -186,33 +185,33 @@ class NameClaims(Lookup):
             yield self._attribute(first, rest, text, span.line)
         elif self.project.occurs(name):
             yield self.true(span.line, "name", text)
-        elif meant := self._misspelt(name) if call is None else self._slip(name):
-            yield self.untrue(span.line, "name", name, f"nothing is called {name}", meant, True)
+        elif suggestion := self._misspelt(name) if call is None else self._slip(name):
+            yield self.untrue(span.line, "name", name, f"nothing is called {name}", suggestion, True)
         else:
             yield self.unknown(span.line, "name", text, "it may be of another program")
 
     def _slip(self, name: str) -> str:
-        return "" if known.is_known(name) else self.project.meant(name)
+        return "" if known.is_known(name) else self.project.suggestion(name)
 
-    def _attribute(self, owner: str, rest: list[str], text: str, line: int) -> ClaimResult:
+    def _attribute(self, owner: str, rest: list[str], text: str, line: int) -> CheckedClaim:
         name, project = rest[0], self.project
         if (found := project.members(owner)) is not None:
             members, whole = found
             if name in members or (name.startswith("__") and name.endswith("__")):
                 return self.true(line, "name", text)
-            if whole and not project.occurs(name) and (meant := slip_of(name, members)):
-                return self.untrue(line, "name", name, f"{owner} has no {name}", meant, True)
+            if whole and not project.occurs(name) and (suggestion := slip_of(name, members)):
+                return self.untrue(line, "name", name, f"{owner} has no {name}", suggestion, True)
             return self.unknown(line, "name", text, f"{owner} may inherit or make {name}")
         if project.occurs(owner) or known.is_known(owner):
             if project.occurs(rest[-1]):
                 return self.true(line, "name", text)
             return self.unknown(line, "name", text, "it may be of another program")
-        # Two witnesses: what is meant has what the page takes from it.
-        for meant in (project.meant(owner), one_letter_off(owner, project.modules)):
-            members = (project.members(meant) or (frozenset(), False))[0] if meant else frozenset()
-            if meant and (name in members or project.module_file(meant) is not None):
+        # A second witness: the suggestion has the attribute that the page uses.
+        for suggestion in (project.suggestion(owner), one_letter_off(owner, project.modules)):
+            members = (project.members(suggestion) or (frozenset(), False))[0] if suggestion else frozenset()
+            if suggestion and (name in members or project.module_file(suggestion) is not None):
                 reason = f"nothing is called {owner}"
-                return self.untrue(line, "name", owner, reason, meant, True)
+                return self.untrue(line, "name", owner, reason, suggestion, True)
         if owner[0].islower() and project.occurs(rest[-1]):
             return self.true(line, "name", text)  # a variable of the reader's
         return self.unknown(line, "name", text, f"nothing in the project is called {owner}")
@@ -223,7 +222,7 @@ class NameClaims(Lookup):
             return ""
         return one_letter_off(name, self.project.words_like(name))
 
-    def _dotted(self, name: str, line: int, shown: str) -> Iterator[ClaimResult]:
+    def _dotted(self, name: str, line: int, shown: str) -> Iterator[CheckedClaim]:
         parts = name.split(".")
         for length in range(len(parts), 0, -1):
             module = ".".join(parts[:length])
@@ -233,14 +232,14 @@ class NameClaims(Lookup):
                     return
                 missing = parts[length]
                 found = self._name(module, missing, line, shown)
-                if found.truth is Truth.TRUE and parts[length + 1 :] and self.project.members(missing):
+                if found.lookup.truth is Truth.TRUE and parts[length + 1 :] and self.project.members(missing):
                     found = self._attribute(missing, parts[length + 1 :], shown, line)
-                elif found.truth is Truth.UNTRUE and self.project.occurs(missing):
+                elif found.lookup.truth is Truth.UNTRUE and self.project.occurs(missing):
                     found = self.unknown(line, "name", shown, f"{missing} is elsewhere in the project")
-                elif found.truth is Truth.UNTRUE:
-                    sibling = self._module(f"{module}.{missing}", line).nearest.rpartition(".")[2]
-                    if near := slip_of(missing, [found.nearest, sibling]):
-                        found = self.untrue(line, "name", missing, found.reason, near, True)
+                elif found.lookup.truth is Truth.UNTRUE:
+                    sibling = self._module(f"{module}.{missing}", line).lookup.nearest.rpartition(".")[2]
+                    if near := slip_of(missing, [found.lookup.nearest, sibling]):
+                        found = self.untrue(line, "name", missing, found.lookup.reason, near, True)
                     else:
                         found = self.unknown(line, "name", shown, "nothing is near it")
                 yield found

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from packaging.utils import canonicalize_name
 
 from workbench.base import python_syntax
-from workbench.checking.lookup import Lookup, shell_lines
-from workbench.checking.verdicts import ClaimResult
+from workbench.checking.blocks import Lookup, shell_lines
 from workbench.claims import known
-from workbench.claims.nearest import nearest, slip_of
+from workbench.claims.claim import CheckedClaim
 from workbench.claims.page import Page, Span
 from workbench.claims.project import ProjectIndex
 from workbench.claims.python import literal_of, python_of
 from workbench.claims.shell import simple_commands
+from workbench.claims.similarity import nearest, slip_of
 
 LONG_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*(?![\w…-])")
 _DERIVING = re.compile(
@@ -43,19 +43,19 @@ class OptionClaims(Lookup):
         super().__init__(page, project)
         self._helps = helps
         self._commands = frozenset({*project.declared.scripts, *(name.split()[0] for name in helps)})
-        self._told = frozenset(flag for text in helps.values() for flag in LONG_OPTION.findall(text))
+        self._in_help = frozenset(flag for text in helps.values() for flag in LONG_OPTION.findall(text))
         self._stated = frozenset(name for option in project.options for name in option.names)
-        self._known = self._told | {name for name in self._stated if name.startswith("--")}
+        self._known = self._in_help | {name for name in self._stated if name.startswith("--")}
         # A page on how options are declared has some of its own.
         self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self.page.text))
 
-    def all(self) -> Iterator[ClaimResult]:
+    def all(self) -> Iterator[CheckedClaim]:
         for line, text in shell_lines(self.page, self.project, self._commands):
             yield from self._command(text, line)
         for span in self.page.spans:
             yield from self._span(span)
 
-    def _command(self, text: str, line: int) -> Iterator[ClaimResult]:
+    def _command(self, text: str, line: int) -> Iterator[CheckedClaim]:
         for words in simple_commands(text) or ():
             here = line + text[: max(0, text.find(words[0]))].count("\n")
             if words[0] in self._commands:
@@ -71,7 +71,7 @@ class OptionClaims(Lookup):
             else:
                 yield from self._dead(words[0], here)
 
-    def _dead(self, name: str, line: int) -> Iterator[ClaimResult]:
+    def _dead(self, name: str, line: int) -> Iterator[CheckedClaim]:
         names = (*self._commands, self.project.declared.name, *self.project.modules)
         own = {canonicalize_name(one) for one in names if len(one) > 2}
         name = name.removesuffix(".exe")
@@ -97,9 +97,9 @@ class OptionClaims(Lookup):
         near = near if near[0] else nearest(name, self._commands, 0.5)
         yield self.untrue(line, "command", name, f"the project has no command {name}", *near)
 
-    def _words(self, command: str, words: list[str], text: str, line: int) -> Iterator[ClaimResult]:
-        helps = [said for name, said in self._helps.items() if not command or name.split()[0] == command]
-        told = {flag for said in helps for flag in LONG_OPTION.findall(said)}
+    def _words(self, command: str, words: list[str], text: str, line: int) -> Iterator[CheckedClaim]:
+        helps = [text for name, text in self._helps.items() if not command or name.split()[0] == command]
+        in_help = {flag for text in helps for flag in LONG_OPTION.findall(text)}
         positional = False
         subcommands = {name.split()[1] for name in self._helps if " " in name and name.split()[0] == command}
         if words and subcommands and re.fullmatch(r"[a-z][\w-]*", words[0]):
@@ -110,11 +110,11 @@ class OptionClaims(Lookup):
             flag = word.partition("=")[0]
             if LONG_OPTION.fullmatch(flag):
                 here = line + text[: max(0, text.find(flag))].count("\n")
-                yield self._option(flag, here, told, sure=bool(told) and not positional)
+                yield self._option(flag, here, in_help, sure=bool(in_help) and not positional)
             elif not word.startswith("-") and not (number == 0 and word in subcommands):
                 positional = True
 
-    def _subcommand(self, command: str, name: str, subcommands: set[str], line: int) -> Iterator[ClaimResult]:
+    def _subcommand(self, command: str, name: str, subcommands: set[str], line: int) -> Iterator[CheckedClaim]:
         if name in subcommands or re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", self._helps.get(command, "")):
             yield self.true(line, "command", f"{command} {name}")
             return
@@ -124,25 +124,25 @@ class OptionClaims(Lookup):
         else:
             yield self.unknown(line, "command", f"{command} {name}", "it may be an argument")
 
-    def _option(self, flag: str, line: int, told: set[str], *, sure: bool) -> ClaimResult:
-        if flag in told or flag in ("--help", "--version") or flag in self.project.flags or flag in self._told:
+    def _option(self, flag: str, line: int, in_help: set[str], *, sure: bool) -> CheckedClaim:
+        if flag in in_help or flag in ("--help", "--version") or flag in self.project.flags or flag in self._in_help:
             return self.true(line, "option", flag)
         if sum(one.startswith(flag) for one in self._known) == 1:
             return self.true(line, "option", flag, "it is the beginning of one")
         near = nearest(flag, self._known, 0.75)
-        derived = not told and _DERIVING.search(self.project.code) is not None
+        derived = not in_help and _DERIVING.search(self.project.code) is not None
         if not self._known or derived:
             return self.unknown(line, "option", flag, "the options of the project cannot be read")
-        meant = slip_of(flag, self._known)
-        if not meant and _PASSING.search(self.project.code):
+        suggestion = slip_of(flag, self._known)
+        if not suggestion and _PASSING.search(self.project.code):
             return self.unknown(line, "option", flag, "the project takes options that it does not name")
-        if not (meant or sure or any(one.startswith(flag) for one in self._known)):
+        if not (suggestion or sure or any(one.startswith(flag) for one in self._known)):
             return self.unknown(line, "option", flag, "it may be of another program")
         return self.untrue(line, "option", flag, f"there is no option {flag}", *near)
 
     # -- running text
 
-    def _span(self, span: Span) -> Iterator[ClaimResult]:
+    def _span(self, span: Span) -> Iterator[CheckedClaim]:
         text = span.text.strip().removeprefix("$ ")
         first = text.split()[0] if text.split() else ""
         if first in self._commands and " " in text:
@@ -164,7 +164,7 @@ class OptionClaims(Lookup):
             elif (
                 slip_of(flag, self._known)
                 and not others
-                and not (_DERIVING.search(self.project.code) and not self._told)
+                and not (_DERIVING.search(self.project.code) and not self._in_help)
             ):
                 yield self.untrue(span.line, "option", flag, f"there is no option {flag}", *near)
             else:
@@ -200,7 +200,7 @@ _IN_A_SENTENCE = re.compile(
 class DefaultClaims(Lookup):
     """Claims of one page about defaults."""
 
-    def all(self) -> Iterator[ClaimResult]:
+    def all(self) -> Iterator[CheckedClaim]:
         options: dict[str, set[str]] = {}
         lines = self.page.text.splitlines()
         for option in self.project.options:
@@ -212,14 +212,18 @@ class DefaultClaims(Lookup):
                 flags = set(LONG_OPTION.findall(row))
                 # What stands before an option is the default of another one.
                 after = row[max(row.find(flag) for flag in flags) :] if flags and column is None else row
-                if _NO_DEFAULT.search(row) or _OF_ANOTHER.search(after) or not (said := _said(after, column)):
+                if (
+                    _NO_DEFAULT.search(row)
+                    or _OF_ANOTHER.search(after)
+                    or not (stated := _stated_default(after, column))
+                ):
                     continue
                 if len(flags) == 1 and (flag := flags.pop()) in options:
-                    yield self._compared(flag, said, first + offset, options[flag])
+                    yield self._compared(flag, stated, first + offset, options[flag])
                 elif not flags and (found := _PARAMETER.match(row) or _only_one(_IN_A_SENTENCE, row)):
                     name = found["name"]
                     if values := self._of_parameter(name):
-                        yield self._compared(name, said, first + offset, values)
+                        yield self._compared(name, stated, first + offset, values)
         for span in self.page.spans:
             # In the middle of a sentence it may be a call.
             if re.match(rf"\s*(?:#{{1,6}}\s+|[-*+]\s+|\|\s*)?\**`{re.escape(span.text)}`", span.around):
@@ -233,7 +237,7 @@ class DefaultClaims(Lookup):
             if re.search(rf"(?<!\w){re.escape(owner)}(?!\w)", self.page.text)
         }
 
-    def _signature(self, text: str, line: int) -> Iterator[ClaimResult]:
+    def _signature(self, text: str, line: int) -> Iterator[CheckedClaim]:
         """Yield the defaults in a signature: a call whose first arguments are named as the function's parameters."""
         tree = python_of(text) if text.endswith(")") else None
         call = tree.body[0].value if tree and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
@@ -246,28 +250,28 @@ class DefaultClaims(Lookup):
             return
         for keyword in call.keywords:
             values = {value for one, value in self.project.defaults_of(keyword.arg or "") if one == owner}
-            said = (literal_of(keyword.value) and ast.get_source_segment(text, keyword.value)) or ""
+            stated = (literal_of(keyword.value) and ast.get_source_segment(text, keyword.value)) or ""
             # A call that turns a switch on looks the same.
-            if said and values and (said not in ("True", "False") or len(call.keywords) > 1 or {said} == values):
-                yield self._compared(keyword.arg or "", said, line, values)
+            if stated and values and (stated not in ("True", "False") or len(call.keywords) > 1 or {stated} == values):
+                yield self._compared(keyword.arg or "", stated, line, values)
 
-    def _compared(self, name: str, said: str, line: int, real: set[str]) -> ClaimResult:
-        of_option, both = name.startswith("-"), f"{name} {said}"
-        if any(value and _same(said, value, of_option=of_option) for value in real):
+    def _compared(self, name: str, stated: str, line: int, real: set[str]) -> CheckedClaim:
+        of_option, both = name.startswith("-"), f"{name} {stated}"
+        if any(value and _same(stated, value, of_option=of_option) for value in real):
             return self.true(line, "default", both)
         if len(real) != 1 or not (value := next(iter(real))):
             return self.unknown(line, "default", both, "its default cannot be read")
         # A text stands in quotes where the page has it so.
-        shown = value if said.startswith(("'", '"')) else str(ast.literal_eval(value))
-        if _same(said, value, of_option=of_option) is None:
+        shown = value if stated.startswith(("'", '"')) else str(ast.literal_eval(value))
+        if _same(stated, value, of_option=of_option) is None:
             return self.unknown(line, "default", both, f"its default is written as {shown}")
-        return self.untrue(line, "default", said, f"the default of {name} is {shown}", shown, True)
+        return self.untrue(line, "default", stated, f"the default of {name} is {shown}", shown, True)
 
 
-def _said(row: str, column: int | None) -> str:
+def _stated_default(row: str, column: int | None) -> str:
     found = _DEFAULT.search(row)
-    if said := found and (found["code"] or found["quoted"] or found["bare"]):
-        return str(said).strip()
+    if stated := found and (found["code"] or found["quoted"] or found["bare"]):
+        return str(stated).strip()
     cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
     cell = cells[column] if column is not None and column < len(cells) else ""
     return cell.strip("` ") if cell.startswith("`") else cell.strip("\"' ")
@@ -288,9 +292,9 @@ def _default_column(lines: list[str], line: int) -> int | None:
     return next((number for number, head in enumerate(heads) if re.fullmatch(r"defaults?(?: value)?", head)), None)
 
 
-def _same(said: str, real: str, *, of_option: bool) -> bool | None:
+def _same(text: str, real: str, *, of_option: bool) -> bool | None:
     """Whether a stated default is the real one, a Python literal; None where they cannot be compared."""
-    value, stated, words = ast.literal_eval(real), _literal(said), said.strip("`\"' ")
+    value, stated, words = ast.literal_eval(real), _literal(text), text.strip("`\"' ")
     if words == str(value) or (stated is not None and stated == value and type(stated) is type(value)):
         # What a command line takes is text, so that there a number may stand in quotes.
         return of_option or not isinstance(stated, str) or isinstance(value, str)
@@ -299,8 +303,8 @@ def _same(said: str, real: str, *, of_option: bool) -> bool | None:
     if isinstance(value, bool):
         switch = {"true": True, "false": False}.get(words.lower())
         same = {"on": True, "yes": True, "off": False, "no": False}.get(words.lower()) == value
-        return switch == value if switch is not None else True if same else False if said == "None" else None
-    if said == "None":
+        return switch == value if switch is not None else True if same else False if text == "None" else None
+    if text == "None":
         return None if value in ("", (), [], {}) else False
     if isinstance(stated, bool):
         return None if isinstance(value, str) else False

@@ -12,15 +12,15 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion
 
-from workbench.checking.environment import Environment
-from workbench.checking.lookup import Lookup, shell_lines
-from workbench.checking.verdicts import ClaimResult
+from workbench.checking.blocks import Lookup, shell_lines
+from workbench.checking.environment import CheckEnvironment
 from workbench.claims import known
+from workbench.claims.claim import CheckedClaim
 from workbench.claims.declared import requirement_of
-from workbench.claims.nearest import nearest, slip_of
 from workbench.claims.page import Page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.shell import Installed, installs, is_install, simple_commands
+from workbench.claims.similarity import nearest, slip_of
 from workbench.regeneration.declarations import requirements_file
 
 #: Where else than in the registry a command looks.
@@ -68,7 +68,7 @@ def _extras(text: str) -> list[str]:
 
 
 def install_verdict(
-    command: str, project: ProjectIndex, environment: Environment | None
+    command: str, project: ProjectIndex, environment: CheckEnvironment | None
 ) -> tuple[Literal["own", "works", "fails", "not run"], str]:
     """Verdict on an install command, with the reason; ``own`` for the project where there is no environment."""
     words = pip_installs(command)
@@ -115,7 +115,7 @@ _EXTRA_IN_SPAN = re.compile(r"([A-Za-z][\w.-]*)\[([\w,. -]+)\]")
 class PackageClaims(Lookup):
     """Claims of one page about distributions, extras and versions."""
 
-    def all(self) -> Iterator[ClaimResult]:
+    def all(self) -> Iterator[CheckedClaim]:
         for line, text in self._commands:
             for one in pip_installs(text) or ():
                 if one.option != "-r":
@@ -136,7 +136,7 @@ class PackageClaims(Lookup):
             return False
         return all(len(name) > 1 and not name[0].isupper() for name in re.split(r"[,\s]+", found[2]) if name)
 
-    def _requirement(self, word: str, line: int, *, installed: bool) -> Iterator[ClaimResult]:
+    def _requirement(self, word: str, line: int, *, installed: bool) -> Iterator[CheckedClaim]:
         here = _HERE.fullmatch(word)
         requirement = None if here else requirement_of(word)
         if here is None and requirement is None:
@@ -176,7 +176,7 @@ class PackageClaims(Lookup):
 
     # -- distributions
 
-    def _dependency(self, name: str, line: int) -> ClaimResult:
+    def _dependency(self, name: str, line: int) -> CheckedClaim:
         """Claim that a distribution is the project or one it needs.
 
         Pages install others too. One is untrue only where the repository names it nowhere, and it is a slip of a name there

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from workbench.base.errors import UsageError
 from workbench.base.files import read_bytes
-from workbench.checking.claims import agreed, claims_of_page
-from workbench.checking.environment import Environment, NotInstalled, environment_for, help_texts, require_isolation
+from workbench.base.text import one_line
+from workbench.checking.environment import (
+    CheckEnvironment,
+    NotInstalled,
+    environment_for,
+    help_texts,
+    require_isolation,
+)
 from workbench.checking.executing import NotSandboxed
-from workbench.checking.packages import wanted
+from workbench.checking.facts import FactClaims
+from workbench.checking.names import NameClaims
+from workbench.checking.options import DefaultClaims, OptionClaims
+from workbench.checking.packages import PackageClaims, wanted
 from workbench.checking.running import STEP_SECONDS, run_page, settled
 from workbench.checking.steps import plan_of, with_commands
-from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
+from workbench.checking.verdicts import BlockPart, BlockResult, BlockVerdict, CheckResult
+from workbench.claims.claim import CheckedClaim, LookupResult, Truth
 from workbench.claims.declared import tree_files
 from workbench.claims.page import A_VERSION, PAST_OR_FUTURE, Page, parse_page
 from workbench.claims.project import ProjectIndex
+from workbench.claims.python import python_of
 
 _FOR_DEVELOPERS = r"news|old|planning|designs?|rfcs?|peps?|adrs?|decisions?|research|internals?|notes|meetings?|analysis|audits?|reviews?|specs?|postmortems?"
 #: The name of a page or folder that has such a word as its first or last one.
@@ -97,7 +109,7 @@ async def check(
     run: bool = True,
     seconds: float = STEP_SECONDS,
     on_progress: Callable[[str], None] = lambda line: None,
-) -> Checked:
+) -> CheckResult:
     """Check pages of the repository at ``root``, by default its README and docs; ``root`` is not written to.
 
     Raises:
@@ -108,12 +120,12 @@ async def check(
     if run:
         require_isolation()
     pages, problems = await asyncio.to_thread(_pages, root, files)
-    asked = Asked(run=run, seconds=seconds, on_progress=on_progress)
+    asked = CheckOptions(run=run, seconds=seconds, on_progress=on_progress)
     return await check_pages(root, pages, asked, problems)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CheckOptions:
     """How to check.
 
     Without ``run`` only claims are looked up; ``last`` is the last block to run. ``on_known`` gets the check so far a few
@@ -124,16 +136,18 @@ class Asked:
     seconds: float = STEP_SECONDS
     last: int | None = None
     on_progress: Callable[[str], None] = lambda line: None
-    on_known: Callable[[Checked], None] = lambda known: None
+    on_known: Callable[[CheckResult], None] = lambda known: None
 
 
-async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems: Sequence[str] = ()) -> Checked:
+async def check_pages(
+    root: Path, pages: Sequence[Page], asked: CheckOptions, problems: Sequence[str] = ()
+) -> CheckResult:
     began = time.monotonic()
     project = ProjectIndex(root)
     pages = [with_commands(page, project) for page in pages]
     said = list(problems)
     names = tuple(page.path for page in pages)
-    environment: Environment | None = None
+    environment: CheckEnvironment | None = None
     problem = ""
     runs = asked.run and any(page.codes for page in pages)
     if runs:
@@ -154,16 +168,18 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
             blocks = []
             for page in pages:
                 blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
-        asked.on_known(Checked(names, tuple(blocks), problems=tuple(said)))
+        asked.on_known(CheckResult(names, tuple(blocks), problems=tuple(said)))
         claims = agreed(await looked_up, blocks)
     finally:
         looked_up.cancel()
     said += [f"{page.path} has no blocks of code." for page in pages if not page.codes]
     cached = environment is not None and environment.cached
-    return Checked(names, tuple(blocks), tuple(claims), tuple(said), time.monotonic() - began, cached)
+    return CheckResult(names, tuple(blocks), tuple(claims), tuple(said), time.monotonic() - began, cached)
 
 
-async def _claims(pages: Sequence[Page], project: ProjectIndex, environment: Environment | None) -> list[ClaimResult]:
+async def _claims(
+    pages: Sequence[Page], project: ProjectIndex, environment: CheckEnvironment | None
+) -> list[CheckedClaim]:
     helps = await help_texts(environment) if environment is not None else {}
     return [claim for page in pages for claim in await asyncio.to_thread(claims_of_page, page, project, helps)]
 
@@ -183,16 +199,16 @@ def _pages(root: Path, files: Sequence[Path]) -> tuple[list[Page], list[str]]:
 async def _blocks(
     pages: Sequence[Page],
     project: ProjectIndex,
-    environment: Environment | None,
+    environment: CheckEnvironment | None,
     problem: str,
-    asked: Asked,
+    asked: CheckOptions,
     problems: list[str],
 ) -> list[BlockResult]:
     room = asyncio.Semaphore(max(1, os.cpu_count() or 1))
 
     def tell(blocks: Sequence[BlockResult], waiting: Sequence[int]) -> None:
         names = (pages[0].path,)
-        asked.on_known(Checked(names, tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
+        asked.on_known(CheckResult(names, tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
 
     async def one(page: Page) -> tuple[BlockResult, ...]:
         plan = await asyncio.to_thread(plan_of, page, project, environment, problem.rstrip("."))
@@ -209,3 +225,112 @@ async def _blocks(
                 return settled(page, plan, project, "its sandbox does not isolate")
 
     return [block for blocks in await asyncio.gather(*(one(page) for page in pages)) for block in blocks]
+
+
+# -- claims
+
+
+def claims_of_page(page: Page, project: ProjectIndex, helps: Mapping[str, str]) -> list[CheckedClaim]:
+    """List the claims of a page by line, each once per line; ``helps`` is from :func:`.environment.help_texts`."""
+    found: dict[tuple[int, str, str], CheckedClaim] = {}
+    for claims in (
+        NameClaims(page, project).all(),
+        OptionClaims(page, project, helps).all(),
+        DefaultClaims(page, project).all(),
+        PackageClaims(page, project).all(),
+        FactClaims(page, project).all(),
+    ):
+        for claim in claims:
+            found.setdefault((claim.line, claim.kind, claim.text), _in_its_section(claim, page))
+    return sorted(found.values(), key=lambda claim: claim.line)
+
+
+def untrue_claims(readme: str, project: ProjectIndex) -> list[CheckedClaim]:
+    """Claims of a README that the repository contradicts, as input for a judge; nothing is run."""
+    claims = claims_of_page(parse_page(readme, "README.md"), project, {})
+    return [one for one in claims if one.lookup.truth is Truth.UNTRUE]
+
+
+#: How a sentence says of what it names that it is not there, is called otherwise, or belongs to another time or language.
+_NOT_SO = re.compile(
+    r"\b(?:do(?:es)?\s+not|doesn't|don't|did\s+not|no\s+longer|is\s+not|isn't|are\s+not|aren't|cannot|never)\b[^.]{0,60}"
+    r"\b(?:exist|available|supported|provided?|work|present|there|published|included|implemented|have|part)\b|"
+    r"\bno such\b|\bthere (?:is|are) no\b|\b(?:re|un)named\b|\bremoved\b|\bdeprecated\b|\bformerly\b|\bmisspel|\btypos?\b|"
+    r"\b(?:javascript|typescript|java|kotlin|swift|ruby|rust|golang|c\+\+)\b",
+    re.I,
+)
+_OF_PROSE = frozenset({"name", "extra", "dependency", "option", "variable", "default", "file"})
+
+
+def _in_its_section(claim: CheckedClaim, page: Page) -> CheckedClaim:
+    """Turn untrue into unknown where the surrounding text says that it does not hold, or not today."""
+    if claim.lookup.truth is not Truth.UNTRUE:
+        return claim
+    if claim.kind in _OF_PROSE:
+        for first, written in page.prose:
+            if first <= claim.line <= first + written.count("\n") and (found := _NOT_SO.search(written)):
+                reason = f"{claim.lookup.reason}; its paragraph says “{one_line(found[0], 40)}”"
+                return replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
+    for first, last, heading in page.another_time:
+        if first <= claim.line <= last:
+            reason = f"{claim.lookup.reason}; it stands below “{one_line(heading, 40)}”"
+            return replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
+    return claim
+
+
+_OF_SNIPPETS = frozenset({"name", "module", "parameter"})
+
+
+def agreed(claims: Iterable[CheckedClaim], blocks: Sequence[BlockResult]) -> list[CheckedClaim]:
+    """Turn untrue into unknown where a snippet that uses the name worked."""
+    used: dict[tuple[str, int], str] = {}
+    for block in blocks:
+        if block.kind in ("python", "doctest"):
+            for part in block.parts:
+                if part.verdict is BlockVerdict.WORKS:
+                    for line, text in _executed(part):
+                        used[block.path, line] = f"{used.get((block.path, line), '')}\n{text}"
+    found = []
+    for claim in claims:
+        row = used.get((claim.path, claim.line), "")
+        word = (re.findall(r"\w+", claim.text) or [""])[-1]
+        if (
+            claim.lookup.truth is Truth.UNTRUE
+            and claim.kind in _OF_SNIPPETS
+            and re.search(rf"\b{re.escape(word)}\b", row)
+        ):
+            reason = f"{claim.lookup.reason} in the sources, and it works"
+            claim = replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
+        found.append(claim)
+    return found
+
+
+def _executed(part: BlockPart) -> Iterator[tuple[int, str]]:
+    """Yield the lines that running a snippet executes: all but function bodies and branches."""
+    tree = python_of(part.code)
+    lines = part.code.split("\n")
+    inside = {
+        number
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.If | ast.Try)
+        for number in range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)
+    }
+    for number, text in enumerate(lines, 1):
+        if number not in inside:
+            yield part.line + number - 1, text
+
+
+def fixed(text: str, claims: Iterable[CheckedClaim]) -> tuple[str, tuple[CheckedClaim, ...]]:
+    """Mend a page's text and list the mended claims: those with one nearest true name that stand once on their line."""
+    lines = text.splitlines(keepends=True)
+    mended = []
+    for claim in claims:
+        found = claim.lookup
+        if found.truth is not Truth.UNTRUE or not found.exact or not found.nearest or claim.line > len(lines):
+            continue
+        pattern = rf"(?<![\w-]){re.escape(claim.text)}(?![\w-])"
+        line, count = re.subn(pattern, lambda _: found.nearest, lines[claim.line - 1])  # noqa: B023 - used at once
+        if count == 1:
+            lines[claim.line - 1] = line
+            mended.append(claim)
+    return "".join(lines), tuple(mended)

@@ -11,12 +11,12 @@ from typing import Any
 
 from workbench.checking.chains import typed
 from workbench.checking.comparing import alike, random_alone, shell_difference, without_addresses
-from workbench.checking.environment import Environment
+from workbench.checking.environment import CheckEnvironment
 from workbench.checking.executing import Execution
 from workbench.checking.judging import judge_parts, set_apart, went_well
-from workbench.checking.judging_commands import Context, part
-from workbench.checking.steps import Plan
-from workbench.checking.verdicts import ALARMS, BlockResult, Part, Verdict
+from workbench.checking.judging_commands import StepContext, part
+from workbench.checking.steps import PagePlan
+from workbench.checking.verdicts import ALARMS, BlockPart, BlockResult, BlockVerdict
 from workbench.claims.page import Page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.python import names_bound, python_of
@@ -34,14 +34,14 @@ STEP_SECONDS = 10.0
 
 
 Known = Callable[[Sequence[BlockResult], Sequence[int]], None]
-"""Is told of the blocks of a page while it runs: all of them, and the places of those that have no verdict yet."""
+"""Receives the blocks of a page while it runs, and the places of those without a verdict yet."""
 
 
 async def run_page(
     page: Page,
-    plan: Plan,
+    plan: PagePlan,
     project: ProjectIndex,
-    environment: Environment,
+    environment: CheckEnvironment,
     seconds: float = STEP_SECONDS,
     on_known: Known | None = None,
     room: asyncio.Semaphore | None = None,
@@ -83,7 +83,7 @@ async def run_page(
                 continue
             if own not in runs and len(runs) < _MOST_ALONE:
                 runs[own], _, _ = await run.once(in_time.only(own), "0")
-            if own in runs and runs[own][at].verdict is Verdict.WORKS:
+            if own in runs and runs[own][at].verdict is BlockVerdict.WORKS:
                 first = (*first[:at], runs[own][at], *first[at + 1 :])
     return first
 
@@ -100,33 +100,33 @@ def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
         return one
     if not any(part.verdict in ALARMS for part in one.parts):
         same = other.verdict is one.verdict and one.output == other.output
-        return one if same else replace(one, verdict=Verdict.NOT_RUN, reason=_RANDOM, output="", diff=())
+        return one if same else replace(one, verdict=BlockVerdict.NOT_RUN, reason=_RANDOM, output="", diff=())
     again = {(part.line, part.code): part for part in other.parts}
     parts = [_confirmed(part, again.get((part.line, part.code))) for part in one.parts]
     return one.with_parts(parts, bool(one.command))
 
 
-def _confirmed(one: Part, other: Part | None) -> Part:
+def _confirmed(one: BlockPart, other: BlockPart | None) -> BlockPart:
     """A part as it counts beside the same one of another run: what differs between runs is no fault of the page."""
     if one.verdict not in ALARMS:
         return one
     if other is not None and one.verdict is other.verdict:
-        if one.verdict is Verdict.FAILS or without_addresses(one.output) == without_addresses(other.output):
+        if one.verdict is BlockVerdict.FAILS or without_addresses(one.output) == without_addresses(other.output):
             return one
         if one.diff and random_alone(one.diff, other.diff):
-            return replace(one, verdict=Verdict.WORKS, reason="", output="", diff=())
-    return replace(one, verdict=Verdict.NOT_RUN, reason=_RANDOM, output="", diff=())
+            return replace(one, verdict=BlockVerdict.WORKS, reason="", output="", diff=())
+    return replace(one, verdict=BlockVerdict.NOT_RUN, reason=_RANDOM, output="", diff=())
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
     page: Page
     project: ProjectIndex
-    environment: Environment
+    environment: CheckEnvironment
     seconds: float
 
     async def once(
-        self, plan: Plan, seed: str, on_known: Known | None = None, room: asyncio.Semaphore | None = None
+        self, plan: PagePlan, seed: str, on_known: Known | None = None, room: asyncio.Semaphore | None = None
     ) -> tuple[tuple[BlockResult, ...], frozenset[int], bool]:
         """Run a page once; return verdicts, places of steps that timed out, and whether any ran apart."""
         open_steps = [at for at, step in enumerate(plan.steps) if step.kind != "settled"]
@@ -137,20 +137,20 @@ class _Run:
             return _judged(self.page, plan, self.project, self.environment, so_far)
 
         def worked(results: Mapping[int, Mapping[str, Any]]) -> bool:
-            context = Context(self.page.path, self.project, self.environment.commands, "", "", frozenset())
+            context = StepContext(self.page.path, self.project, self.environment.commands, "", "", frozenset())
             found = [one for at, result in results.items() for one in judge_parts(plan.steps[at], result, context)]
-            return all(one.verdict is Verdict.WORKS for one in found)
+            return all(one.verdict is BlockVerdict.WORKS for one in found)
 
-        def tell(so_far: Mapping[int, Mapping[str, Any]]) -> None:
+        def report(so_far: Mapping[int, Mapping[str, Any]]) -> None:
             if on_known is not None:
                 blocks = judged(so_far)
                 waiting = {plan.steps[at].block for at in open_steps if at not in so_far}
                 on_known(blocks, [at for at, one in enumerate(blocks) if at in waiting or one.verdict in ALARMS])
 
         if open_steps:
-            tell({})
+            report({})
             execution = Execution(
-                self.page, plan, self.project, self.environment, self.seconds, seed, room, worked, tell
+                self.page, plan, self.project, self.environment, self.seconds, seed, room, worked, report
             )
             ended, apart = await execution.run()
         late = frozenset(at for at, one in ended.items() if one.get("timeout"))
@@ -159,9 +159,9 @@ class _Run:
 
 def _judged(
     page: Page,
-    plan: Plan,
+    plan: PagePlan,
     project: ProjectIndex,
-    environment: Environment | None,
+    environment: CheckEnvironment | None,
     ended: Mapping[int, Mapping[str, Any]],
 ) -> tuple[BlockResult, ...]:
     imported = frozenset(_imported(page))
@@ -173,16 +173,16 @@ def _judged(
     before = ""
     unbound: set[str] = set()
     bound: dict[str, int] = {}  # names, and the section whose code bound them last
-    parts: dict[int, list[Part]] = {}
+    parts: dict[int, list[BlockPart]] = {}
     for index, step in enumerate(plan.steps):
         code = page.codes[step.block]
         if step.kind == "settled":
-            verdict = Verdict.FAILS if step.failed else Verdict.NOT_RUN if step.reason else Verdict.WORKS
-            found: tuple[Part, ...] = (part(verdict, step.line, step.reason),)
+            verdict = BlockVerdict.FAILS if step.failed else BlockVerdict.NOT_RUN if step.reason else BlockVerdict.WORKS
+            found: tuple[BlockPart, ...] = (part(verdict, step.line, step.reason),)
         elif index not in ended:
-            found = (part(Verdict.NOT_RUN, step.line, "the sandbox ended before it"),)
+            found = (part(BlockVerdict.NOT_RUN, step.line, "the sandbox ended before it"),)
         else:
-            context = Context(
+            context = StepContext(
                 page.path,
                 project,
                 environment.commands if environment else frozenset(),
@@ -203,12 +203,12 @@ def _judged(
             unbound = unbound - names if all(map(went_well, found)) else unbound | names
         bad = next((one for one in found if not went_well(one)), None)
         if bad is not None and not step.harmless and not before:
-            what = "was not run" if bad.verdict is Verdict.NOT_RUN else "did not work"
+            what = "was not run" if bad.verdict is BlockVerdict.NOT_RUN else "did not work"
             before = f"line {bad.line}, which {what}"
         seconds = float(ended[index].get("seconds") or 0.0) if index in ended else 0.0
         for one in found:
-            told = replace(one, code=one.code or step.code, seconds=seconds, harmless=step.harmless)
-            parts.setdefault(step.block, []).append(told)
+            finished = replace(one, code=one.code or step.code, seconds=seconds, harmless=step.harmless)
+            parts.setdefault(step.block, []).append(finished)
             seconds = 0.0
     commands = {step.block for step in plan.steps if step.kind == "shell" or step.failed}
     results = [
@@ -218,13 +218,13 @@ def _judged(
     return tuple(_with_output(page, plan, results, ended))
 
 
-def settled(page: Page, plan: Plan, project: ProjectIndex, reason: str = "") -> tuple[BlockResult, ...]:
+def settled(page: Page, plan: PagePlan, project: ProjectIndex, reason: str = "") -> tuple[BlockResult, ...]:
     """Verdicts on a page that is not run; ``reason`` is for blocks that could have been."""
-    # An installation that would work has not been tried either; one that cannot work is told all the same.
+    # An installation that would work was not tried either; one that cannot work still fails.
     steps = [
         step if step.failed else replace(step, kind="settled", reason=step.reason or reason) for step in plan.steps
     ]
-    return _judged(page, Plan(plan.kinds, steps), project, None, {})
+    return _judged(page, PagePlan(plan.kinds, steps), project, None, {})
 
 
 def _imported(page: Page) -> Iterator[str]:
@@ -235,14 +235,14 @@ def _imported(page: Page) -> Iterator[str]:
                 yield (node.asname or node.name).split(".")[0]
 
 
-def _block(page: Page, index: int, kind: str, parts: Sequence[Part], is_command: bool) -> BlockResult:
+def _block(page: Page, index: int, kind: str, parts: Sequence[BlockPart], is_command: bool) -> BlockResult:
     line = page.codes[index].line
     end = line + max(0, len(page.codes[index].code.splitlines()) - 1)
-    return BlockResult(page.path, line, kind, Verdict.NOT_RUN, first=line, end=end).with_parts(parts, is_command)
+    return BlockResult(page.path, line, kind, BlockVerdict.NOT_RUN, first=line, end=end).with_parts(parts, is_command)
 
 
 def _with_output(
-    page: Page, plan: Plan, results: Sequence[BlockResult], ended: Mapping[int, Mapping[str, Any]]
+    page: Page, plan: PagePlan, results: Sequence[BlockResult], ended: Mapping[int, Mapping[str, Any]]
 ) -> list[BlockResult]:
     found = list(results)
     for index, code in enumerate(page.codes):
@@ -256,7 +256,7 @@ def _with_output(
         shown = found[index - 1]
         if (
             not steps
-            or shown.verdict is not Verdict.WORKS
+            or shown.verdict is not BlockVerdict.WORKS
             or shown.reason
             or any(plan.steps[at].stand_ins for at in steps)
         ):
@@ -266,10 +266,10 @@ def _with_output(
             continue
         diff = shell_difference(code.code, printed)
         if not diff:
-            found[index] = replace(found[index], verdict=Verdict.WORKS, reason="")
+            found[index] = replace(found[index], verdict=BlockVerdict.WORKS, reason="")
         elif alike(code.code, printed) >= 0.6:
             reason = f"what line {found[index - 1].line} prints differs from it"
             found[index] = replace(
-                found[index], verdict=Verdict.DIFFERS, reason=reason, output=printed[-1500:], diff=diff
+                found[index], verdict=BlockVerdict.DIFFERS, reason=reason, output=printed[-1500:], diff=diff
             )
     return found

@@ -1,23 +1,29 @@
-"""The steps of a page: which parts of its blocks are run, in which order, and why others are not."""
+"""The steps of a page: which parts of its blocks are run, in which order, and why others are not.
+
+A program runs when it is the project's own, Python, or a tool that only reads and writes files. Others may need a network,
+an account, a screen or a person.
+"""
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
+import textwrap
 from collections.abc import Callable, Collection, Iterator, Set
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
-from workbench.checking import needs
-from workbench.checking.environment import Environment
-from workbench.checking.kinds import Kind, kind_of
-from workbench.checking.needs import syntax_fault
+from workbench.base import python_syntax
+from workbench.checking.blocks import Kind, kind_of
+from workbench.checking.environment import CheckEnvironment
 from workbench.checking.packages import install_verdict
 from workbench.claims import known
 from workbench.claims.page import Code, Page, Span
 from workbench.claims.project import ProjectIndex
+from workbench.claims.python import python_of
 from workbench.claims.shell import commands_of, is_install, simple_commands
 
 #: What a file that a reader would bring along holds where the page does not say it.
@@ -34,7 +40,7 @@ _OUTPUT_OPTIONS = re.compile(r"(?:-o|--out(?:put)?(?:-file)?|--output-\w+|--save
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedStep:
     """One thing to run, or not.
 
     ``kind`` is ``shell``, ``python``, ``doctest``, or ``settled`` where the verdict is known without running. ``reason``
@@ -57,40 +63,40 @@ class Step:
 
 
 @dataclass(slots=True)
-class Plan:
+class PagePlan:
     """Kinds of a page's blocks, and its steps in order."""
 
     kinds: list[Kind]
-    steps: list[Step]
+    steps: list[PlannedStep]
 
-    def without(self, leaves: Callable[[int, Step], bool], reason: str, *, harmless: bool = True) -> Plan:
+    def without(self, leaves: Callable[[int, PlannedStep], bool], reason: str, *, harmless: bool = True) -> PagePlan:
         """The plan without some of the steps that would be run, by place and step."""
         steps = list(self.steps)
         for at, step in enumerate(steps):
             if step.kind != "settled" and leaves(at, step):
                 steps[at] = replace(step, kind="settled", reason=reason, harmless=harmless)
-        return Plan(self.kinds, steps)
+        return PagePlan(self.kinds, steps)
 
-    def up_to(self, last: int) -> Plan:
+    def up_to(self, last: int) -> PagePlan:
         """The plan up to block ``last``, with everything before it."""
         return self.without(lambda _, step: step.block > last, "only an earlier block was to be run")
 
-    def only(self, blocks: Collection[int]) -> Plan:
+    def only(self, blocks: Collection[int]) -> PagePlan:
         return self.without(lambda _, step: step.block not in blocks, "only other blocks were to be run")
 
 
-def plan_of(page: Page, project: ProjectIndex, environment: Environment | None, broken: str = "") -> Plan:
+def plan_of(page: Page, project: ProjectIndex, environment: CheckEnvironment | None, broken: str = "") -> PagePlan:
     """Plan a page. Without an environment the project does not install, for the reason ``broken``."""
     commands = environment.commands if environment else frozenset(project.declared.scripts)
     planner = _Planner(page, project, environment, commands, broken)
     kinds = [kind_of(code, project.modules, commands) for code in page.codes]
     steps = [step for index, kind in enumerate(kinds) for step in planner.steps(index, page.codes[index], kind)]
-    return Plan(kinds, steps)
+    return PagePlan(kinds, steps)
 
 
 class _Planner:
     def __init__(
-        self, page: Page, project: ProjectIndex, environment: Environment | None, commands: Set[str], broken: str
+        self, page: Page, project: ProjectIndex, environment: CheckEnvironment | None, commands: Set[str], broken: str
     ) -> None:
         self._page, self._project, self._environment, self._broken = page, project, environment, broken
         self._commands, self._oldest = commands, project.needed_python
@@ -103,8 +109,8 @@ class _Planner:
             for url in re.findall(r"git clone\s+(?:-\S+\s+)*(\S+)", page.text)
         }
 
-    def steps(self, index: int, code: Code, kind: Kind) -> Iterator[Step]:
-        whole = Step(index, "settled", code.code, code.line)
+    def steps(self, index: int, code: Code, kind: Kind) -> Iterator[PlannedStep]:
+        whole = PlannedStep(index, "settled", code.code, code.line)
         if code.skip:
             yield replace(whole, reason=f"skipped: {code.skip}")
         elif kind not in ("shell", "session", "install", "command", "python", "doctest"):
@@ -131,10 +137,10 @@ class _Planner:
                 return str(found[-1])
         return ""
 
-    def _python(self, step: Step, code: Code, kind: str) -> Step:
+    def _python(self, step: PlannedStep, code: Code, kind: str) -> PlannedStep:
         if name := self._file_named(code):
             self._named.setdefault(name, code.code)
-        reason = needs.why_not_python(code.code) if kind == "python" else ""
+        reason = why_not_python(code.code) if kind == "python" else ""
         if reason:
             modules = self._project.modules
             fault = None if code.another_time else syntax_fault(code.code, modules, self._oldest, code.before)
@@ -144,7 +150,7 @@ class _Planner:
         stand_ins, files = self._provided(re.findall(r"['\"]([\w./-]+\.\w+)['\"]", code.code))
         return replace(step, kind=kind, stand_ins=stand_ins, files=files)
 
-    def _shell(self, step: Step, code: Code, expected: str | None) -> Step:
+    def _shell(self, step: PlannedStep, code: Code, expected: str | None) -> PlannedStep:
         text = step.code
         if reason := self._setup(text):
             return replace(step, reason=reason, harmless=True)
@@ -152,7 +158,7 @@ class _Planner:
             state, reason = install_verdict(text, self._project, self._environment)
             return replace(step, reason=reason, harmless=True, failed=state == "fails" and not code.another_time)
         programs = self._environment.programs if self._environment else frozenset()
-        if why := needs.why_not_shell(text, self._commands, self._own, programs):
+        if why := why_not_shell(text, self._commands, self._own, programs):
             return replace(step, reason=why)
         named = self._read_by(text)
         stand_ins, files = self._provided(named)
@@ -179,7 +185,7 @@ class _Planner:
             elif len(parts) > 1 and is_install(command):
                 reasons.append("the project is installed already")
             else:
-                reasons.append(needs.setup_reason(command))
+                reasons.append(setup_reason(command))
         return reasons[0] if all(reasons) else ""
 
     @staticmethod
@@ -241,3 +247,193 @@ def _block(page: Page, span: Span, text: str) -> Code:
     section = before[-1].section if before else 0
     another_time = page.another_time_at(span.line)
     return Code(span.line, text, "", span.around, section=section, another_time=another_time, inline=True)
+
+
+# -- why a step is not run
+
+_MORE_TOOLS = ". basename declare dirname egrep file local readlink realpath stat tree"
+_HARMLESS = known.FILE_TOOLS | frozenset(_MORE_TOOLS.split())
+_PYTHON = re.compile(r"(?:python|python3|python3\.\d+|py)$")
+_SETUP = re.compile(
+    r"^(?:(?:python[\d.]*|py)\s+-m\s+(?:venv|virtualenv)\b|virtualenv\b|uv\s+venv\b|(?:source|\.)\s+\S*activate\b|deactivate\b|git\s+clone\b)"
+)
+_HOLE = re.compile(
+    r"<[A-Za-z][^<>]*>|\[(?:[A-Z]|--?[a-z]|options?\b|args\b|command\b)[^\]]*\]|\.\.\.|…|(?<!\$)\{\{?[a-zA-Z_ ]+\}?\}|\b(?:YOUR|MY)[_-]|"
+    r"\b[yY]our[_-]\w+|/?path/to/|\bxxx+\b"
+)
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*(?:\.\.\.)?")
+
+
+def setup_reason(command: str) -> str:
+    """Why a command that sets up a working place is not run; "" for others."""
+    return "the check has its own environment and copy of the repository" if _SETUP.match(command.strip()) else ""
+
+
+def placeholder(command: str) -> str:
+    """The placeholder in a command; "" if none."""
+    if found := _HOLE.search(command):
+        return found[0]
+    for words in simple_commands(command) or ():
+        for word in words[1:]:
+            if _CAPITALS.fullmatch(word):
+                return word
+            if re.search(r"\bexample\.(?:com|org|net)\b", word):
+                return word
+    return ""
+
+
+def why_not_shell(
+    command: str, own_commands: Set[str], own_names: Set[str], in_environment: Set[str] = frozenset()
+) -> str:
+    """Why a command is not run; "" where it can be.
+
+    ``own_names`` are the project's modules and its normalised distribution name, for ``python -m``; ``in_environment`` are
+    other commands that the page has installed.
+    """
+    if re.search(r"\bHEAD\b|\borigin/", command):
+        return "it needs the history of a repository, of which a check has one state"
+    if hole := placeholder(command):
+        return f"{hole} stands for something of the reader's"
+    parts = simple_commands(command)
+    if parts is None:
+        return "it is no complete command"
+    for words in parts:
+        if why := _why_not_words(words, own_commands, own_names, in_environment):
+            return why
+    return ""
+
+
+def _why_not_words(words: list[str], own_commands: Set[str], own_names: Set[str], in_environment: Set[str]) -> str:
+    program = words[0]
+    if program in ("time", "env", "timeout") and len(words) > 1:
+        rest = [word for word in words[1:] if "=" not in word and not word[:1].isdigit()]
+        return _why_not_words(rest, own_commands, own_names, in_environment) if rest else ""
+    if program == "sudo":
+        return "it needs root"
+    if (
+        program in own_commands
+        or program in in_environment
+        or program in _HARMLESS
+        or re.fullmatch(r"for|do|done|if|then|else|fi|while|in|\[|\]|\[\[|\{|\}", program)
+    ):
+        return ""
+    if _PYTHON.fullmatch(program):
+        if len(words) == 1 or words[1] == "-i":
+            return "it waits for input"
+        if words[1] == "-m" and len(words) > 2:
+            module = words[2].split(".")[0]
+            if module in own_names or module in ("json", "this", "timeit", "calendar", "base64"):
+                return ""
+            return f"{words[2]} is not the project's"
+        return ""
+    if is_install(" ".join(words)):
+        return ""
+    return f"{program} is not the project's, and may need what a check does not have"
+
+
+_ASKS = {"input", "getpass", "breakpoint"}
+
+
+def why_not_python(code: str) -> str:
+    tree = python_of(code)
+    if tree is None:
+        return "it is no complete Python"
+    if hole := _left_out(tree):
+        return hole
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ASKS:
+            return "it waits for input"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
+            text = node.value
+            if _HOLE.search(text) and known.is_placeholder(text) and not re.search(r"\{\w+\}|\[[A-Z]", text):
+                return f"{text[:40]!r} stands for something of the reader's"
+    return ""
+
+
+def _left_out(tree: ast.Module) -> str:
+    """Reason where an ellipsis leaves code out, outside of stubs and slices; "" otherwise."""
+    for node in ast.walk(tree):
+        for child in ast.iter_child_nodes(node):
+            if not (isinstance(child, ast.Constant) and child.value is Ellipsis):
+                continue
+            if isinstance(
+                node, ast.Call | ast.keyword | ast.Assign | ast.List | ast.Dict | ast.Return | ast.Starred | ast.Set
+            ):
+                return "it leaves something out (…)"
+    for statement in tree.body:
+        if (
+            isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Constant)
+            and statement.value.value is Ellipsis
+        ):
+            return "it leaves something out (…)"
+    return ""
+
+
+_OF_PYTHON_2 = re.compile(
+    r"Missing parentheses in call to '(?:print|exec)'|multiple exception types must be parenthesized"
+)
+_NAMES = r"[A-Za-z_]\w*(?:\s+as\s+\w+)?(?:\s*,\s*[A-Za-z_]\w*(?:\s+as\s+\w+)?)*"
+#: An import without the word, or with a comma after it; nothing else, as other languages (``cimport``) have imports as well.
+_IMPORT = re.compile(
+    rf"\s*(?:>>> )?from\s+([A-Za-z_]\w*)(?:\.\w+)*\s+(?:(?!import\b){_NAMES}|import\s*,\s*{_NAMES})\s*(?:#.*)?"
+)
+_PAGE_OF_PYTHON_2 = re.compile(r"\bpython[ -]?2", re.I)
+
+
+def syntax_fault(
+    code: str, modules: Set[str], oldest: tuple[int, ...] | None, said: str = ""
+) -> tuple[int, str] | None:
+    """Line (from 1) and description of a slip in a snippet; None where it parses or may be meant as it stands."""
+    code = textwrap.dedent(code)
+    error = _error_of(code)
+    if error is None:
+        return None
+    lines, message = code.split("\n"), str(error.msg)
+    number = min(max(error.lineno or 1, 1), len(lines))
+    line = lines[number - 1]
+    if _OF_PYTHON_2.search(message):
+        known = oldest is not None and oldest >= (3,) and not _PAGE_OF_PYTHON_2.search(said)
+        wanted = ".".join(map(str, oldest or ()))
+        return (
+            (number, f"it is Python 2, and the project needs Python {wanted}: {message.partition('.')[0]}")
+            if known
+            else None
+        )
+    if (found := _IMPORT.fullmatch(line)) and found[1] in modules:
+        return number, f"it is no import: {line.strip()}"
+    column = (error.offset or 1) - 1
+    if (
+        message.startswith("unmatched")
+        and python_of(_with(lines, number, line[:column] + line[column + 1 :])) is not None
+    ):
+        return number, message
+    mended = (python_of(_with(lines, number, line[:at] + ":" + line[at:])) for at in (column, len(line.rstrip())))
+    if message == "expected ':'" and any(tree is not None and not _shows_a_signature(tree, number) for tree in mended):
+        return number, f"a colon is missing: {line.strip()}"
+    return None
+
+
+def _shows_a_signature(tree: ast.Module, number: int) -> bool:
+    """Whether the definition at a line has no body but a docstring, as tools print signatures."""
+    return any(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and node.lineno <= number <= node.body[0].lineno
+        and all(
+            isinstance(one, ast.Pass) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+            for one in node.body
+        )
+        for node in ast.walk(tree)
+    )
+
+
+def _error_of(code: str) -> SyntaxError | None:
+    try:
+        python_syntax.parse(code)
+    except python_syntax.UNREADABLE as error:
+        return error if isinstance(error, SyntaxError) else None
+    return None
+
+
+def _with(lines: list[str], number: int, line: str) -> str:
+    return "\n".join([*lines[: number - 1], line, *lines[number:]])

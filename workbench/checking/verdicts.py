@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from workbench.base import typed_json
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
+from workbench.claims.claim import CheckedClaim, Claim, Truth
 from workbench.results.works import Works, counting
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import CheckRow
 
 
-class Verdict(StrEnum):
+class BlockVerdict(StrEnum):
     """Verdict on a block."""
 
     WORKS = "works"
@@ -30,19 +31,11 @@ class Verdict(StrEnum):
 
 
 #: The verdicts that are alarms.
-ALARMS = (Verdict.FAILS, Verdict.DIFFERS)
-
-
-class Truth(StrEnum):
-    """Verdict on a claim."""
-
-    TRUE = "true"
-    UNTRUE = "untrue"
-    UNKNOWN = "cannot be said"
+ALARMS = (BlockVerdict.FAILS, BlockVerdict.DIFFERS)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BlockPart:
     """A command, snippet or example of a block.
 
     ``line`` (from 1) is where it failed, else where it begins. ``seconds`` is 0 where it was not run; the first example of
@@ -51,7 +44,7 @@ class Part:
 
     line: int
     code: str
-    verdict: Verdict
+    verdict: BlockVerdict
     reason: str = ""
     output: str = ""
     diff: tuple[str, ...] = ()
@@ -70,12 +63,12 @@ class BlockResult:
     path: str
     line: int
     kind: str
-    verdict: Verdict
+    verdict: BlockVerdict
     reason: str = ""
     command: str = ""
     output: str = ""
     diff: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[BlockPart, ...] = ()
     first: int = 0
     end: int = 0
 
@@ -86,53 +79,34 @@ class BlockResult:
             return ()
         return tuple(self._like(one, bool(self.command)) for one in self.parts if one.verdict in ALARMS) or (self,)
 
-    def _like(self, part: Part, is_command: bool) -> BlockResult:
+    def _like(self, part: BlockPart, is_command: bool) -> BlockResult:
         return replace(
             self, line=part.line, verdict=part.verdict, reason=part.reason, command=part.code if is_command else "",
             output=part.output, diff=part.diff,
         )  # fmt: skip
 
-    def with_parts(self, parts: Sequence[Part], is_command: bool) -> BlockResult:
+    def with_parts(self, parts: Sequence[BlockPart], is_command: bool) -> BlockResult:
         """The block with these parts: it fails or differs if one does, works if one works and none of these, else is *not run*."""
         parts = tuple(parts)
         bad = next((one for wanted in ALARMS for one in parts if one.verdict is wanted), None)
         if bad is not None:
             return replace(self._like(bad, is_command), parts=parts)
         plain = replace(self, line=self.first, reason="", command="", output="", diff=(), parts=parts)
-        not_run = [one for one in parts if one.verdict is Verdict.NOT_RUN]
+        not_run = [one for one in parts if one.verdict is BlockVerdict.NOT_RUN]
         counted = [one for one in not_run if not one.harmless]
-        ran = sum(one.verdict is Verdict.WORKS for one in parts)
+        ran = sum(one.verdict is BlockVerdict.WORKS for one in parts)
         if ran:
             of = ran + len(counted)
             reason = f"{ran:,} of {of:,} ran; line {counted[0].line}: {counted[0].reason}" if counted else ""
-            return replace(plain, verdict=Verdict.WORKS, reason=reason)
+            return replace(plain, verdict=BlockVerdict.WORKS, reason=reason)
         if not not_run:
-            return replace(plain, verdict=Verdict.NOT_RUN, reason="there is nothing in it to run")
+            return replace(plain, verdict=BlockVerdict.NOT_RUN, reason="there is nothing in it to run")
         why = (counted or not_run)[0]
-        return replace(plain, verdict=Verdict.NOT_RUN, line=why.line, reason=why.reason)
+        return replace(plain, verdict=BlockVerdict.NOT_RUN, line=why.line, reason=why.reason)
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimResult:
-    """A claim with its truth.
-
-    ``kind`` is ``module``, ``name``, ``parameter``, ``option``, ``default``, ``variable``, ``file``, ``extra``,
-    ``dependency``, ``version``, ``licence``, ``python``, ``command`` or ``url``. ``nearest`` is the nearest true name; it
-    may replace the text where it is ``exact``, the only candidate.
-    """
-
-    path: str
-    line: int
-    kind: str
-    text: str
-    truth: Truth
-    reason: str = ""
-    nearest: str = ""
-    exact: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """Everything a check says.
 
     ``problems`` are sentences on what could not be checked. ``waiting`` are the places of blocks without a verdict yet,
@@ -141,34 +115,35 @@ class Checked:
 
     pages: tuple[str, ...]
     blocks: tuple[BlockResult, ...]
-    claims: tuple[ClaimResult, ...] = ()
+    claims: tuple[CheckedClaim, ...] = ()
     problems: tuple[str, ...] = ()
     seconds: float = 0.0
     cached: bool = False
     waiting: tuple[int, ...] = ()
 
     @property
-    def alarms(self) -> tuple[BlockResult | ClaimResult, ...]:
+    def alarms(self) -> tuple[BlockResult | CheckedClaim, ...]:
         """Failing or differing parts of blocks and untrue claims, by page and line."""
-        bad: list[BlockResult | ClaimResult] = [part for one in self.blocks for part in one.alarming]
-        bad += [one for one in self.claims if one.truth is Truth.UNTRUE]
+        bad: list[BlockResult | CheckedClaim] = [part for one in self.blocks for part in one.alarming]
+        bad += [one for one in self.claims if one.lookup.truth is Truth.UNTRUE]
         return tuple(sorted(bad, key=lambda one: (self.pages.index(one.path), one.line)))
 
 
-def counts(checked: Checked) -> tuple[dict[str, int], dict[str, int]]:
+def counts(checked: CheckResult) -> tuple[dict[str, int], dict[str, int]]:
     """How many blocks, and how many claims, have each verdict."""
-    blocks = Counter({str(each): 0 for each in Verdict})
+    blocks = Counter({str(each): 0 for each in BlockVerdict})
     blocks.update(word(one) for one in checked.blocks)
     claims = Counter({str(each): 0 for each in Truth})
     claims.update(word(one) for one in checked.claims)
     return blocks, claims
 
 
-def sentence(claim: ClaimResult) -> str:
+def sentence(claim: CheckedClaim) -> str:
     """What is wrong with a claim, and the nearest true name: ``--stopwach``; there is ``--stopwatch``."""
-    near = f"; there is {claim.nearest}" if claim.nearest and not _named(claim.nearest, claim.reason) else ""
-    shown = "" if _named(claim.text, claim.reason) else f"{one_line(claim.text, 60)}: "
-    return f"{shown}{claim.reason}{near}"
+    found = claim.lookup
+    near = f"; there is {found.nearest}" if found.nearest and not _named(found.nearest, found.reason) else ""
+    shown = "" if _named(claim.text, found.reason) else f"{one_line(claim.text, 60)}: "
+    return f"{shown}{found.reason}{near}"
 
 
 def _named(text: str, reason: str) -> bool:
@@ -176,22 +151,22 @@ def _named(text: str, reason: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(text)}(?![\w-])", reason) is not None
 
 
-def fault(one: BlockResult | ClaimResult) -> str:
-    return sentence(one) if isinstance(one, ClaimResult) else one.reason
+def fault(one: BlockResult | CheckedClaim) -> str:
+    return sentence(one) if isinstance(one, Claim) else one.reason
 
 
-def word(one: BlockResult | ClaimResult) -> str:
-    return str(one.truth if isinstance(one, ClaimResult) else one.verdict)
+def word(one: BlockResult | CheckedClaim) -> str:
+    return str(one.lookup.truth if isinstance(one, Claim) else one.verdict)
 
 
-def alarm(one: BlockResult | ClaimResult) -> str:
+def alarm(one: BlockResult | CheckedClaim) -> str:
     """What is wrong with a block or claim: ``fails: exit status 2``, ``untrue: there is no option --stopwach``."""
     return f"{word(one)}: {fault(one)}"
 
 
-def shown_lines(one: BlockResult | ClaimResult, most: int) -> list[str]:
+def shown_lines(one: BlockResult | CheckedClaim, most: int) -> list[str]:
     """The diff between claimed and real output, else up to ``most`` last lines of the output."""
-    return [] if isinstance(one, ClaimResult) else list(one.diff) or one.output.splitlines()[-most:]
+    return [] if isinstance(one, Claim) else list(one.diff) or one.output.splitlines()[-most:]
 
 
 #: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
@@ -202,18 +177,18 @@ class CheckDamaged(WorkbenchError):
     """A recorded check cannot be read."""
 
 
-def works(checked: Checked) -> Works:
+def works(checked: CheckResult) -> Works:
     blocks, claims = counts(checked)
     return Works(*blocks.values(), *claims.values())
 
 
-def to_json(checked: Checked) -> str:
+def to_json(checked: CheckResult) -> str:
     return json.dumps(asdict(checked), ensure_ascii=False)
 
 
-def from_json(text: str) -> Checked:
+def from_json(text: str) -> CheckResult:
     try:
-        made = typed_json.decode(Checked, text)
+        made = typed_json.decode(CheckResult, text)
         if {one.path for one in made.blocks} | {one.path for one in made.claims} <= set(made.pages):
             return made
     except typed_json.WrongForm:
@@ -221,13 +196,13 @@ def from_json(text: str) -> Checked:
     raise CheckDamaged("The recorded check is damaged; check the README again.")
 
 
-def checked_of(reader: SessionReader, trial: str) -> Checked | None:
+def checked_of(reader: SessionReader, trial: str) -> CheckResult | None:
     """The check of a trial's README that counts, None without one."""
     row = counting(reader.checks(trial))
     return None if row is None else result_of(reader, row)
 
 
-def result_of(reader: SessionReader, row: CheckRow) -> Checked | None:
+def result_of(reader: SessionReader, row: CheckRow) -> CheckResult | None:
     """A recorded check, None where it did not finish."""
     if row.result_blob is None:
         return None

@@ -63,8 +63,8 @@ class DeclaredProject:
         found = set(self.declared.extras)
         for name in sorted(self.files):
             if name == "PKG-INFO" or name.endswith((".egg-info/PKG-INFO", ".dist-info/METADATA")):
-                said = HeaderParser().parsestr((self.root / name).read_text("utf-8", "replace"))
-                found |= {str(one) for one in said.get_all("Provides-Extra", ())}
+                metadata = HeaderParser().parsestr((self.root / name).read_text("utf-8", "replace"))
+                found |= {str(one) for one in metadata.get_all("Provides-Extra", ())}
         return frozenset(found)
 
     @cached_property

@@ -306,8 +306,8 @@ def _restructured(text: str) -> Page:
     def code(language: str, body: str, first: int, end: int) -> None:
         page.codes.append(Code(first + 1, body, language, start=starts[first], end=end_of(first, end)))
 
-    def prose(kind: str, said: str, first: int, end: int) -> None:
-        page.blocks.append(Block(kind, said, starts[first], end_of(first, end)))
+    def prose(kind: str, content: str, first: int, end: int) -> None:
+        page.blocks.append(Block(kind, content, starts[first], end_of(first, end)))
 
     lines = text.splitlines(keepends=True)
     starts = [0]
@@ -373,9 +373,9 @@ def _restructured(text: str) -> Page:
         grid = re.match(r"^\s*(?:\+[-=+]+\+|=+ +=)", line) is not None
         page.tables += grid
         page.lists += _BULLET.match(line) is not None
-        said = "".join(lines[index:end])
-        said = re.sub(r"^\s*(?:[-*+•]|\d{1,3}[.)]|#\.)\s+", "", said)
-        prose("row" if grid else "prose", said, index, end)
+        content = "".join(lines[index:end])
+        content = re.sub(r"^\s*(?:[-*+•]|\d{1,3}[.)]|#\.)\s+", "", content)
+        prose("row" if grid else "prose", content, index, end)
         literal = bare[end - 1].endswith("::")
         index = end
     return page

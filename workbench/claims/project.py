@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property, wraps
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from packaging.utils import canonicalize_name
 
 from workbench.claims import known
 from workbench.claims.declared import DeclaredProject
-from workbench.claims.nearest import slip_of
 from workbench.claims.python import (
     Definition,
     Option,
@@ -26,7 +26,11 @@ from workbench.claims.python import (
     parameters_of,
     python_of,
 )
+from workbench.claims.similarity import slip_of
 from workbench.regeneration.project_layout import import_roots, own_modules
+
+if TYPE_CHECKING:
+    from workbench.repository import View
 
 #: What makes a module's names impossible to read from its source.
 _DYNAMIC = re.compile(
@@ -109,7 +113,7 @@ class ProjectIndex(DeclaredProject):
         )
 
     @_remembered
-    def meant(self, name: str) -> str:
+    def suggestion(self, name: str) -> str:
         """The only function or class that a name is a slip of; "" if none."""
         return slip_of(name, self.defined)
 
@@ -252,17 +256,22 @@ class ProjectIndex(DeclaredProject):
                 whole = whole and (base_name == "object" or (inherited is not None and inherited[1]))
         return (frozenset(found), whole) if classes else None
 
+    @_remembered
     def rejects(self, called: str, keyword: str) -> bool:
-        """Whether every function or method of a qualified name (``Pipeline.run``) lacks a parameter."""
+        """Whether every function, method or constructor of a name (``run``, ``Pipeline.run``) lacks a parameter."""
         owner, _, name = called.rpartition(".")
         owner = owner.rpartition(".")[2]
-        found = []
+        arguments = []
         for node in self._definitions_with(name):
-            if owner and isinstance(node, ast.ClassDef) and node.name == owner:
-                found += [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-            elif not owner and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                found.append(node)
-        arguments = [one.args for one in found if one.name == name]
+            if not isinstance(node, ast.ClassDef):
+                arguments += [node.args] if not owner and node.name == name else []
+            elif node.name == (owner or name):
+                wanted = name if owner else "__init__"
+                methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+                found = [one.args for one in methods if one.name == wanted]
+                if not owner and not found:
+                    return False  # its constructor is inherited or made
+                arguments += found
         return bool(arguments) and not any(
             one.kwarg or keyword in {each.arg for each in (*one.args, *one.kwonlyargs)} for one in arguments
         )
@@ -280,10 +289,12 @@ class ProjectIndex(DeclaredProject):
     def _definitions_with(self, word: str) -> Iterator[Definition]:
         for path, text in self._own.items() if word else ():
             if _whole_word(text, word.encode()):
-                tree = self.parsed(path)
-                for node in ast.walk(tree) if tree is not None else ():
-                    if isinstance(node, Definition):
-                        yield node
+                yield from self._definitions_in(path)
+
+    @_remembered
+    def _definitions_in(self, path: str) -> tuple[Definition, ...]:
+        tree = self.parsed(path)
+        return tuple(node for node in ast.walk(tree) if isinstance(node, Definition)) if tree is not None else ()
 
     # -- command lines
 
@@ -320,6 +331,16 @@ class ProjectIndex(DeclaredProject):
             or self.occurs(name.replace("-", "_"))
             or any(words.search(text) for text in self.lists_of_distributions)
         )
+
+
+_INDEXES: WeakKeyDictionary[View, ProjectIndex] = WeakKeyDictionary()
+
+
+def project_of(view: View) -> ProjectIndex:
+    """The index of a view's whole repository, hidden files included; made once."""
+    if view not in _INDEXES:
+        _INDEXES[view] = ProjectIndex(view.root)
+    return _INDEXES[view]
 
 
 def _whole_word(text: bytes, word: bytes) -> bool:

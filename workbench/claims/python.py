@@ -32,14 +32,14 @@ def example_of(code: str) -> ast.Module | None:
     """Syntax tree of an example, of its readable lines where the whole does not parse; of a console session only the input."""
     lines = code.splitlines()
     if any(line.lstrip().startswith(">>>") for line in lines):
-        given: dict[int, str] = {}
+        typed: dict[int, str] = {}
         try:
             for example in doctest.DocTestParser().get_examples(code):
-                given.update(enumerate(example.source.splitlines(), example.lineno))
+                typed.update(enumerate(example.source.splitlines(), example.lineno))
         except ValueError:
             stripped = enumerate(line.lstrip() for line in lines)
-            given = {number: line[4:] for number, line in stripped if line.startswith((">>>", "... "))}
-        lines = [given.get(number, "") for number in range(len(lines))]
+            typed = {number: line[4:] for number, line in stripped if line.startswith((">>>", "... "))}
+        lines = [typed.get(number, "") for number in range(len(lines))]
     lines = ["" if _MAGIC.match(line) else line for line in lines]
     tree = python_of("\n".join(lines))
     if tree is None and any("..." in line for line in lines):
@@ -121,9 +121,9 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[st
     positional = [*named.posonlyargs, *named.args]
     for one, value in zip(positional[len(positional) - len(named.defaults) :], named.defaults, strict=True):
         yield one.arg, value
-    for one, given in zip(named.kwonlyargs, named.kw_defaults, strict=True):
-        if given is not None:
-            yield one.arg, given
+    yield from (
+        (one.arg, value) for one, value in zip(named.kwonlyargs, named.kw_defaults, strict=True) if value is not None
+    )
 
 
 def literal_of(node: ast.expr) -> str:
@@ -161,13 +161,13 @@ def options_of(tree: ast.Module) -> Iterator[Option]:
         if default is None and called == "Option" and node.args and not isinstance(node.args[0], ast.Starred):
             first = node.args[0]
             default = first if not (isinstance(first, ast.Constant) and str(first.value).startswith("-")) else None
-        said = "False" if default is None and _is_switch(node) else ""
+        default_text = "False" if default is None and _is_switch(node) else ""
         if isinstance(default, ast.Name):
             default = constants.get(default.id)
         if default is not None:
-            said = literal_of(default)
-        negative = tuple(name for name in names if said in ("True", "False") and _turns_off(name, texts))
-        for spellings, value in ((tuple(one for one in names if one not in negative), said), (negative, "")):
+            default_text = literal_of(default)
+        negative = tuple(name for name in names if default_text in ("True", "False") and _turns_off(name, texts))
+        for spellings, value in ((tuple(one for one in names if one not in negative), default_text), (negative, "")):
             if spellings:
                 yield Option(spellings, value)
 

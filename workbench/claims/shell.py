@@ -60,8 +60,8 @@ def lines_of(code: str) -> list[Command]:
             at += count
         if text.strip() and not text.lstrip().startswith("#"):
             # A comment before the next prompt is the page's, not the program's.
-            said = re.sub(r"(?:\n|^)#[^\n]*\s*$", "", "\n".join(output).strip("\n")).strip("\n")
-            found.append(Command(begin, text, said if said.strip() else None))
+            shown = re.sub(r"(?:\n|^)#[^\n]*\s*$", "", "\n".join(output).strip("\n")).strip("\n")
+            found.append(Command(begin, text, shown if shown.strip() else None))
     return found
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from workbench import sandbox
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
-from workbench.cluster.address import ClusterError
+from workbench.cluster import ClusterError
 from workbench.regeneration.environment import Environment, build_environment, installed_in
 from workbench.repository import Snapshot
 from workbench.repository.archives import unpack

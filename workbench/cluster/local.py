@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.base import paths
 from workbench.base.errors import UsageError
-from workbench.cluster.address import ClusterError, require_package
+from workbench.cluster import ClusterError, require_package
 
 
 async def serve(*, workers: int, threads: int, host: str, port: int, ready: Callable[[str, list[int]], None]) -> None:

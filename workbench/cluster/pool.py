@@ -13,8 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from workbench.base.reasons import reason_of
-from workbench.cluster import job_bundle
-from workbench.cluster.address import ClusterError, dask_address
+from workbench.cluster import ClusterError, dask_address, job_bundle
 from workbench.cluster.job_bundle import JobBundle, pack
 from workbench.sandbox import Job, Limits, Reason, Report, Verdict
 

@@ -91,7 +91,7 @@ def declare(parser: argparse.ArgumentParser, arguments: Mapping[str, Argument]) 
     text. Defaults are 0, () and "".
     """
     for usage, argument in arguments.items():
-        said, *how = (argument,) if isinstance(argument, str) else argument
+        help_text, *how = (argument,) if isinstance(argument, str) else argument
         optional = usage.startswith("[")
         words = usage.strip("[").removesuffix("]" if optional else "").split()
         flags = [word for word in words if word.startswith("-")]
@@ -112,7 +112,7 @@ def declare(parser: argparse.ArgumentParser, arguments: Mapping[str, Argument]) 
             more |= how[0] if "choices" not in how[0] else {"metavar": None, **how[0]}
         elif how:
             more |= {"type": how[0], "default": how[1] if how[1:] else 0 if value in _TYPED else None}
-        parser.add_argument(*(flags or words[:1]), help=said, **more)
+        parser.add_argument(*(flags or words[:1]), help=help_text, **more)
 
 
 def asked(kind: type[Any], *names: str, **helps: str) -> dict[str, Argument]:

@@ -13,7 +13,8 @@ from workbench.base.errors import UsageError
 from workbench.base.files import parse_json, read_bytes
 from workbench.base.settings import load
 from workbench.catalog import TestCase, add_case, check_there, load_cases, resolve_case, snapshot_of, view_of
-from workbench.checking.claims import untrue_claims
+from workbench.checking.pages import untrue_claims
+from workbench.claims.project import project_of
 from workbench.commands.arguments import Argument, Command, asked, path, plan_of, shared
 from workbench.commands.closing import planned_trials, watch
 from workbench.commands.ordering import ORDERING, carry_out, session_path
@@ -23,7 +24,7 @@ from workbench.models import Gateway, Limits
 from workbench.models.types import MemoryCallLog
 from workbench.orders.run import RunOrder, resolved_judge
 from workbench.pages import wording
-from workbench.pages.page import Page, PageTable, table_of
+from workbench.pages.page import PageTable, ReportPage, table_of
 from workbench.pages.session_page import criteria
 from workbench.plans.plan import RUBRICS, DocumentPlan
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics
@@ -161,7 +162,7 @@ def score(arguments: argparse.Namespace) -> int:
     else:
         points = f"{wording.points(card.total)} of {wording.points(card.out_of)} points"
         title = f"{points} · rubric {card.rubric} · judge {with_limit(card.judge, card.judge)}"
-        Terminal().print_page(Page(title, (criteria(card),)))
+        Terminal().print_page(ReportPage(title, (criteria(card),)))
     unscored = {tier for tier, one in card.tiers.items() if one.points is None} - (set() if arguments.case else {3})
     return 1 if unscored or problem else 0
 
@@ -208,7 +209,7 @@ async def _scored(readme: str, metadata: object, arguments: argparse.Namespace) 
             judge=judge,
             # A case without facts gets the 15 points of the original; without a case the tier is unscored.
             without_facts=NO_FACTS_POINTS if case is not None else None,
-            untrue=untrue_claims(readme, view.root) if view is not None and named.kind == "offline" else (),
+            untrue=untrue_claims(readme, project_of(view)) if view is not None and named.kind == "offline" else (),
         )
 
     if named.kind == "offline":

@@ -1,4 +1,4 @@
-"""``workbench catalog``: the paper's 28 repositories, its counts beside those found here, and how to find them again."""
+"""``workbench catalog``: the paper's 28 repositories with published counts and those found here, and how to reproduce these."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from workbench.base.files import expanded
 from workbench.base.text import one_line
 from workbench.catalog.repositories import (
     TASKS_IN_THE_TEXT,
+    BuildRecord,
+    PaperRepository,
     Quarantined,
-    Record,
-    Repository,
     bundled_record,
     find_repository,
     load_repositories,
@@ -36,7 +36,7 @@ from workbench.commands.output import print_json, print_page, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.task_building import Prepared, dropped_by_stage, prepare
 from workbench.orders.regenerate import RegenerateOrder
-from workbench.pages.page import FactList, Marked, Note, Page, PageTable, Part, Section
+from workbench.pages.page import FactList, MarkedText, Note, PageTable, Part, ReportPage, Section
 from workbench.pages.writing import rendered
 from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.tasks import is_skipped
@@ -53,7 +53,7 @@ def _check(arguments: argparse.Namespace) -> int:
     entries = [find_repository(name) for name in arguments.names]
     folder = expanded(arguments.record).absolute() if arguments.record else None
     if folder is not None and folder.exists() and not folder.is_dir():
-        raise UsageError(f"--record takes a folder, and {folder} is none.")
+        raise UsageError(f"--record needs a folder, which {folder} is not.")
     wanted = entries or [entry for entry in load_repositories() if entry.usable]
     return check(wanted, arguments.sandbox, arguments.record is not None, folder, arguments.json)
 
@@ -67,7 +67,7 @@ def _list(arguments: argparse.Namespace) -> int:
             print_json(line)
     elif entries:
         sections = (Section(one.repository, (FactList(_facts(one, record_of(one))), _scores(one))) for one in entries)
-        Terminal().print_page(Page("", sections=tuple(sections)))
+        Terminal().print_page(ReportPage("", sections=tuple(sections)))
     else:
         Terminal().parts(counts())
     return 0
@@ -84,14 +84,14 @@ DROPPABLE = (
     "published candidates", "here unusable", "here tests", "here in tests", "here in time", "here functions", "here traced",
     "published all tasks",
 )  # fmt: skip
-WRITTEN = Marked(
+WRITTEN = MarkedText(
     "Written by `workbench catalog --markdown`; `workbench catalog check NAME --record` builds a repository and counts again. Every "
     "entry resolves as a source: `workbench regenerate keleshev/schema`, or `schema` for short."
 )
 NOTE = (
     "Published: the paper's Table 2. Its candidates fit the number of all functions, those of the tests included. Its "
-    "`n_all_tasks` are functions that a passing test reaches, those below a folder `tests/` left out: no docstring is needed, "
-    "and no stub filter is in the numbers. `--selection published` applies that rule ([its counts](dataset.md)). Test "
+    "`n_all_tasks` are functions that a passing test reaches, without those below a folder `tests/`: no docstring is needed, "
+    "and no stub filter is applied. `--selection published` applies that rule ([its counts](dataset.md)). Test "
     "functions are among them only where tests lie elsewhere (schema, tabulate). Here, by the selection `filtered`: functions outside "
     "the tests, then those in tests and other files; traced by a stable test, which corresponds to `n_all_tasks`; tests within "
     "10 s, which corresponds to `n_tasks`; and tasks, which also fail with a stub and have no counterpart there. "
@@ -108,12 +108,13 @@ def _row(name: str, status: str, published: object, here: object, absent: str = 
     return (name, status, *cells, *(f"{getattr(here, name):,}/{tasks}" for name in CONTROLS))
 
 
-def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[Part, ...]:
-    """Return the counts of all repositories, with the published sums of all, then of those built here beside the sums found here."""
+def counts(record: Callable[[PaperRepository], BuildRecord | None] = record_of) -> tuple[Part, ...]:
+    """Return the counts of all repositories, with sums over all of them and over those built here."""
     found = [(entry, record(entry)) for entry in load_repositories()]
     built = [(entry, here) for entry, here in found if here is not None]
     rows = [
-        _row(Marked(f"[{entry.repository}]({entry.url})"), entry.status, entry.published, here) for entry, here in found
+        _row(MarkedText(f"[{entry.repository}]({entry.url})"), entry.status, entry.published, here)
+        for entry, here in found
     ]
     published, ours = (
         SimpleNamespace(**_summed([one.published for one, _ in each], *_PUBLISHED)) for each in (found, built)
@@ -125,17 +126,17 @@ def counts(record: Callable[[Repository], Record | None] = record_of) -> tuple[P
     ]
     table = PageTable(HEADINGS, tuple(rows), frozenset(range(2, len(HEADINGS))), closing=2, droppable=DROPPABLE)
     total = f"Table 2's tasks sum to {published.tasks:,}; the paper's text says {TASKS_IN_THE_TEXT:,}."
-    return table, Note(Marked(f"{NOTE} {total}"))
+    return table, Note(MarkedText(f"{NOTE} {total}"))
 
 
-def page(record: Callable[[Repository], Record | None] = bundled_record) -> Page:
-    """Return the page of the documentation; only records that come with the program are on it."""
+def page(record: Callable[[PaperRepository], BuildRecord | None] = bundled_record) -> ReportPage:
+    """Return the page of the documentation, from packaged records only."""
     sections = (Section(entry.repository, (FactList(_facts(entry, record(entry))),)) for entry in load_repositories())
-    return Page("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
+    return ReportPage("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
 
 
-def _scores(entry: Repository) -> PageTable:
-    """Return the published pass@k: a column for each evaluator and k, a line for each doc system."""
+def _scores(entry: PaperRepository) -> PageTable:
+    """Return the published pass@k, with a row for each doc system and a column for each evaluator and k."""
     scores = published_scores(entry.repository)
     columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
     systems = dict.fromkeys((score.documenter, score.documenter_model) for score in scores)
@@ -148,13 +149,16 @@ def _scores(entry: Repository) -> PageTable:
     return PageTable(heads, rows, frozenset(range(1, len(heads))))
 
 
-def _facts(entry: Repository, record: Record | None) -> tuple[tuple[str, str], ...]:
+def _facts(entry: PaperRepository, record: BuildRecord | None) -> tuple[tuple[str, str], ...]:
     counted = entry.published
     facts = [
-        ("page", Marked(f"[{entry.url}]({entry.url})")),
+        ("page", MarkedText(f"[{entry.url}]({entry.url})")),
         ("licence", entry.license or "not known"),
-        ("distribution", Marked(f"`{entry.distribution}`, sha256 `{entry.sha256}`") if entry.distribution else "none"),
-        ("git", Marked(f"`{entry.git}`" + ("" if entry.revision else " (the paper states no tag or commit)"))),
+        (
+            "distribution",
+            MarkedText(f"`{entry.distribution}`, sha256 `{entry.sha256}`") if entry.distribution else "none",
+        ),
+        ("git", MarkedText(f"`{entry.git}`" + ("" if entry.revision else " (the paper states no tag or commit)"))),
         ("install", _codes(entry.install) or "what the project declares"),
         ("test", _codes(entry.test) or "what the project declares"),
         ("status", entry.status),
@@ -168,23 +172,23 @@ def _facts(entry: Repository, record: Record | None) -> tuple[tuple[str, str], .
     if record is not None:
         facts += _recorded(record)
     facts += [
-        ("not usable", Marked(f"{_number(one, record)}{_codes(one.tests)}: {one.why}")) for one in entry.quarantined
+        ("not usable", MarkedText(f"{_number(one, record)}{_codes(one.tests)}: {one.why}")) for one in entry.quarantined
     ]
     return tuple(facts)
 
 
-def _codes(texts: Sequence[str]) -> Marked:
-    return Marked(", ".join(f"`{one}`" for one in texts))
+def _codes(texts: Sequence[str]) -> MarkedText:
+    return MarkedText(", ".join(f"`{one}`" for one in texts))
 
 
-def _number(quarantined: Quarantined, record: Record | None) -> str:
+def _number(quarantined: Quarantined, record: BuildRecord | None) -> str:
     if record is None or not any("*" in name for name in quarantined.tests):
         return ""
     number = sum(quarantined.means(test) for test in (*record.failing, *record.unstable))
     return f"{number} in "
 
 
-def _recorded(record: Record) -> list[tuple[str, str]]:
+def _recorded(record: BuildRecord) -> list[tuple[str, str]]:
     dropped = ", ".join(f"{number} {stage}" for stage, number in record.dropped.items())
     return [
         (
@@ -206,7 +210,7 @@ def _recorded(record: Record) -> list[tuple[str, str]]:
     ]
 
 
-def as_json(entries: Sequence[Repository]) -> Iterator[dict[str, Any]]:
+def as_json(entries: Sequence[PaperRepository]) -> Iterator[dict[str, Any]]:
     wanted = entries or load_repositories()
     records = [record_of(entry) for entry in wanted]
     for entry, record in zip(wanted, records, strict=True):
@@ -237,20 +241,20 @@ def _summed(rows: Sequence[object], *names: str) -> dict[str, int]:
 
 VERBS: dict[str, Verb] = {
     "list": (
-        "list the repositories, or show those that are named",
+        "list the repositories, or show the named ones",
         {
             "[names NAME…]": "show these repositories (owner/name or name)",
-            "--markdown": "print the page of the catalogue for the documentation",
+            "--markdown": "print the catalogue as a page of the documentation",
             **shared("--json"),
         },
         _list,
     ),
     "check": (
-        "build the tasks of repositories and test both controls on every task",
+        "build the tasks of repositories and test both controls on each",
         {
-            "[names NAME…]": "these repositories; all that can be built unless given",
+            "[names NAME…]": "these repositories (default: all that can be built)",
             "--record FOLDER": (
-                "write the counts down, among your own records or into FOLDER",
+                "record the counts, among your own records or in FOLDER",
                 {"nargs": "?", "const": "", "default": None},
             ),
             "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class",
@@ -262,18 +266,17 @@ VERBS: dict[str, Verb] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What a check found: the counts, and a sentence for each control whose verdict is not what it should be."""
+class CheckedRepository:
+    """The counts of a repository, and a sentence for each control with a wrong verdict."""
 
-    record: Record
+    record: BuildRecord
     wrong: tuple[str, ...]
 
 
-def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
-    """Check one repository after another; what cannot be built is told, and the others go on.
+def check(entries: Sequence[PaperRepository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
+    """Check repositories in turn, even after one that cannot be built; ``recorded`` counts go to ``folder`` or the user's records.
 
-    Counts are written into ``folder`` if they are ``recorded``, by default among the user's own records. Returns 0 if
-    ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
+    Returns 0 if ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
     """
     failures = 0
     for entry in entries:
@@ -296,10 +299,10 @@ def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: P
     return 1 if failures else 0
 
 
-def check_one(entry: Repository, sandbox: str = "") -> Checked:
+def check_one(entry: PaperRepository, sandbox: str = "") -> CheckedRepository:
     backend = choose_backend(sandbox or settings.load().sandbox or None)
     began = time.monotonic()
-    prepared = asyncio.run(prepare(entry.repository, backend, _Lines(entry.name), rebuild=True))
+    prepared = asyncio.run(prepare(entry.repository, backend, _StageLog(entry.name), rebuild=True))
     built = time.monotonic()
     outcomes = _controls(entry, backend.name)
     ended = time.monotonic()
@@ -312,10 +315,10 @@ def check_one(entry: Repository, sandbox: str = "") -> Checked:
     ]
     passed = {control: sum(outcomes.get((control, name)) == "passed" for name in names) for control in CONTROLS}
     seconds = {"tasks": round(built - began, 1), "controls": round(ended - built, 1)}
-    return Checked(_record(entry, prepared, backend.name, passed, seconds), tuple(wrong))
+    return CheckedRepository(_record(entry, prepared, backend.name, passed, seconds), tuple(wrong))
 
 
-def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
+def _controls(entry: PaperRepository, sandbox: str) -> dict[tuple[str, str], str]:
     plan = RegenerationPlan(source=entry.repository, evaluator="reference", samples=1, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:
         session = Path(folder) / "check.session"
@@ -342,8 +345,8 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
 
 
 def _record(
-    entry: Repository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
-) -> Record:
+    entry: PaperRepository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
+) -> BuildRecord:
     built, root = prepared.built, prepared.snapshot.root
     every = sum(
         len(find_functions((root / file.path).read_bytes(), file.path))
@@ -352,7 +355,7 @@ def _record(
     )
     functions = len(built.tasks) + len(built.dropped)
     unusable = {**built.failing, **built.taken_out, **built.not_collected}
-    return Record(
+    return BuildRecord(
         repository=entry.repository,
         source=prepared.snapshot.source,
         snapshot=prepared.snapshot.digest,
@@ -380,7 +383,7 @@ def _first_line(text: str) -> str:
     return one_line(text, 160)
 
 
-class _Lines:
+class _StageLog:
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -391,7 +394,7 @@ class _Lines:
             tell(f"{self._name}: {name} {state}  {note}".rstrip())
 
 
-def _print(checked: Checked, place: Path | None) -> None:
+def _print(checked: CheckedRepository, place: Path | None) -> None:
     record = checked.record
     tests = f"{record.stable} stable tests" + (f", {record.unusable} not usable" if record.unusable else "")
     say(

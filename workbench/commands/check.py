@@ -1,4 +1,4 @@
-"""``workbench check [README.md…]``: run what a documentation says, and look up what it names."""
+"""``workbench check [README.md…]``: run the commands and snippets of pages, and look up the names they mention."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from workbench.base.errors import UsageError
 from workbench.base.read_only import must_write
 from workbench.base.text import clean, json_text, one_line, plural
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict, check, fixed
+from workbench.checking import BlockResult, BlockVerdict, CheckResult, check, fixed
 from workbench.checking.verdicts import CheckDamaged, alarm, counts, fault, result_of, shown_lines, word, works
+from workbench.claims.claim import CheckedClaim, Truth
 from workbench.commands.arguments import Argument, path, whole
 from workbench.commands.ordering import ORDERING, carry_out
 from workbench.commands.output import print_json, say, tell, tell_over
@@ -32,25 +33,22 @@ FORMATS = ("text", "junit", "github", "json")
 
 
 ARGUMENTS: dict[str, Argument] = {
-    "[pages README.md…]": ("pages; README and docs unless given", path),
-    "--source SOURCE": "the repository: a folder, git URL, NAME==VERSION or case; this folder unless given",
-    "--format FORMAT": (
-        "how to print it: text (default), junit, github, json",
-        {"choices": FORMATS, "default": "text"},
-    ),
-    "--session NAME": "check the READMEs that this session's trials handed in, and keep the results there",
-    "--trial ID…": "with --session: only this trial, or those of a case",
-    "--again": "with --session: also what has been checked already",
-    "--no-run": "run nothing: only look up what pages name",
-    "--fix-claims": "write the nearest true name where only one can be meant",
-    "--verbose": "also what was not run and what cannot be said, with the reasons",
-    "--seconds N": ("how long a command or snippet may take (10)", whole(1, 600), 10),
+    "[pages README.md…]": ("pages to check (default: README and docs)", path),
+    "--source SOURCE": "the repository: a folder, git URL, NAME==VERSION or case (default: this folder)",
+    "--format FORMAT": ("output format: text (default), junit, github, json", {"choices": FORMATS, "default": "text"}),
+    "--session NAME": "check the READMEs of this session's trials and store the results there",
+    "--trial ID…": "with --session: only this trial, or the trials of this case",
+    "--again": "with --session: also check what was checked before",
+    "--no-run": "run nothing, only look up names",
+    "--fix-claims": "correct a name where there is exactly one candidate",
+    "--verbose": "also print what was not run and what is undecided, with the reasons",
+    "--seconds N": ("time limit of a command or snippet in seconds (default: 10)", whole(1, 600), 10),
     **{usage: f"with --session: {words}" for usage, words in ORDERING.items()},
 }
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check and print; 0 when everything that could be checked holds, 1 when something does not or could not be read."""
+    """Return 0 if nothing that could be checked is wrong, 1 if something is wrong or unreadable."""
     if arguments.json:
         arguments.format = "json"
     arguments.json = arguments.format == "json"
@@ -58,10 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
         return run_on_session(arguments)
     of_sessions = ("trial", "again", "queue", "dry_run", "yes", "detach")
     if stray := [name for name in of_sessions if getattr(arguments, name)]:
-        raise UsageError(f"--{stray[0].replace('_', '-')} belongs to --session.")
+        raise UsageError(f"--{stray[0].replace('_', '-')} needs --session.")
     root, files = _located(arguments.source, arguments.pages)
     if arguments.fix_claims and arguments.source and not Path(arguments.source).is_dir():
-        raise UsageError("--fix-claims writes into the pages of a folder; name one as --source, or none.")
+        raise UsageError("--fix-claims needs a folder as --source, or the current one.")
 
     def on_progress(line: str) -> None:
         if sys.stderr.isatty():
@@ -93,36 +91,34 @@ def _checkout(folder: Path) -> Path:
     return folder
 
 
-def _fix(root: Path, checked: Checked) -> None:
-    must_write("write into pages")
+def _fix(root: Path, checked: CheckResult) -> None:
+    must_write("edit pages")
     for page in checked.pages:
         text = (root / page).read_bytes().decode("utf-8", "surrogateescape")
         mended, claims = fixed(text, [claim for claim in checked.claims if claim.path == page])
         if claims:
             (root / page).write_bytes(mended.encode("utf-8", "surrogateescape"))
         for claim in claims:
-            tell(f"{page}:{claim.line}: {claim.text} is now {claim.nearest}")
+            tell(f"{page}:{claim.line}: {claim.text} is now {claim.lookup.nearest}")
 
 
 _OF_SESSIONS = ("text", "json")
 
 
 def run_on_session(arguments: argparse.Namespace) -> int:
-    """Plan, launch, follow, print; 0 when nothing is wrong, 1 where something is or could not be checked, 130 if interrupted."""
+    """Return 0 if nothing is wrong, 1 if something is wrong or could not be checked, 130 if interrupted."""
     if arguments.pages or arguments.source or arguments.fix_claims:
-        raise UsageError(
-            "With --session the READMEs of its trials are checked: name no page, no --source, no --fix-claims."
-        )
+        raise UsageError("--session checks the READMEs of trials; it does not go with pages, --source or --fix-claims.")
     if arguments.format not in _OF_SESSIONS:
-        raise UsageError(f"With --session the format is {' or '.join(_OF_SESSIONS)}.")
+        raise UsageError(f"With --session, --format is {' or '.join(_OF_SESSIONS)}.")
     how = {"execute": not arguments.no_run, "seconds": arguments.seconds, "anew": arguments.again}
     order = CheckOrder(resolve_session(arguments.session), arguments.trial, **how)
     try:
         order.check()
     except NoIsolation as error:
-        tell(f"{error} Names are looked up all the same.")
+        tell(f"{error} Names are looked up nevertheless.")
         order.execute = False
-    shown = _Shown(order.execute, order.seconds, arguments)
+    shown = _ReadmeResults(order.execute, order.seconds, arguments)
 
     def look() -> int:
         for run in order.runs:
@@ -130,7 +126,9 @@ def run_on_session(arguments: argparse.Namespace) -> int:
                 follow(order.session, run, order.process, _say_error, shown.look)
             except KeyboardInterrupt:
                 order.cancel()
-                tell(f"Interrupted; what was checked is kept. Go on with: workbench resume {order.session} --run {run}")
+                tell(
+                    f"Interrupted; finished checks are stored. To continue: workbench resume {order.session} --run {run}"
+                )
                 return 130
         with SessionReader(order.session) as reader:
             return shown.rest(reader, order.meant)
@@ -143,8 +141,8 @@ def _say_error(event: dict[str, Any]) -> None:
         tell(event["sentence"])
 
 
-class _Shown:
-    """Prints what came out of each README, once."""
+class _ReadmeResults:
+    """Prints the result of each README once."""
 
     def __init__(self, execute: bool, seconds: float, arguments: argparse.Namespace) -> None:
         self._key = (int(execute), seconds)
@@ -157,13 +155,13 @@ class _Shown:
             if row.state in ("done", "failed") and row.trial_id not in self._printed:
                 self._print(reader, row)
 
-    def rest(self, reader: SessionReader, meant: Sequence[str]) -> int:
-        """Print what is left of the trials that were meant; returns the exit code."""
-        for trial in meant:
+    def rest(self, reader: SessionReader, trials: Sequence[str]) -> int:
+        """Print the results that were there before; returns the exit code."""
+        for trial in trials:
             rows = [row for row in reader.checks(trial) if (row.executed, row.step_seconds) == self._key]
             if trial not in self._printed and rows:
                 self._print(reader, rows[-1])
-        return 1 if len(self._printed) < len(meant) else self._code
+        return 1 if len(self._printed) < len(trials) else self._code
 
     def _print(self, reader: SessionReader, row: CheckRow) -> None:
         self._printed.add(row.trial_id)
@@ -177,13 +175,13 @@ class _Shown:
             self._code = 1
         if self._arguments.format == "json":
             bad = {"type": "check", "trial": row.trial_id, "state": row.state, "problem": problem or None}
-            for said in [bad] if checked is None else values(checked):
-                print_json({**said, "trial": row.trial_id})
+            for result in [bad] if checked is None else values(checked):
+                print_json({**result, "trial": row.trial_id})
             return
         name = f"{trial.case_name} · {trial.agent} · {trial.model} · trial {trial.id}" if trial else row.trial_id
         say(name)
         if checked is None:
-            say(f"  {problem or 'It was not checked.'}")
+            say(f"  {problem or 'not checked'}")
             return
         for line in text(checked, verbose=self._arguments.verbose):
             say(f"  {line}" if line else "")
@@ -192,8 +190,8 @@ class _Shown:
 _MOST_OUTPUT = 8  # lines of a program's output under a failure
 
 
-def text(checked: Checked, *, verbose: bool = False) -> list[str]:
-    """Return the lines of a test runner: ``file:line``, what is wrong, a short difference; at the end the counts."""
+def text(checked: CheckResult, *, verbose: bool = False) -> list[str]:
+    """Return lines as a test runner prints them: ``file:line``, the fault and a short difference; then the counts."""
     lines: list[str] = []
     for one in checked.alarms:
         lines += [*_alarm(one), ""] if isinstance(one, BlockResult) else _alarm(one)
@@ -201,48 +199,52 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
         lines += [
             f"{block.path}:{one.line}: {block.kind} not run: {one.reason}"
             for block in checked.blocks
-            for one in ([block] if block.verdict is Verdict.NOT_RUN else block.parts)
-            if one.verdict is Verdict.NOT_RUN and one.reason
+            for one in ([block] if block.verdict is BlockVerdict.NOT_RUN else block.parts)
+            if one.verdict is BlockVerdict.NOT_RUN and one.reason
         ]
         lines += [
-            f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} cannot be said: {one.reason}"
+            f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} undecided: {one.lookup.reason}"
             for one in checked.claims
-            if one.truth is Truth.UNKNOWN
+            if one.lookup.truth is Truth.UNKNOWN
         ]
     return [*lines, *checked.problems, *_totals(checked)]
 
 
-def _totals(checked: Checked) -> Iterator[str]:
+def _totals(checked: CheckResult) -> Iterator[str]:
     for noun, found in zip(("block", "claim"), counts(checked), strict=True):
-        said = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
-        yield plural(sum(found.values()), noun) + (f": {said}" if said else "")
+        details = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
+        yield plural(sum(found.values()), noun) + (f": {details}" if details else "")
 
 
-def _alarm(one: BlockResult | ClaimResult) -> list[str]:
+def _alarm(one: BlockResult | CheckedClaim) -> list[str]:
     command = one.command.splitlines()[:4] if isinstance(one, BlockResult) else ()
     shown = (*(f"$ {line}" for line in command), *shown_lines(one, _MOST_OUTPUT))
     return [f"{one.path}:{one.line}: {alarm(one)}", *(f"    {line}" for line in shown)]
 
 
-def junit(checked: Checked) -> list[str]:
-    """Return JUnit's XML: a suite a page, a case a block or claim; what was not run or cannot be said is skipped."""
+def junit(checked: CheckResult) -> list[str]:
+    """Return JUnit XML with a suite for each page and a case for each block or claim; undecided ones are skipped."""
     suites = ET.Element("testsuites", name="workbench check")
     for page in checked.pages:
-        found: list[BlockResult | ClaimResult] = [one for one in checked.blocks if one.path == page]
+        found: list[BlockResult | CheckedClaim] = [one for one in checked.blocks if one.path == page]
         found += [one for one in checked.claims if one.path == page]
         suite = ET.SubElement(suites, "testsuite", name=page, tests=str(len(found)))
         bad = skipped = 0
         for one in found:
             name = _xml(f"{one.kind}{'' if isinstance(one, BlockResult) else f' {one.text}'} at line {one.line}")
             case = ET.SubElement(suite, "testcase", classname=_xml(page), name=name, file=page, line=str(one.line))
-            wrong = one.alarming if isinstance(one, BlockResult) else (one,) if one.truth is Truth.UNTRUE else ()
+            wrong = one.alarming if isinstance(one, BlockResult) else (one,) if one.lookup.truth is Truth.UNTRUE else ()
             if wrong:
                 bad += 1
                 failure = ET.SubElement(case, "failure", message=_xml(fault(one)))
                 failure.text = _xml("\n".join(line for each in wrong for line in _alarm(each)))
-            elif one.reason and (isinstance(one, BlockResult) or one.truth is Truth.UNKNOWN):
+            elif (
+                reason := one.reason
+                if isinstance(one, BlockResult)
+                else one.lookup.reason * (one.lookup.truth is Truth.UNKNOWN)
+            ):
                 skipped += 1
-                ET.SubElement(case, "skipped", message=_xml(one.reason))
+                ET.SubElement(case, "skipped", message=_xml(reason))
         suite.set("failures", str(bad))
         suite.set("skipped", str(skipped))
     ET.indent(suites)
@@ -253,8 +255,8 @@ def _xml(text: str) -> str:
     return "".join(char for char in clean(text) if char >= " " or char in "\n\t")
 
 
-def github(checked: Checked) -> list[str]:
-    """Return workflow commands, which GitHub shows as annotations at the lines."""
+def github(checked: CheckResult) -> list[str]:
+    """Return workflow commands, which GitHub shows as annotations."""
     lines = []
     for one in checked.alarms:
         title = f"{one.kind} {word(one)}"
@@ -271,9 +273,11 @@ def _escaped(value: str) -> str:
     return _data(value).replace(":", "%3A").replace(",", "%2C")
 
 
-def values(checked: Checked) -> list[dict[str, object]]:
+def values(checked: CheckResult) -> list[dict[str, object]]:
     lines: list[dict[str, object]] = [{"type": "block", **asdict(one)} for one in checked.blocks]
-    lines += [{"type": "claim", **asdict(one)} for one in checked.claims]
+    for one in checked.claims:
+        known = {"kind": one.kind, "text": one.text, **asdict(one.lookup)}
+        lines.append({"type": "claim", "path": one.path, "line": one.line, **known})
     lines += [{"type": "problem", "problem": problem} for problem in checked.problems]
     blocks, claims = counts(checked)
     whole: dict[str, object] = {"type": "check", "pages": list(checked.pages), "blocks": blocks, "claims": claims}
@@ -281,6 +285,6 @@ def values(checked: Checked) -> list[dict[str, object]]:
     return [*lines, whole]
 
 
-PRINTERS: dict[str, Callable[[Checked], Iterable[str]]] = {
+PRINTERS: dict[str, Callable[[CheckResult], Iterable[str]]] = {
     "junit": junit, "github": github, "json": lambda checked: map(json_text, values(checked)),
 }  # fmt: skip

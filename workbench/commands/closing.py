@@ -1,4 +1,4 @@
-"""What came of an order: its closing line of JSON, the parts of a page that say the same, and the exit code."""
+"""The result of an order: its summary as a JSON line and as parts of a page, and the exit code."""
 
 from __future__ import annotations
 
@@ -42,8 +42,7 @@ from workbench.regeneration.outcome import (
 from workbench.regeneration.self_check import self_check
 from workbench.results.contents import cell
 from workbench.results.failures import diagnose
-from workbench.results.reasons import Reason, counted
-from workbench.results.samples import run_check
+from workbench.results.samples import ErrorReason, counted, run_check
 from workbench.session import SessionReader
 from workbench.session.groups import docs_words
 from workbench.session.json_forms import picked
@@ -56,23 +55,24 @@ _MOST_ROWS = 200
 
 
 def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
-    return [one_line(str(Reason(reason["sentence"], reason["count"])), 600) for reason in reasons]
+    return [one_line(str(ErrorReason(reason["sentence"], reason["count"])), 600) for reason in reasons]
 
 
 def trials_summary(session: Path, trials: Iterable[Scored | str]) -> dict[str, Any]:
-    """Return the closing line for some trials of a session, one entry for each judge that was asked for."""
-    meant = [Scored(one) if isinstance(one, str) else one for one in trials]
+    """Return the summary of trials of a session, with one case for each requested judge."""
+    requested = [Scored(one) if isinstance(one, str) else one for one in trials]
     with SessionReader(session) as reader:
-        found = [(row, one) for one in meant if (row := reader.trial(one.trial)) is not None]
+        found = [(row, one) for one in requested if (row := reader.trial(one.trial)) is not None]
         lines = [case_line(reader, row, one) for row, one in found]
     rows = {row.id: row for row, _ in found}.values()
     reasons = counted((row.error, 1) for row in rows if row.state == "failed" and row.error)
-    told = [reason.to_json() for reason in reasons]
-    return {"type": "summary", "session": str(session), "cases": lines, "reasons": told}
+    return {
+        "type": "summary", "session": str(session), "cases": lines, "reasons": [reason.to_json() for reason in reasons],
+    }  # fmt: skip
 
 
 def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
-    """Yield what came of some trials; ``closing`` is their summary."""
+    """Yield the summary of trials as parts of a page."""
     cases: list[dict[str, Any]] = closing["cases"]
 
     def points(tier: str) -> Callable[[dict[str, Any]], str]:
@@ -80,7 +80,7 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
 
     tiers = {tier: points(tier) for tier in "1234"}
     columns: dict[str, Callable[[dict[str, Any]], str]] = {
-        # The path of a folder would leave no room for the scores.
+        # A folder's path would leave no room for the scores.
         "case": lambda one: " ".join(
             filter(None, (one["case_name" if "/" in one["case"] else "case"], one["content_suffix"]))
         ),
@@ -95,13 +95,14 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
     }
     numbers, droppable = columns.keys() - {"case", "agent", "status"}, ("cost $", "tokens", "steps")
     yield table_of(cases, columns, numbers, droppable=droppable)
-    told: dict[str, dict[str, None]] = {}
+    problems: dict[str, dict[str, None]] = {}
     for case in cases:
         if case["problem"]:
-            told.setdefault(case["problem"], {})[case["case"]] = None
-    yield from (Note(f"{glyphs.UNSCORED} {', '.join(which)}: {problem}", "advice") for problem, which in told.items())
-    if told:
-        yield Note(f"Ask the judge again with: workbench resume {closing['session']}", "said")
+            problems.setdefault(case["problem"], {})[case["case"]] = None
+    for problem, which in problems.items():
+        yield Note(f"{glyphs.UNSCORED} {', '.join(which)}: {problem}", "advice")
+    if problems:
+        yield Note(f"To ask the judge again: workbench resume {closing['session']}", "plain")
     yield from (Note(line, "bad") for line in reason_lines(closing["reasons"]))
     models = sorted({str(case["model"]) for case in cases})
     judges = sorted({str(case["judge"]) for case in cases if case["judge"]})
@@ -126,7 +127,7 @@ def watch_runs(
     as_json: bool,
     trials: Callable[[], Sequence[Scored | str]],
 ) -> int:
-    """Follow runs one after the other, then print the summary of ``trials()``; returns the exit code."""
+    """Follow runs in turn, then print the summary of ``trials()``; returns the exit code."""
     states, key = [], ""
     with showing(as_json) as show:
         try:
@@ -144,35 +145,35 @@ def watch_runs(
     done = sum(case["status"] == "done" for case in closing["cases"])
     if "" in states:
         return interrupted(
-            f"{done} of {plural(len(closing['cases']), 'trial')}", f"Go on with: workbench resume {session}"
+            f"{done} of {plural(len(closing['cases']), 'trial')}", f"To continue: workbench resume {session}"
         )
     return 0 if all(state == "done" for state in states) and done == len(closing["cases"]) else 1
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A task that was meant, with its samples."""
+class OrderedTask:
+    """A task of an order with its samples."""
 
     task: TaskRow
     candidates: tuple[CandidateRow, ...]
     result: TaskResult
 
 
-def read_lines(reader: SessionReader, work: OrderedWork) -> list[Line]:
+def ordered_tasks(reader: SessionReader, work: OrderedWork) -> list[OrderedTask]:
     mine = ((task, work.candidates[task.id]) for task in work.tasks)
-    return [Line(task, found, task_result(task, counts_of(reader, found))) for task, found in mine]
+    return [OrderedTask(task, found, task_result(task, counts_of(reader, found))) for task, found in mine]
 
 
-def figures_of(lines: Sequence[Line], order: Order) -> PassFigures:
-    """Return the figures of what was ordered, those of tasks that were taken out left aside."""
+def figures_of(lines: Sequence[OrderedTask], order: Order) -> PassFigures:
+    """Return the figures of an order without excluded tasks."""
     return pass_figures([line.result for line in lines if line.task.state != "excluded"], order.k)
 
 
 def order_summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, Any]:
-    """Return the closing JSON line of an order, or of what a run was asked for last.
+    """Return the summary of an order, or of the last order of a run.
 
-    Its own figures are those of what was ordered; ``groups`` has those of all that the run holds. Verdicts from before
-    ``began`` are counted as ``kept``.
+    Its figures are those of the ordered work; ``groups`` has those of the whole run. Verdicts older than ``began`` are counted
+    as ``kept``.
     """
     with SessionReader(session) as reader:
         row = reader.run(run.run if isinstance(run, Order) else run)
@@ -181,7 +182,7 @@ def order_summary(session: Path, run: str | Order, began: float = 0.0) -> dict[s
         finished, refused, state = is_finished(reader, order), refusal(reader, order), reader.run_state(row)
         now = time.time() if state in ("queued", "running") else None
         work = ordered_work(reader, order)
-        lines = read_lines(reader, work)
+        lines = ordered_tasks(reader, work)
         ready = [line for line in lines if line.task.state != "excluded"]
         samples = [one for line in ready for one in line.candidates]
         sums = totals(counts_of(reader, samples), now=now)
@@ -210,18 +211,18 @@ def order_summary(session: Path, run: str | Order, began: float = 0.0) -> dict[s
         "candidates": sums.samples,
         "pass_at_k": {str(e.k): e.value for e in figures.pass_at},
         "interval": {str(e.k): None if e.low is None else [e.low, e.high] for e in figures.pass_at},
-        # By which rule and unit the interval is, or why there is none.
+        # The rule and unit of the interval, or why there is none.
         "interval_words": {str(e.k): e.interval.words if e.interval else None for e in figures.pass_at},
         "interval_over": {str(e.k): e.interval.over if e.interval else "" for e in figures.pass_at},
-        # Which figure rests on what: a task with fewer than k samples has no pass@k.
+        # A task with fewer than k samples has no pass@k.
         "tasks_at_k": {str(e.k): e.tasks for e in figures.pass_at},
         "samples_per_task": list(figures.samples_per_task),
         **figures.more_json(),
         "verdicts": dict(sums.verdicts),
-        # Why samples have no verdict of their own, one entry for each kind of reason.
+        # Why samples ended in an error, one entry for each kind of reason.
         "reasons": [reason.to_json() for reason in counted((why, 1) for why in errors)],
         "kept": sum(one.verdict is not None and (one.at or 0.0) < began for one in samples),
-        # Those tested again are counted above by their former verdicts, which stay until the new ones are there.
+        # Samples that are being tested again are counted above by their former verdicts.
         **picked(sums, "unfinished", "retesting"),
         "routes": dict(sums.routes),
         "elapsed_s": sums.elapsed_s,
@@ -237,7 +238,7 @@ def order_summary(session: Path, run: str | Order, began: float = 0.0) -> dict[s
         "dropped": dict(dropped),
         **picked(sums, "tokens", "cost_usd:cost"),
         "groups": [group.to_json() for group in groups],
-        # Why candidates of the run failed: the ways that most did, the tasks that nobody solves, and pass@k by file.
+        # The most frequent failures, the tasks without a passing sample, and pass@k by file.
         "failures": [
             {**one.to_json(), "candidates": len(one.candidates), "tests": len(one.tests)}
             for one in diagnosis.groups[:_FAILURES]
@@ -248,13 +249,13 @@ def order_summary(session: Path, run: str | Order, began: float = 0.0) -> dict[s
             for group in pass_by([(line.task.path, line.result) for line in ready if line.candidates], order.k)
         },
         "note": row.note,
-        # What ended the run later, or another order, is no reason to doubt what is complete.
+        # An error that ended the run after this order was complete does not concern it.
         "error": None if finished else refused or row.error,
     }
 
 
 def self_check_line(checked: dict[str, Any]) -> str:
-    """Return the quiet line: ``self-check: reference 38/38 · stub 0/38 · cold re-checks 41, disagreements 0``; "" for none."""
+    """Return ``self-check: reference 38/38 · stub 0/38 · cold re-checks 41, disagreements 0``, "" if nothing was checked."""
     parts = [f"{name} {one['passed']}/{one['tested']}" for name, one in checked["controls"].items()]
     if checked["rechecks"]:
         parts.append(f"cold re-checks {checked['rechecks']}, disagreements {checked['disagreements']}")
@@ -262,25 +263,25 @@ def self_check_line(checked: dict[str, Any]) -> str:
 
 
 def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]) -> Iterator[Part]:
-    """Yield what came of an order, or of what a run was asked for last; ``closing`` is its summary."""
+    """Yield an order, or the last order of a run, as parts of a page; ``closing`` is its summary."""
     ordered = isinstance(run, Order)
     if not isinstance(run, Order):
         row = reader.run(run)
         assert row is not None, run
         run = last_order(row)
-    every = read_lines(reader, ordered_work(reader, run))
+    every = ordered_tasks(reader, ordered_work(reader, run))
     lines = [line for line in every if line.candidates or line.task.state == "excluded"]
 
-    def failing(line: Line) -> str:
+    def failing(line: OrderedTask) -> str:
         if line.task.state == "excluded":
-            return f"taken out: {line.task.reason or ''}"
+            return f"excluded: {line.task.reason or ''}"
         return first_of([test.test_id for one in line.candidates for test in reader.failing_tests(one.id)])
 
-    def at(k: int) -> Callable[[Line], str]:
+    def at(k: int) -> Callable[[OrderedTask], str]:
         return lambda one: share(one.result.at(k))
 
     figures_at = {f"pass@{k}": at(k) for k in run.k}
-    columns: dict[str, Callable[[Line], str]] = {
+    columns: dict[str, Callable[[OrderedTask], str]] = {
         "file": lambda one: one.task.path,
         "function": lambda one: row_id(one.task).partition("::")[2],
         "tests": lambda one: str(one.task.test_count),
@@ -290,19 +291,19 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
         "failing first": failing,
     }
     if len({line.task.path for line in lines}) < 2:
-        del columns["file"]  # a single file goes without saying
+        del columns["file"]
     yield table_of(lines[:_MOST_ROWS], columns, {"tests", "cover", *figures_at}, droppable=("cover",))
     if len(lines) > _MOST_ROWS:
         yield Note(f"… and {len(lines) - _MOST_ROWS:,} more tasks")
     if len(lines) < len(every):
-        yield Note(f"{plural(len(every) - len(lines), 'task')} without a sample left out.")
-    yield from (Note(said, "bad") for said in reason_lines(closing["reasons"]))
+        yield Note(f"{plural(len(every) - len(lines), 'task')} without a sample omitted.")
+    yield from (Note(line, "bad") for line in reason_lines(closing["reasons"]))
     if closing["kept"] and ordered:
-        kept = f"{closing['kept']:,} of {plural(closing['candidates'], 'verdict')} were in the session before and are shown as they are."
-        yield Note(f"{kept} Test them again with: workbench rerun {closing['session']} '*'", "advice")
+        kept = f"{closing['kept']:,} of {plural(closing['candidates'], 'verdict')} were already in the session."
+        yield Note(f"{kept} To test them again: workbench rerun {closing['session']} '*'", "advice")
     if closing["retesting"]:
         again = f"{closing['retesting']:,} of {plural(closing['candidates'], 'sample')} are still to be tested again;"
-        yield Note(f"{again} their former verdicts ({glyphs.FORMER}) are shown and count.", "advice")
+        yield Note(f"{again} until then their former verdicts ({glyphs.FORMER}) count.", "advice")
     if closing["note"]:
         yield Note(closing["note"], "advice")
     checked = closing["self_check"]
@@ -312,19 +313,20 @@ def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]
     if closing["tasks"]:
         yield from map(Note, filter(None, dict.fromkeys(closing["interval_words"].values())))
     if closing["failures"]:
-        told = []
+        found_failures = []
         for one in closing["failures"][:_FAILURES_SHOWN]:
-            said = one_line(one["message"].removeprefix(f"{one['exception']}: "), 60)
-            told.append(f"{one['candidates']} × {': '.join(filter(None, (one['exception'], said)))}")
-        yield Note(f"most failed so: {'; '.join(told)}")
+            message = one_line(one["message"].removeprefix(f"{one['exception']}: "), 60)
+            found_failures.append(f"{one['candidates']} × {': '.join(filter(None, (one['exception'], message)))}")
+        yield Note(f"most frequent failures: {'; '.join(found_failures)}")
     if line := self_check_line(checked):
         yield Note(line, "bad" if checked["failed"] else "")
     if closing["pending_rechecks"]:
-        later = f"{closing['pending_rechecks']} verdicts are still to be looked at again on the cold route"
-        yield Note(f"{later}, after what else was asked for.")
+        yield Note(
+            f"{plural(closing['pending_rechecks'], 'verdict')} will be re-checked on the cold route after the other orders."
+        )
     docs = docs_words(closing["docs"], closing["docs_scope"])
-    said = f"docs {docs} · {closing['evaluator']} · m = {found.drawn(closing['samples'])} · {closing['sandbox']}"
-    yield Note(f"{said} · session: {closing['session']}")
+    made = f"docs {docs} · {closing['evaluator']} · m = {found.drawn(closing['samples'])} · {closing['sandbox']}"
+    yield Note(f"{made} · session: {closing['session']}")
 
 
 def first_of(tests: Sequence[str]) -> str:
@@ -335,7 +337,7 @@ def first_of(tests: Sequence[str]) -> str:
 def figures(found: PassFigures, closing: dict[str, Any]) -> str:
     parts = []
     for one in found.pass_at:
-        # Figures over different tasks are not to be compared: each says how many are in it, where they differ.
+        # Figures over different tasks are not comparable, so each has its number of tasks where they differ.
         fewer = f" (of {plural(one.tasks, 'task')})" if one.value is not None and one.tasks != closing["tasks"] else ""
         parts.append(f"pass@{one.k} {estimate_words(one)}{fewer}")
     parts.append(plural(closing["tasks"], "task"))
@@ -345,7 +347,7 @@ def figures(found: PassFigures, closing: dict[str, Any]) -> str:
         at = [f"pass@{one.k} {share(value)}" for one, value in zip(found.pass_at, values, strict=False)]
         parts.append(": ".join(filter(None, (words, ", ".join(at)))))
     parts += [verdict_words(closing["verdicts"])] if closing["verdicts"] else []
-    parts += [f"{closing['excluded']} taken out"] if closing["excluded"] else []
+    parts += [f"{closing['excluded']} excluded"] if closing["excluded"] else []
     if closing["dropped"]:
         parts.append("dropped: " + ", ".join(f"{count} {stage}" for stage, count in closing["dropped"].items()))
     return " · ".join(parts)
@@ -360,13 +362,10 @@ def watch_order(
     advice: str = "",
     began: float | None = None,
 ) -> int:
-    """Follow an order, or a run to its end, and print its summary.
+    """Follow an order, or a run to its end, print its summary and return the exit code.
 
-    ``advice`` says what to do after an interruption, if not resume; ``began`` is when it was ordered, by default now.
-
-    Returns:
-        0 when every candidate has a verdict, 1 when something failed, 2 when the engine refused the order, 130 when
-        interrupted.
+    0 when every candidate has a verdict, 1 when something failed, 2 when the engine refused the order, 130 when interrupted.
+    ``advice`` is printed after an interruption, by default to resume; ``began`` is when the work was ordered, by default now.
     """
     order = run if isinstance(run, Order) else None
     key = order.run if order else str(run)
@@ -386,13 +385,11 @@ def watch_order(
     elif closing["tasks"] or closing["excluded"]:
         print_order(session, run, closing)
     elif not closing["error"]:
-        tell(f"workbench: no task came of this order. Look at what the session has: workbench show {session}")
+        tell(f"workbench: the order has no tasks. To see what the session has: workbench show {session}")
     if not state:
         done = sum(closing["verdicts"].values())
-        return interrupted(
-            f"{done:,} of {plural(closing['candidates'], 'candidate')}",
-            advice or f"Go on with: workbench resume {session}",
-        )
+        counted_done = f"{done:,} of {plural(closing['candidates'], 'candidate')}"
+        return interrupted(counted_done, advice or f"To continue: workbench resume {session}")
     return 2 if state == "refused" else exit_code(state, closing)
 
 
@@ -402,7 +399,7 @@ def print_order(session: Path, run: str | Order, closing: dict[str, Any]) -> Non
 
 
 def order_end(order: Order) -> Callable[[SessionReader], str]:
-    """Return what tells how an order ended: ``done``, ``refused``, or nothing while it has not."""
+    """Return a function that returns how an order ended: ``done``, ``refused``, or "" while it has not."""
 
     def end(reader: SessionReader) -> str:
         if refusal(reader, order):
@@ -413,9 +410,9 @@ def order_end(order: Order) -> Callable[[SessionReader], str]:
 
 
 def exit_code(state: str, closing: dict[str, Any]) -> int:
-    """Return 0 for a run whose every candidate has a verdict and whose self-check held, else 1."""
+    """Return 0 if every candidate has a verdict and the self-check passed, else 1."""
     missing = closing["unfinished"] or closing["retesting"]
-    # Nothing asked for, nothing tested: that is no success.
+    # An order without tasks is not a success.
     something = bool(closing["tasks"] or closing["excluded"])
     complete = something and state == "done" and not missing and "error" not in closing["verdicts"]
     return 0 if complete and not closing["self_check"]["failed"] else 1

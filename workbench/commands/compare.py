@@ -22,14 +22,14 @@ from workbench.session import SessionReader
 from workbench.session.session_names import resolve_session
 
 ARGUMENTS = {
-    "a A": "SESSION/ITEM: a trial, task, candidate or run by the first characters of its id (a run of trials by all of "
-    "it, or its name), an agent, a model or an evaluator by its name, or RUN/NAME for those of one run; SESSION "
-    "alone is its newest regeneration run",
-    "b B": "the other one; every difference is B minus A",
-    "--rubric RUBRIC": "by which rubric trials are compared; aeo-bench if not given",
-    "--judge JUDGE": "by which judge; the first that scored both if not given",
+    "a A": "SESSION/ITEM: a trial, task, candidate or regeneration run by the first characters of its id; a run of trials by its "
+    "whole id or name; an agent, model or evaluator by its name, or RUN/NAME for that of one run; SESSION alone is its newest "
+    "regeneration run",
+    "b B": "the other item; every difference is B minus A",
+    "--rubric RUBRIC": "rubric by which trials are compared (default: aeo-bench)",
+    "--judge JUDGE": "judge by whom they are compared (default: the first that scored both)",
     "--json": "print the comparison as one JSON object",
-    "-o --output FILE": "write the comparison there, as what the name ends in: .md, .html, .tex, .csv or .json",
+    "-o --output FILE": "write the comparison to a file; its suffix is the format: .md, .html, .tex, .csv or .json",
 }
 
 
@@ -52,16 +52,16 @@ def run(arguments: argparse.Namespace) -> int:
         left, right = (_named(readers[path], item) for path, item in paths)
         if left.kind != right.kind:
             a, b = ("group of trials" if one.kind == "trials" else one.kind for one in (left, right))
-            raise UsageError(f"A is a {a}, B is a {b}; name two of one kind.")
+            raise UsageError(f"A is a {a}, B is a {b}; name two of the same kind.")
         kind = kind_of(left.kind)
         alone: list[str] = []
         if left.kind == "run":
-            # Two that are named belong together whatever they are, controls too.
+            # Two groups that are named are compared whatever they are, even controls.
             pairs = list(zip(left.groups, right.groups, strict=False))
             if not len(left.groups) == len(right.groups) == 1:
                 pairs, alone = join_groups(left.groups, right.groups)
             if not pairs:
-                raise UsageError("They have no samples that could be compared.")
+                raise UsageError("These runs have no samples in common to compare.")
             found = compare_groups(pairs)
         else:
             sides = (left.reader, left.key), (right.reader, right.key)
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _split(text: str) -> tuple[Path, str]:
-    """Return the session and the item in ``SESSION/ITEM``: the longest beginning that is a session is one."""
+    """Return the session and the item in ``SESSION/ITEM``; the session is the longest prefix that names one."""
     parts = text.split("/")
     for end in range(len(parts), 0, -1):
         name = "/".join(parts[:end])
@@ -91,7 +91,7 @@ def _split(text: str) -> tuple[Path, str]:
 
 
 def _named(reader: SessionReader, item: str) -> _Named:
-    """Return what an item's name means. Raises UsageError: nothing, or several things."""
+    """Return the item with this name; UsageError if there is none, or several."""
     runs = [run for run in reader.runs() if run.kind == "regenerate"]
     if not item:
         if not runs:
@@ -101,9 +101,9 @@ def _named(reader: SessionReader, item: str) -> _Named:
     if trials is not None:
         return _Named(reader, "trials", trials)
     first, _, rest = item.partition("/")
-    meant = [run for run in runs if run.id.startswith(first.lower()) or run.name == first]
-    if len(meant) == 1:
-        return _of_run(reader, meant[0].id, rest)
+    matching = [run for run in runs if run.id.startswith(first.lower()) or run.name == first]
+    if len(matching) == 1:
+        return _of_run(reader, matching[0].id, rest)
     if not any(key.startswith(item.lower()) for key in all_items(reader)):
         for run in reversed(runs):
             if any(item in _names(side) for side in groups_of(reader, run.id)):
@@ -119,7 +119,7 @@ def _named(reader: SessionReader, item: str) -> _Named:
 
 
 def _trials_of(reader: SessionReader, item: str) -> str | tuple[frozenset[str], str] | None:
-    """Return a run of trials, or the trials of an agent or a model, (RUN/NAME) of one in a run; None where the name means none of these."""
+    """Return the id of a run of trials, or the trials of an agent or model (RUN/NAME: in one run); None if the name is neither."""
     runs = {name: run for run in reader.runs() if run.kind == "document" for name in (run.id, run.name) if name}
     if item in runs:
         return runs[item].id

@@ -1,4 +1,4 @@
-"""``workbench docs``: the doc systems that there are, and installing those that are other people's programs."""
+"""``workbench docs``: list doc systems, install those that are programs, and manage the docs that programs wrote."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from workbench.pages.page import PageTable
 from workbench.session.json_forms import picked
 
 _OTHERS = (
-    ("original", "the docstrings that the repository has"),
-    ("none", "no docstring anywhere"),
-    ("llm:MODEL", "a model, asked function by function"),
+    ("original", "the docstrings of the repository"),
+    ("none", "no docstrings"),
+    ("llm:MODEL", "a model, asked for each function"),
     ("folder:PATH", "a documented copy, such as DocAgent's output"),
     ("source:SOURCE", "a documented copy, fetched"),
     ("command:PROGRAM…", "any program that documents a folder in place"),
@@ -72,29 +72,33 @@ def run_kept(arguments: argparse.Namespace) -> int:
             continue
         what = " × ".join(filter(None, (documented.source, documented.program))) if documented else "not finished"
         if documented and not what:
-            what = "by an older version, which did not keep names"
+            what = "by an older version, which recorded no names"
         came = summary_of(documented) if documented else ""
         rows.append((one.id, when(one.changed_at), f"{what} · {size_of(one.bytes)}\n{came}".rstrip()))
     if rows:
         Terminal().parts([PageTable(("", "", ""), tuple(rows))])
     elif not found and not arguments.json:
-        say("Nothing is kept: no program has documented a repository here.")
+        say("Nothing is stored: no program has documented a repository here.")
     return 0
 
 
 def run_forget(arguments: argparse.Namespace) -> int:
     gone = remove_cached(arguments.names)
-    say(f"{len(gone)} forgotten, {size_of(sum(one.bytes for one in gone))}." if gone else "Nothing is kept.")
+    say(f"Deleted: {len(gone)}, {size_of(sum(one.bytes for one in gone))}." if gone else "Nothing is stored.")
     return 0
 
 
-_JSON = {"--json": "print one JSON object a line"}
-_NAME = {"name": ("which one", {"choices": tuple(INSTALLABLE)})}
-_FORGOTTEN = {"names NAME…": "the first characters of its name in `workbench docs kept`, or all"}
+_JSON = {"--json": "print JSON lines"}
+_NAME = {"name": ("the program", {"choices": tuple(INSTALLABLE)})}
+_FORGOTTEN = {"names NAME…": "first characters of names in `workbench docs kept`, or all"}
 VERBS: dict[str, Verb] = {
-    "list": ("which there are, and what is installed of those that are programs", _JSON, run_list),
-    "install": ("install one into an environment of its own; goes on where it was stopped", _NAME, run_install),
-    "remove": ("remove what install made", _NAME, run_remove),
-    "kept": ("what programs wrote about repositories and the cache keeps, the newest first", _JSON, run_kept),
-    "forget": ("remove some of it; the next run has it written, and paid, anew", _FORGOTTEN, run_forget),
+    "list": ("list doc systems, and which programs are installed", _JSON, run_list),
+    "install": (
+        "install a program into its own environment; continues an interrupted installation",
+        _NAME,
+        run_install,
+    ),
+    "remove": ("remove an installed program", _NAME, run_remove),
+    "kept": ("list the docs that programs wrote and the cache stores, newest first", _JSON, run_kept),
+    "forget": ("delete some of these docs; the next run has them written, and paid for, again", _FORGOTTEN, run_forget),
 }

@@ -1,4 +1,4 @@
-"""``workbench doctor``: what this machine has of what the workbench needs, and what to do about the rest."""
+"""``workbench doctor``: check what the workbench needs on this machine, and advise on what is missing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.commands.terminal import Terminal
 from workbench.pages.page import Note, PageTable, Part, Subheading
 
 Status = Literal["ok", "note", "warning", "missing"]
-_OLDEST_SQLITE = (3, 24, 0)  # older ones lack what the session file's statements use
+_OLDEST_SQLITE = (3, 24, 0)  # the first with upserts
 _LITTLE_DISK = 1_000_000_000
 _LITTLE_TERMINAL = (80, 24)
 _DOCKER_SECONDS = 2.0
@@ -39,7 +39,7 @@ _NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What one look found: what is ``missing`` is needed; ``advice`` says what to do; ``lines`` belong to it one by one."""
+    """A finding: ``missing`` things are required; ``lines`` are details and ``advice`` says what to do."""
 
     group: str
     name: str
@@ -65,7 +65,7 @@ def check_machine(environment: Mapping[str, str] | None = None) -> list[Check]:
 
 
 def _guarded(group: str, look: Callable[[Mapping[str, str]], Iterator[Finding]], env: Mapping[str, str]) -> list[Check]:
-    # A doctor that breaks on what it should diagnose helps nobody: the failure is a finding.
+    # A check that raises must not end the doctor: its failure is a finding.
     found: list[Check] = []
     try:
         for finding in look(env):
@@ -80,7 +80,7 @@ def _guarded(group: str, look: Callable[[Mapping[str, str]], Iterator[Finding]],
 def _program(env: Mapping[str, str]) -> Iterator[Finding]:
     yield ("workbench", "ok", __version__)
     python = f"{platform.python_implementation()} {platform.python_version()}, {sys.executable}"
-    # make install and pip refuse older interpreters, so what runs here is new enough.
+    # pip refuses to install the package for an older interpreter.
     yield ("interpreter", "ok", python)
     versions, absent = [], []
     for name in _NEEDED:
@@ -107,7 +107,7 @@ def _program(env: Mapping[str, str]) -> Iterator[Finding]:
 def _terminal(env: Mapping[str, str]) -> Iterator[Finding]:
     encoding = (sys.stdout.encoding or "unknown").lower()
     if not sys.stdout.isatty():
-        yield ("terminal", "note", "the output goes to a file or pipe; run doctor in the terminal to check it")
+        yield ("terminal", "note", "output goes to a file or pipe; run doctor in a terminal to check it")
     else:
         size = shutil.get_terminal_size()
         shown = f"{size.columns} × {size.lines}"
@@ -123,16 +123,16 @@ def _terminal(env: Mapping[str, str]) -> Iterator[Finding]:
         system = Terminal().color_system
         colours = {None: "none", "standard": "16", "256": "256", "truecolor": "16 million"}.get(system, str(system))
         few = system not in {"256", "truecolor"}
-        advice = "Set COLORTERM=truecolor if your terminal can show them; glyphs and words say the same." if few else ""
+        advice = "Set COLORTERM=truecolor if your terminal supports it; signs and words work without." if few else ""
         if env.get("NO_COLOR"):
-            advice = "NO_COLOR is set: colours are off, as asked."
+            advice = "NO_COLOR is set, so colours are off."
         yield ("colours", "note" if few else "ok", f"{colours}, TERM={env.get('TERM', 'not set')}", advice)
     if "utf" in encoding:
         yield ("encoding", "ok", encoding)
     else:
         yield ("encoding", "warning", encoding, "Set LANG=C.UTF-8 (or another UTF-8 locale).")
     if env.get("NO_COLOR") and not sys.stdout.isatty():
-        yield ("NO_COLOR", "note", "set: colours are off")
+        yield ("NO_COLOR", "note", "set, so colours are off")
 
 
 def _models(env: Mapping[str, str]) -> Iterator[Finding]:
@@ -159,7 +159,7 @@ def _models(env: Mapping[str, str]) -> Iterator[Finding]:
     roles = []
     for role, named in (("agent", chosen.agent_model), ("judge", chosen.judge), ("evaluator", chosen.evaluator)):
         model = named or default_model(role, env, base_url=chosen.base_url)
-        # The embedded model is too small to judge: without a hosted one the offline judge does it.
+        # The embedded model is too small for a judge.
         roles.append(f"{role} {'offline' if role == 'judge' and model == 'local' else model}")
     yield ("used by default", "ok", ", ".join(roles))
 
@@ -177,7 +177,7 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
             words = (
                 "usable; guarantees:"
                 if strong
-                else "weaker, without namespaces; used only where you name it (--sandbox process):"
+                else "weaker, without namespaces; used only if you select it (--sandbox process):"
             )
             if backend.name == "bubblewrap":
                 path = program()
@@ -186,10 +186,10 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
         else:
             yield (backend.name, "note", backend.problem or "")
     if not isolates:
-        # Not "missing": everything but testing a model's code works, and that does once a person says so.
+        # A warning only: everything else works, and testing with --sandbox process.
         yield (
-            "isolation", "warning", "no sandbox here isolates code that a model wrote",
-            "Mend what is said of bubblewrap above, or start Docker; --sandbox process isolates less.",
+            "isolation", "warning", "no sandbox here isolates code written by a model",
+            "Fix the problem of bubblewrap above, or start Docker; --sandbox process isolates less.",
         )  # fmt: skip
 
 
@@ -201,13 +201,13 @@ def _doc_systems(env: Mapping[str, str]) -> Iterator[Finding]:
     for name, program in INSTALLABLE.items():
         found = installed(program)
         if found is None:
-            detail = f"not installed; workbench docs install {name} gets it (about {program.megabytes:,} MB)"
+            detail = f"not installed; to install (about {program.megabytes:,} MB): workbench docs install {name}"
             yield (f"{program.title} {program.version}", "note", detail)
         else:
             size = f"{size_of(found.bytes)} in {found.folder}"
             yield (f"{program.title} {found.version}", "ok", size)
     if (why := problem()) is not None:
-        yield ("their sandbox", "note", f"{why} They run only with --sandbox process.")
+        yield ("sandbox", "note", f"{why} Doc programs run only with --sandbox process.")
 
 
 def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
@@ -215,7 +215,7 @@ def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
     from workbench.interop.a2a.wire import VARIABLE, headers_by_origin
 
     if lacks := lacking():
-        yield ("A2A", "note", f"{lacks}; pip install 'docs-workbench[a2a]' gets it")
+        yield ("A2A", "note", f"{lacks}; to install: pip install 'docs-workbench[a2a]'")
         return
     yield ("A2A", "ok", f"a2a-sdk {metadata.version('a2a-sdk')}, protocol 1.0 and 0.3")
     known = headers_by_origin(env)
@@ -224,7 +224,7 @@ def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _plugins(env: Mapping[str, str]) -> Iterator[Finding]:
-    from workbench.base.plugins import installed
+    from workbench.base.extensions import installed
     from workbench.commands.installation import plugin_problems
 
     found = installed()
@@ -234,11 +234,11 @@ def _plugins(env: Mapping[str, str]) -> Iterator[Finding]:
     if found and not wrong:
         yield ("usable", "ok", ", ".join(f"{plugin.kind} {plugin.name}" for plugin in found))
     elif not found:
-        yield ("none", "note", "no installed package adds anything")
+        yield ("none", "note", "no plug-ins are installed")
 
 
 def docker_endpoint(env: Mapping[str, str]) -> str | None:
-    """Return where a Docker engine would answer, None where nothing points to one."""
+    """Return the address of the Docker engine, None if there is none."""
     named = env.get("DOCKER_HOST", "")
     if named:
         return named
@@ -265,18 +265,18 @@ def _docker(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _docker_version(endpoint: str) -> str:
-    # Takes a second to import, and that only where an engine may answer.
+    # Imported here, as that takes a second.
     import docker.errors
 
     try:
         client = docker.APIClient(base_url=endpoint, version="1.41", timeout=_DOCKER_SECONDS)
         try:
-            told = client.version(api_version=False)
+            answer = client.version(api_version=False)
         finally:
             client.close()
     except docker.errors.DockerException as error:
         raise ValueError(str(error)) from None
-    return f"engine {told.get('Version', 'of unknown version')}"
+    return f"engine {answer.get('Version', 'of unknown version')}"
 
 
 def _git(env: Mapping[str, str]) -> Iterator[Finding]:
@@ -284,8 +284,8 @@ def _git(env: Mapping[str, str]) -> Iterator[Finding]:
     if command is None:
         yield ("git", "warning", "not found", "Install git to fetch cases from git URLs; other sources work.")
         return
-    told = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=2, check=False)
-    yield ("git", "ok", one_line(told.stdout.removeprefix("git version "), 60) + f", {command}")
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=2, check=False)
+    yield ("git", "ok", one_line(done.stdout.removeprefix("git version "), 60) + f", {command}")
 
 
 def _files(env: Mapping[str, str]) -> Iterator[Finding]:
@@ -297,7 +297,7 @@ def _files(env: Mapping[str, str]) -> Iterator[Finding]:
             "Make it writable, or set WORKBENCH_SESSIONS_DIR to a folder that is.",
         )  # fmt: skip
     else:
-        there = "" if sessions.exists() else " (made with the first session)"
+        there = "" if sessions.exists() else " (created with the first session)"
         yield ("sessions", "ok", f"{sessions}, writable{there}")
     for name, folder in (("data", paths.data_dir()), ("cache", paths.cache_dir())):
         free = shutil.disk_usage(_existing(folder)).free
@@ -313,12 +313,12 @@ def _existing(folder: Path) -> Path:
 
 
 def _write_problem(folder: Path) -> str | None:
-    """Return why no file can be made in ``folder`` (or, if it is not there, in the nearest folder above)."""
+    """Return why no file can be created in ``folder``, or in its nearest existing parent."""
     place = _existing(folder)
     if not place.is_dir():
         return f"{place} is not a folder"
     try:
-        # Permissions do not tell of read-only and full file systems; trying does. The file goes with its handle.
+        # Permissions do not reveal read-only or full file systems.
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"x")
     except OSError as error:
@@ -335,12 +335,12 @@ MARKS = {
 
 
 ARGUMENTS = {
-    "--json": "print a JSON line per check; the last is the summary",
+    "--json": "print a JSON line for each check, then a summary",
 }
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check and print; 0 unless something needed is missing, then 1. What only deserves attention is in the last line."""
+    """Return 1 if something required is missing, else 0; warnings are in the last line."""
     found = check_machine()
     missing = [check for check in found if check.status == "missing"]
     if arguments.json:
@@ -371,13 +371,13 @@ def findings(found: Sequence[Check]) -> Iterator[Part]:
 
 
 def closing(found: Sequence[Check]) -> tuple[str, str, str]:
-    """Return what the findings come to: a sign, the word that stands for it, and a sentence."""
+    """Return the conclusion: a sign, its word, and a sentence."""
     missing = [check.name for check in found if check.status == "missing"]
     attention = [check.name for check in found if check.status == "warning"]
     if missing:
-        also = f" Look also at: {', '.join(attention)}." if attention else ""
-        return VERDICTS["failed"], "missing:", f"{len(missing)} needed: {', '.join(missing)}.{also}"
+        also = f" Warnings: {', '.join(attention)}." if attention else ""
+        return VERDICTS["failed"], "missing:", f"{len(missing)} required: {', '.join(missing)}.{also}"
     if attention:
-        sentence = f"What cannot be done without is here; {len(attention)} to look at: {', '.join(attention)}."
+        sentence = f"Everything required is here; {len(attention)} with a warning: {', '.join(attention)}."
         return VERDICTS["crashed"], "attention:", sentence
-    return VERDICTS["passed"], "ok:", "Everything needed is here."
+    return VERDICTS["passed"], "ok:", "Everything required is here."

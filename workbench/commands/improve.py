@@ -1,4 +1,4 @@
-"""``workbench improve SOURCE``: better docstrings for the functions that nobody could write again from theirs."""
+"""``workbench improve SOURCE``: better docstrings for functions that cannot be rewritten from their present ones."""
 
 from __future__ import annotations
 
@@ -19,14 +19,21 @@ from workbench.commands.ordering import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import RegenerationWatch, follow, position, showing
-from workbench.improving.attempts import Attempt, Standing, overall_gain
-from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
-from workbench.improving.reading import Improved, attempts_of
+from workbench.improving.attempts import DocstringAttempt, Standing, overall_gain
+from workbench.improving.changes import (
+    Checkout,
+    Improved,
+    attempts_of,
+    check_patch,
+    patch_of,
+    source_checkout,
+    suggested_name,
+)
 from workbench.orders.improve import ImproveOrder, improved, state_of
 from workbench.orders.improve import plan_of as recorded_plan
 from workbench.pages.page import Note, Part, table_of
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
-from workbench.results.kinds import Kind
+from workbench.results.tasks import DocstringQuality
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
 from workbench.session.task_names import row_id
@@ -36,25 +43,24 @@ ARGUMENTS: dict[str, Argument] = {
     **asked(
         RegenerationPlan,
         *("evaluator", "samples", "tasks", "sandbox", "engine", "prompt", "context", "spend_limit"),
-        evaluator="who writes bodies from them; that of the session's run, else the default",
-        samples="samples a function that the writer sees (3)",
-        spend_limit="stop asking beyond this, for the whole order",
+        evaluator="model that writes bodies from docstrings (default: the evaluator of the session's run)",
+        samples="samples per function that the writer sees (default: 3)",
+        spend_limit="stop asking models above this amount, for the whole order",
     ),
     **asked(ImprovementPlan),
-    "--session SESSION": "a session file or name; a regeneration with the original docs, or an order, that it has is "
-    "gone on with",
-    "--patch FILE": ("where the patch is written (NAME-docstrings.patch)", path),
-    "--branch NAME": "make a branch with one commit in the checkout that SOURCE is",
+    "--session SESSION": "a session file or name; its regeneration with the original docs, or its unfinished order, is continued",
+    "--patch FILE": ("file for the patch (default: NAME-docstrings.patch)", path),
+    "--branch NAME": "also commit the docstrings to a new branch, if SOURCE is a git checkout",
     **ORDERING,
 }
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Improve; return 0 when every badly documented function that was tried has a better docstring, 1 when one has none."""
+    """Return 0 if every function that was tried has a better docstring, else 1; 130 if interrupted or cancelled."""
     checkout = source_checkout(arguments.source)
     if arguments.branch:
         if checkout is None:
-            raise UsageError("--branch needs a SOURCE that is a folder of a git checkout; a patch is written for any.")
+            raise UsageError("--branch needs a git checkout as SOURCE; without it a patch is written.")
         checkout.check_branch(arguments.branch)
     patch: Path = arguments.patch or Path(suggested_name(arguments.source))
     check_patch(patch)
@@ -63,12 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     def follow() -> int:
         session = order.session
-        then = f"Go on with: workbench improve {arguments.source} --session {session}"
+        then = f"To continue: workbench improve {arguments.source} --session {session}"
         try:
             state, problem = _Watch(session, order.id, order.process, arguments.json).to_the_end()
         except KeyboardInterrupt:
             order.cancel()
-            tell(f"Interrupted; what is there is kept. {then}")
+            tell(f"Interrupted; finished work stays in the session. {then}")
             return 130
         if state != "done":
             tell(f"workbench: {problem or f'The order is {state}.'} {then}")
@@ -139,27 +145,27 @@ class _Watch:
 
 
 def _written(improved: Improved, file: Path, checkout: Checkout | None, branch: str) -> dict[str, str | None]:
-    told: dict[str, str | None] = {"patch": None, "branch": None, "commit": None, "problem": None}
+    written: dict[str, str | None] = {"patch": None, "branch": None, "commit": None, "problem": None}
     if not improved.kept:
-        return told
+        return written
     must_write("write a patch")
     message = improved.message
     file.write_bytes(patch_of(improved.changes, message, checkout.prefix if checkout is not None else ""))
-    told["patch"] = str(file)
+    written["patch"] = str(file)
     if branch and checkout is not None:
         try:
-            told |= {"commit": checkout.commit(branch, improved.changes, message), "branch": branch}
+            written |= {"commit": checkout.commit(branch, improved.changes, message), "branch": branch}
         except WorkbenchError as error:
-            told["problem"] = str(error)
+            written["problem"] = str(error)
             tell(f"workbench: {error}")
-    return told
+    return written
 
 
 _MOST_ROWS = 200
 _MOST_REASONS = 5
 
 
-def attempt_json(attempt: Attempt) -> dict[str, Any]:
+def attempt_json(attempt: DocstringAttempt) -> dict[str, Any]:
     gain = attempt.gain
     shares = {"seen": attempt.seen, "before": gain and gain.before, "after": gain and gain.after}
     return {
@@ -184,7 +190,7 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
         "second_evaluator": plan.second_evaluator or None,
         **picked(plan.base, "evaluator", "samples"),
         **picked(plan, "writer", "held_out", "below"),
-        "functions": {str(kind): counts[str(kind)] for kind in Kind},
+        "functions": {str(kind): counts[str(kind)] for kind in DocstringQuality},
         "tried": len(improved.tried),
         "kept": len(improved.kept),
         "attempts": len(improved.attempts),
@@ -205,7 +211,7 @@ def closing_parts(improved: Improved, result: dict[str, Any]) -> Iterator[Part]:
     last = {attempt.task.id: attempt for attempt in improved.attempts}
     second = result["second_evaluator"]
 
-    def attempt_of(one: Standing) -> Attempt | None:
+    def attempt_of(one: Standing) -> DocstringAttempt | None:
         return last.get(one.task.id) if one.task is not None else None
 
     def held_out(one: Standing) -> str:
@@ -229,8 +235,11 @@ def closing_parts(improved: Improved, result: dict[str, Any]) -> Iterator[Part]:
     if (more := len(reasons) - _MOST_REASONS) > 0:
         yield Note(f"untestable for {plural(more, 'other reason')}; --json lists them")
     counts = result["functions"]
-    said = ", ".join(f"{counts[str(kind)]} {kind}{'' if kind is Kind.UNTESTABLE else ' documented'}" for kind in Kind)
-    yield Note(said, "said")
+    kinds = ", ".join(
+        f"{counts[str(kind)]} {kind}{'' if kind is DocstringQuality.UNTESTABLE else ' documented'}"
+        for kind in DocstringQuality
+    )
+    yield Note(kinds, "plain")
     yield Note(
         f"{result['kept']} of {result['tried']} docstrings improved in {result['attempts']} attempts by {result['writer']}, "
         f"tested with {result['evaluator']}"
@@ -248,7 +257,7 @@ def closing_parts(improved: Improved, result: dict[str, Any]) -> Iterator[Part]:
     yield Note(f"session: {result['session']}")
 
 
-def _became(attempt: Attempt) -> str:
+def _became(attempt: DocstringAttempt) -> str:
     if attempt.gain is not None and attempt.is_kept:
         return f"kept, {attempt.gain.value:+.2f} {attempt.gain.interval_words}"
     assert attempt.refusal is not None

@@ -10,8 +10,7 @@ from dataclasses import asdict
 from workbench.base import glyphs, paths, settings
 from workbench.base.errors import WorkbenchError
 from workbench.base.extension_check import import_folders
-from workbench.base.extensions import is_dotted
-from workbench.base.plugins import GROUPS, Plugin, installed
+from workbench.base.extensions import GROUPS, Plugin, installed, is_dotted
 from workbench.commands.arguments import Argument, Command
 from workbench.commands.output import print_json, say, say_path, sign, tell
 from workbench.commands.terminal import Terminal

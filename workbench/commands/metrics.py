@@ -1,4 +1,4 @@
-"""``workbench metrics SESSION``: metrics of texts beside pass@k, and how they go with it."""
+"""``workbench metrics SESSION``: text metrics of tasks and their correlation with pass@k."""
 
 from __future__ import annotations
 
@@ -25,38 +25,37 @@ from workbench.session.session_names import resolve_session, working_copy
 
 ARGUMENTS = {
     "session SESSION": "a session file, or the name of one",
-    "--run RUN": "only this run: the first characters of its id, or its name",
-    "--metric M[,M2]": "bleu, rouge-1, rouge-lsum, completeness-docagent, completeness-strict, truthfulness, leakage; "
-    "these unless given; also bertscore-minilm (about a second for two texts) and codebertscore (with --model-path)",
+    "--run RUN": "only this run, by the first characters of its id, or its name",
+    "--metric M[,M2]": "default: bleu, rouge-1, rouge-lsum, completeness-docagent, completeness-strict, truthfulness, leakage; also "
+    "bertscore-minilm (about a second per pair of texts) and codebertscore (with --model-path)",
     **shared("--model-path"),
-    "--helpfulness": "ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked "
-    "once",
-    "--judge MODEL": "who judges helpfulness",
+    "--helpfulness": "have a model (--judge) rate each docstring from 1 to 5; the ratings are stored in the session",
+    "--judge MODEL": "model that rates helpfulness",
     **asked(DocumentPlan, "spend_limit"),
-    "--json": "print one JSON object for each group, with every task's values",
+    "--json": "print one JSON object for each group, with the values of every task",
 }
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the metrics; returns 1 where a judge left docstrings unjudged."""
+    """Return 1 if the judge failed to rate some docstrings, else 0."""
     needed("scipy", "the correlations with pass@k")
     if arguments.judge and not arguments.helpfulness:
-        raise UsageError("--judge judges helpfulness; say --helpfulness, too.")
+        raise UsageError("--judge needs --helpfulness.")
     session = resolve_session(arguments.session)
-    meant = _meant(session, arguments.run)
+    run_ids = _runs_named(session, arguments.run)
     judged: dict[str, Helpfulness] = {}
     if arguments.helpfulness:
-        session, judged = _judged(session, meant, arguments.judge, arguments.spend_limit)
+        session, judged = _judged(session, run_ids, arguments.judge, arguments.spend_limit)
     with SessionReader(session) as reader:
         found = [
             group
-            for run_id in meant
+            for run_id in run_ids
             for group in measure_run(
                 reader, run_id, arguments.metric or USUAL, model=arguments.model_path, judged=judged.get(run_id)
             )
         ]
     if not found:
-        raise UsageError("No group of the session has a task with samples.")
+        raise UsageError("The session has no task with samples.")
     for group in found:
         if arguments.json:
             print_json({"type": "metrics", **to_json(group)})
@@ -65,24 +64,24 @@ def run(arguments: argparse.Namespace) -> int:
     problems = [problem for one in judged.values() for problem in one.problems.values()]
     if problems:
         first = max(dict.fromkeys(problems), key=problems.count)
-        tell(f"{len(problems):,} docstrings were not judged, most of them for this reason: {first}")
+        tell(f"{len(problems):,} docstrings were not rated, most of them because: {first}")
     return 1 if problems else 0
 
 
-def _meant(session: Path, named: str) -> list[str]:
+def _runs_named(session: Path, named: str) -> list[str]:
     with SessionReader(session) as reader:
         runs = [one for one in reader.runs() if one.kind == "regenerate"]
-        meant = [one.id for one in runs if one.id.startswith(named.lower()) or one.name == named]
-        if not meant:
+        run_ids = [one.id for one in runs if one.id.startswith(named.lower()) or one.name == named]
+        if not run_ids:
             which = f" {one_line(named, 60)!r}" if named else ""
             raise UsageError(f"{reader.path.name} has no regeneration run{which}.")
-    return meant
+    return run_ids
 
 
 def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> tuple[Path, dict[str, Helpfulness]]:
-    """Ask a judge about the docs of runs; the session is a copy of its own where the given one may not be written."""
+    """Have a judge rate the docs of runs; returns the session, which is a copy if the given one is read-only."""
     if not judge or judge.startswith("offline"):
-        raise UsageError("Helpfulness is judged by a model: --judge MODEL.")
+        raise UsageError("--helpfulness needs a model as --judge.")
     settings = load()
     check_model(judge, "the judge", base_url=settings.base_url, local_model_path=settings.local_model_path)
 
@@ -108,7 +107,7 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
 
 def _parts(group: GroupMetrics) -> Iterator[Part]:
     yield Note(
-        one_line(f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks", 300), "said"
+        one_line(f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks", 300), "words"
     )
     units: dict[str, None] = {}
     rows: list[tuple[str, ...]] = []
@@ -116,13 +115,13 @@ def _parts(group: GroupMetrics) -> Iterator[Part]:
         mean = f"{fixed(one.mean, 3)} {bounds(one.interval.low, one.interval.high, 3)}".rstrip()
         first = (one.metric, one.pair, f"{len(one.values):,}", mean)
         for k, kinds in one.correlations.items():
-            said = [each.words.partition(" over ") for each in kinds]
-            units.update({over: None for _, _, over in said if over})
-            rows.append((*first, f"pass@{k}", *(value for value, _, _ in said)))
+            words = [each.words.partition(" over ") for each in kinds]
+            units.update({over: None for _, _, over in words if over})
+            rows.append((*first, f"pass@{k}", *(value for value, _, _ in words)))
             first = ("", "", "", "")
     heads = ("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall")
     yield PageTable(heads, tuple(rows), frozenset({2, 3}))
     if units:
-        over = f"Intervals over {', '.join(units)}; too few of them, or values that do not vary, give none."
-        yield Note(over, "said")
-    yield from (Note(f"Note: {note}.", "said") for note in group.notes)
+        over = f"Intervals over {', '.join(units)}; there is none over too few of them or for constant values."
+        yield Note(over, "plain")
+    yield from (Note(f"Note: {note}.", "plain") for note in group.notes)

@@ -9,7 +9,7 @@ import sys
 from workbench.commands.arguments import shared
 
 ARGUMENTS = {
-    "[session]": "a session file, or the name of one",
+    "[session]": "a session file or name",
     **shared("--read-only"),
 }
 
@@ -20,20 +20,18 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.base.settings import load
 
     if arguments.read_only:
-        # For everything that this process does or starts.
+        # Subprocesses inherit it.
         os.environ[read_only.VARIABLE] = "1"
-    # The app reads keys from standard input and paints on standard error; a pipe as output means a script, or a browser.
+    # The app reads keys from standard input and paints on standard error; piped output means a script, or a browser.
     in_browser = os.environ.get("TEXTUAL_DRIVER", "").endswith(":BrowserDriver")
     if not in_browser and not all(
         stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)
     ):
-        raise UsageError(
-            "The app needs a terminal to open on; in a script use a command, for example `workbench show SESSION`."
-        )
+        raise UsageError("The app needs a terminal; in a script use a command, for example `workbench show SESSION`.")
     if os.environ.get("TERM") == "dumb":
         raise UsageError(
-            "TERM is dumb: this terminal cannot place text, which the app needs. Open another one (or set TERM to what it is, "
-            "such as xterm-256color); here `workbench show SESSION` prints what a session has."
+            "TERM is dumb, so this terminal cannot position text. Use another one, or set TERM to its type, such as "
+            "xterm-256color; `workbench show SESSION` works here."
         )
     from workbench.app.app import run_app
 

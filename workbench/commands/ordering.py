@@ -1,4 +1,4 @@
-"""Carry out an order: say what it takes, refuse it where that is too much, submit it, and follow it or leave."""
+"""Carry out an order: estimate it, refuse it if it exceeds the limits, submit it, and follow it or exit."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from workbench.orders.order import WorkOrder
 from workbench.session.json_forms import picked
 from workbench.session.session_names import check_name, named
 
-#: What every order takes beside its own arguments.
+#: Arguments of every command that orders work.
 ORDERING = shared("--queue", "--dry-run", "--yes", "--detach", "--json")
 
 
 def carry_out(arguments: argparse.Namespace, order: WorkOrder, follow: Callable[[], int], *, here: bool = False) -> int:
-    """Return the exit code: that of ``follow``, called once an engine has the order, or 1 where the session is damaged.
+    """Return the exit code: that of ``follow``, which is called once an engine has the order, but at least 1 if the session is damaged.
 
-    ``here`` says that ``follow`` has the engines execute it, one run after the other; where nobody follows another process does.
+    With ``here``, ``follow`` starts the engines itself, one run after the other, unless the command detaches.
     """
     damaged = look_for_damage(order.session)
     order.resolve()
@@ -53,40 +53,38 @@ def _tell_remarks(order: WorkOrder) -> None:
 
 
 def settle(arguments: argparse.Namespace, order: WorkOrder) -> int | None:
-    """Say what work will take where that was asked for, and refuse it where it takes too much to start unasked.
-
-    Returns the exit code with which the command ends now, None where the work is to start.
-    """
+    """Print the estimate of a dry run, or refuse work that exceeds the limits; returns the exit code, None to start the work."""
     known = load()
     if not arguments.dry_run and (arguments.yes or not (known.ask_above_dollars or known.ask_above_minutes)):
         return None
-    told = order.estimate(measure(order.session, order.session))
+    estimate = order.estimate(measure(order.session, order.session))
     if arguments.dry_run:
-        print_estimate(order.what, told, as_json=arguments.json)
+        print_estimate(order.what, estimate, as_json=arguments.json)
         return 0
-    if why := told.beyond(known.ask_above_dollars, known.ask_above_minutes):
-        tell(f"workbench: {order.what} = {told.sentence()}. That is {why}, so nothing was started; --yes starts it.")
+    if why := estimate.beyond(known.ask_above_dollars, known.ask_above_minutes):
+        tell(
+            f"workbench: {order.what} = {estimate.sentence()}. That is {why}, so nothing was started; use --yes to start it."
+        )
         return 2
     return None
 
 
-def print_estimate(what: str, told: Estimate, *, as_json: bool) -> None:
+def print_estimate(what: str, estimate: Estimate, *, as_json: bool) -> None:
     if as_json:
         names = ("noun", "count", "requests", "seconds", "building:building_seconds", "dollars", "basis", "up_to")
-        docs = None if told.documentation is None else asdict(told.documentation)
-        values = {**picked(told, *names, "left_out", "without:time_without"), "documentation": docs}
-        print_json({"type": "estimate", "what": what, **values, "basis": told.basis or None})
+        docs = None if estimate.documentation is None else asdict(estimate.documentation)
+        values = {**picked(estimate, *names, "left_out", "without:time_without"), "documentation": docs}
+        print_json({"type": "estimate", "what": what, **values, "basis": estimate.basis or None})
     else:
-        say(f"{what} = {told.sentence()}. Nothing was started.")
+        say(f"{what} = {estimate.sentence()}. Nothing was started.")
 
 
 def session_path(text: str) -> Path:
-    """Return the session file that ``--session`` means; without one, a new name of today."""
+    """Return the file that ``--session`` names; by default a new one named after the current time."""
     if not text:
         return paths.sessions_dir() / time.strftime("%Y-%m-%d-%H%M%S.session")
-    written = check_name(text)
-    if "/" in text and written.is_dir():
-        raise UsageError(f"{written} is a folder, not a session; name a file in it.")
-    given = named(written)
-    bare = given.parent == Path() and not given.exists()
-    return paths.sessions_dir() / given if bare else given
+    path = check_name(text)
+    if "/" in text and path.is_dir():
+        raise UsageError(f"{path} is a folder, not a session; name a file in it.")
+    path = named(path)
+    return paths.sessions_dir() / path if path.parent == Path() and not path.exists() else path

@@ -1,6 +1,6 @@
-"""The one place where a command writes lines: what came from outside is printed without its control sequences.
+"""All plain output of commands; control sequences in texts from outside are removed.
 
-Tables and coloured text are :mod:`workbench.commands.terminal`'s.
+Tables and styled text are printed by :mod:`workbench.commands.terminal`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from workbench.base import glyphs
 from workbench.base.text import clean, json_text
 
 if TYPE_CHECKING:
-    from workbench.session.damage import Damage
+    from workbench.session.row_reader import Damage
 
 
 def readable(text: str, encoding: str | None) -> str:
-    """Return a line that a terminal shows and does not obey; in ASCII words where the encoding lacks our signs."""
+    """Return a line without control characters, with words for signs that the encoding lacks."""
     text = clean(text)
     return text if glyphs.shown_by(encoding) else glyphs.worded(text)
 
@@ -40,14 +40,14 @@ def tell(line: str) -> None:
 
 
 def tell_over(line: str) -> None:
-    """Write a line over the last one on standard error, which must be a terminal; the next goes over it."""
+    """Overwrite the last line of standard error, which must be a terminal."""
     sys.stderr.write("\r\x1b[K")
     write(line, sys.stderr)
     sys.stderr.flush()
 
 
 def say_path(path: Path) -> None:
-    """Print a bare path: byte for byte for a program that reads it, without control sequences on a terminal."""
+    """Print a bare path: exact bytes for a program, without control characters on a terminal."""
     if sys.stdout.isatty():
         say(str(path))
         return
@@ -57,41 +57,43 @@ def say_path(path: Path) -> None:
 
 
 def sign(glyph: str, word: str) -> str:
-    """Return a sign where standard output can show it, else the word that says the same."""
+    """Return a sign if the encoding of standard output has it, else a word."""
     return glyph if glyphs.shown_by(getattr(sys.stdout, "encoding", None)) else word
 
 
 def print_json(values: Any) -> None:
-    """Print one JSON line at once: exact in any encoding, and harmless on any terminal."""
+    """Print and flush one JSON line, exact in any encoding and without control characters."""
     print(json_text(values, ascii=not glyphs.shown_by(getattr(sys.stdout, "encoding", None))), flush=True)
 
 
 def print_page(text: str) -> None:
-    """Print a page of Markdown of ours as it is."""
+    """Print a rendered page unchanged."""
     print(text, end="")
 
 
 def interrupted(done: str, then: str) -> int:
-    """Say what an interrupted command leaves, and how it goes on; return the exit code."""
-    tell(f"Interrupted: {done} are done and kept. {then}")
+    """Report what an interrupted command leaves and how to continue; returns the exit code."""
+    tell(f"Interrupted: {done} are done and stay in the session. {then}")
     return 130
 
 
-_NAMED = 8  # `workbench report` names all
+_NAMED = 8  # damaged items; `workbench report` lists all
 
 
 def tell_damage(damage: Sequence[Damage]) -> int:
-    """Say what of a session could not be read; return the exit code, 1 if there is any."""
+    """Report what could not be read of a session; returns the exit code."""
     if not damage:
         return 0
-    from workbench.session.damage import summary  # every command imports this module, also the one that opens the app
+    from workbench.session.row_reader import (
+        summary,  # every command imports this module, also the one that opens the app
+    )
 
     tell(f"workbench: {summary(damage, _NAMED)}")
     return 1
 
 
 def look_for_damage(session: Path) -> int:
-    """Say what is damaged in a session that is about to be written to, if there is such a file; return the exit code."""
+    """Report damage of a session that is about to be written, if it exists; returns the exit code."""
     if not session.exists():
         return 0
     from workbench.session import SessionReader

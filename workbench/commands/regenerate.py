@@ -1,4 +1,4 @@
-"""``workbench regenerate SOURCE``: write function bodies again from their documentation, and test them."""
+"""``workbench regenerate SOURCE``: have function bodies rewritten from their documentation, and test them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.session import SessionReader
 
 ARGUMENTS = {
     **asked(RegenerationPlan),
-    "--session SESSION": "a session file or name; what it has of this work is kept and completed",
+    "--session SESSION": "a session file or name; work that it has is kept and completed",
     **ORDERING,
 }
 
@@ -26,7 +26,7 @@ EPILOG = options_help()
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Plan, launch, follow; return 0 when every candidate has a verdict, 1 if that or the self-check failed, 130 if interrupted."""
+    """Return 0 if every candidate has a verdict and the self-check passed, else 1; 2 if it was refused, 130 if interrupted."""
     session = session_path(arguments.session)
     work = RegenerateOrder(session, plan_of(RegenerationPlan, arguments))
     new, since, began = not session.exists(), position(session), time.time()
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes]) -> None:
-    """Remove a session that was made for an order which turned out to be wrong, where nothing else was ordered in it."""
+    """Delete a session that was created for a refused order, if it has no other order."""
     try:
         process.wait(timeout=10)
     except subprocess.TimeoutExpired:
@@ -51,7 +51,7 @@ def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes])
         runs = reader.runs()
         if [row.id for row in runs] != [order.run] or reader.holder(order.run) is not None:
             return
-        # Somebody else's order may be on this run by now, and its engine about to take it up.
+        # Another command may have ordered something on this run in the meantime.
         if RegenerationPlan.from_json(runs[0].config).asks != (order.ask,) or reader.candidates(order.run):
             return
     for leftover in (session, Path(f"{session}-wal"), Path(f"{session}-shm")):

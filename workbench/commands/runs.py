@@ -11,18 +11,20 @@ from workbench.base.files import expanded, read_text
 from workbench.base.text import one_line
 from workbench.commands.arguments import Argument, Command, asked, shared
 from workbench.commands.closing import order_summary, planned_trials, watch, watch_order, watch_runs
-from workbench.commands.ordering import ORDERING, carry_out
+from workbench.commands.ordering import ORDERING, carry_out, print_estimate
 from workbench.commands.output import print_json, say, say_path, tell, tell_damage
-from workbench.commands.watching import RegenerationWatch, Scored, asked_for, position, stop
+from workbench.commands.watching import RegenerationWatch, Scored, asked_for, follow, position, showing, stop
 from workbench.orders import running
 from workbench.orders.fork import Edit, ForkOrder
+from workbench.orders.launching import end_of
+from workbench.orders.measured import measure
 from workbench.orders.orders import all_orders
 from workbench.orders.regenerate import move
 from workbench.orders.rerun import RerunOrder, RerunTrialOrder
 from workbench.orders.rescore import RescoreOrder
 from workbench.plans.plan import DocumentPlan, RegenerationPlan
 from workbench.session import SessionReader
-from workbench.session.pending_work import is_rescored, unfinished
+from workbench.session.pending_work import is_imported, is_rescored, unfinished
 from workbench.session.session_names import is_example, resolve_session, writable_copy
 
 # -- resume
@@ -32,10 +34,19 @@ def resume(arguments: argparse.Namespace) -> int:
     session = resolve_session(arguments.session)
     with SessionReader(session) as reader:
         since = reader.last_change()
-        kinds = {row.id: row.kind for row in reader.runs()}
+        kinds = {row.id: "import" if is_imported(row) else row.kind for row in reader.runs()}
         missing = unfinished(reader)
         code = tell_damage(reader.damage)
-    if missing and (not arguments.run or arguments.run in kinds):
+    if arguments.run and arguments.run not in kinds:
+        raise UsageError(f"{session.name} has no run {one_line(arguments.run, 60)!r}.")
+    if arguments.dry_run:
+        lacking = list(running.missing_work(session, measure(session, session), arguments.run))
+        for what, estimate in lacking:
+            print_estimate(what, estimate, as_json=arguments.json)
+        if not lacking and not arguments.json:
+            say("Nothing is missing. Nothing was started.")
+        return code
+    if missing:
         session = writable_copy(session)
     if arguments.engine:
         move(session, arguments.engine, arguments.run)
@@ -67,11 +78,25 @@ def resume(arguments: argparse.Namespace) -> int:
 
     mine = [key for key, kind in kinds.items() if arguments.run in ("", key) and kind == "regenerate"]
     documents = [key for key in runs if kinds[key] == "document"]
-    if documents or not mine:
+    imports = [key for key in runs if kinds[key] == "import"]
+    for key in imports:
+        code = max(code, _resumed_import(session, key, as_json=arguments.json))
+    if documents or not (mine or imports):
         code = max(code, watch_runs(session, documents, None, arguments.json, trials))
     if code == 130:
         return code
     return max(code, _regenerations(arguments, session, [key for key in runs if key in mine], mine, since))
+
+
+def _resumed_import(session: Path, run: str, *, as_json: bool) -> int:
+    with showing(as_json) as show:
+        show({"type": "run", "run": run, "session": str(session)})
+        state = follow(session, run, None, show)
+    if as_json:
+        print_json({"type": "imported", "run": run, "state": state})
+    else:
+        say(end_of(run))
+    return int(state != "done")
 
 
 def _regenerations(
@@ -221,7 +246,7 @@ def _text(name: str) -> str:
 
 
 COMMANDS: dict[str, Command] = {
-    "resume": (shared("session", "--run", "--engine", "--detach", "--json"), resume),
+    "resume": (shared("session", "--run", "--engine", "--dry-run", "--detach", "--json"), resume),
     "cancel": (shared("session", "--run"), cancel),
     "rerun": (_RERUN, rerun),
     "rescore": (_RESCORE, rescore),

@@ -1,4 +1,4 @@
-"""``workbench show SESSION [ITEM]``: what is in a session, an item of it, a step, a candidate; ``--costs``: what models cost."""
+"""``workbench show SESSION [ITEM]``: a session, a trial, step, task or candidate; ``--costs``: the costs of models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,17 @@ from workbench.orders.estimate import dollars
 from workbench.orders.rerun import find_items
 from workbench.pages import records, regeneration_page, session_page, wording
 from workbench.pages.excerpts import Excerpts
-from workbench.pages.page import BulletList, FactList, Note, Page, PageTable, Part, Preformatted, Subheading, table_of
+from workbench.pages.page import (
+    BulletList,
+    FactList,
+    Note,
+    PageTable,
+    Part,
+    Preformatted,
+    ReportPage,
+    Subheading,
+    table_of,
+)
 from workbench.pages.writing import encoded
 from workbench.results.contents import Contents, Trial, read_contents
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
@@ -30,33 +40,33 @@ from workbench.session.session_names import resolve_session
 from workbench.session.task_names import row_id
 from workbench.studies.following import read_study
 
-_FAILURES = 10  # ways to fail that a page of a session has; reports have more
+_FAILURES = 10  # failure groups; reports have more
 
 
-def show(reader: SessionReader, contents: Contents, called: str) -> Page:
-    """Return a session, or the item that ``contents`` was read for, as a page; ``called`` is how the person named the session."""
+def show(reader: SessionReader, contents: Contents, called: str) -> ReportPage:
+    """Return a session, or the item of ``contents``, as a page; ``called`` is the user's name of the session."""
     item, texts = contents.item, Excerpts(reader, whole=True)
     if item is None:
-        return Page(contents.name, tuple(_session(reader, contents, called)))
+        return ReportPage(contents.name, tuple(_session(reader, contents, called)))
     if item.step is not None:
         step = next(one for one in reader.steps(item.id) if one.number == item.step)
         title = f"Step {step.number}  {step.action}  {step.target}"
-        return Page(title, tuple(_step(reader, contents, step, texts)))
+        return ReportPage(title, tuple(_step(reader, contents, step, texts)))
     if item.kind == "trial":
         trial = contents.trials[0]
-        return Page(session_page.trial_title(trial), tuple(_trial(reader, contents, trial, texts, called)))
+        return ReportPage(session_page.trial_title(trial), tuple(_trial(reader, contents, trial, texts, called)))
     if item.kind == "task":
         outcome = next(outcome for _, outcome in contents.regenerations if outcome.tasks)
         task = outcome.tasks[0]
         candidates = [one for line in outcome.of_task(task.id) for one in line.candidates]
         parts = (*regeneration_page.task_parts(contents, task, texts), *_candidates(reader, contents, candidates))
-        return Page(f"{task.qualified_name}  {task.path}", parts)
+        return ReportPage(f"{task.qualified_name}  {task.path}", parts)
     candidate = reader.candidate(item.id)
     assert candidate is not None, item.id
     row = reader.task(candidate.task_id)
     where = f"{row.qualified_name}  {row.path}" if row else candidate.task_id
     title = f"{where}  {candidate.evaluator}, sample {candidate.sample}"
-    return Page(title, tuple(_candidate(reader, contents, candidate, texts)))
+    return ReportPage(title, tuple(_candidate(reader, contents, candidate, texts)))
 
 
 def _session(reader: SessionReader, contents: Contents, called: str) -> Iterator[Part]:
@@ -85,7 +95,7 @@ def _studies(reader: SessionReader, called: str) -> Iterator[Part]:
             continue
         yield Note(
             f"Study {study.name}: {plural(len(outcome.rows), 'row')} × {plural(len(outcome.columns), 'column')}, {outcome.progress} done. "
-            f"Compare with: workbench study {study.name} --session {called} --show"
+            f"To compare: workbench study {study.name} --session {called} --show"
         )
 
 
@@ -163,11 +173,10 @@ def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, tex
 
 
 ARGUMENTS = {
-    "[session]": "a session file, or the name of one",
+    "[session]": "a session file or name",
     "[item ITEM]": "a trial, task or candidate by the first characters of its id, a task by its function's name, or "
     "TRIAL:STEP for one step",
-    "--costs": "requests, tokens, dollars and seconds of each model by kind of run: in one session, or in all where "
-    "none is named",
+    "--costs": "print requests, tokens, dollars and seconds by model and kind of run, of one session or of all",
     "--json": "print everything as JSON lines, each with its type",
 }
 
@@ -176,7 +185,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.costs:
         return _show_costs([resolve_session(arguments.session)] if arguments.session else None, as_json=arguments.json)
     if not arguments.session:
-        raise UsageError("Name a session; `workbench locate sessions` says where they are. --costs needs none.")
+        raise UsageError("Name a session; `workbench locate sessions` prints their folder. Only --costs needs none.")
     path = resolve_session(arguments.session)
     with SessionReader(path) as reader:
         reader.hold()
@@ -199,7 +208,7 @@ def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
     elif rows:
         Terminal().parts([costs_table(rows)])
     else:
-        say("No model was asked yet.")
+        say("No model has been asked yet.")
     for problem in problems.values():
         tell(f"workbench: {problem}")
     return 1 if problems else 0
@@ -222,7 +231,7 @@ def costs_table(rows: Sequence[ModelCost]) -> PageTable:
 
 
 def _id_of(reader: SessionReader, text: str) -> str:
-    """Return the id of the task that a function's name, a readable id or a glob means; any other text as it is."""
+    """Return the id of the task with this function name, readable id or glob, else the text itself."""
     if any(key.startswith(text.strip().lower()) for key in all_items(reader)):
         return text
     tasks, _ = find_items(reader, text.strip())

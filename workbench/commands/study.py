@@ -1,4 +1,4 @@
-"""``workbench study FILE|NAME``: a declared matrix of agents or doc systems: what is missing is executed, then it is compared."""
+"""``workbench study FILE|NAME``: execute what is missing of a declared matrix of agents or doc systems, and compare its columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.orders.study import (
     pending_runs,
     titles_of,
 )
-from workbench.pages.page import Note, Page
+from workbench.pages.page import Note, ReportPage
 from workbench.pages.paper import paper_json, paper_page
 from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
@@ -40,14 +40,16 @@ FORMATS = ("text", "md", "json")
 
 
 ARGUMENTS: dict[str, Argument] = {
-    "name FILE|NAME": "a study.toml (docs/guides/studies.md), a study of the session, or agents, docs, paper (published "
-    "tables, read-only)",
-    "--session SESSION": "a session file or name (unless given: study-NAME); what it has of the study is used",
-    "--repeats N": ("trials per cell of agents, instead of what the study says", whole(1, MOST_REPEATS)),
-    "--samples M": ("candidates per task of docs, instead of what the study says", whole(1)),
-    "--show": "print what the session has of it and start nothing",
+    "name FILE|NAME": "a study.toml (docs/guides/studies.md), a study of the session, or one of agents, docs, paper (the published "
+    "tables)",
+    "--session SESSION": "a session file or name (default: study-NAME); work that it has is used",
+    "--repeats N": ("trials per cell of agents (default: as declared)", whole(1, MOST_REPEATS)),
+    "--samples M": ("candidates per task of docs (default: as declared)", whole(1)),
+    "--show": "print the results of the session and start nothing",
     **asked(
-        DocumentPlan, "spend_limit", spend_limit="stop asking beyond this, for all runs, instead of what the study says"
+        DocumentPlan,
+        "spend_limit",
+        spend_limit="stop asking models above this amount, for all runs (default: as declared)",
     ),
     **ORDERING,
     "--format FORMAT": (
@@ -58,7 +60,7 @@ ARGUMENTS: dict[str, Argument] = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Order, execute, print; return 0 when every cell is done, 1 if one is not, 130 if interrupted."""
+    """Return 0 if every cell is done, else 1; 130 if interrupted."""
     session = session_path(arguments.session) if arguments.session else None
     study = with_amounts(_declared(arguments.name, session), repeats=arguments.repeats, samples=arguments.samples)
     study = replace(study, spend_limit=arguments.spend_limit or study.spend_limit)
@@ -75,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _declared(name: str, session: Path | None) -> Study:
-    """Return the study of that name in the session, else the one that comes with the program or is in a file."""
+    """Return the study with this name in the session, else the packaged one or that of a file."""
     if session is not None and session.exists() and name not in packaged_studies() and not Path(name).exists():
         with SessionReader(session) as reader:
             if reader.study(name) is not None:
@@ -112,7 +114,7 @@ def _print(session: Path, name: str, form: str) -> int:
     return 0 if outcome.finished and not outcome.problems else 1
 
 
-def _print_page(page: Page, form: str, *closing: Note) -> None:
+def _print_page(page: ReportPage, form: str, *closing: Note) -> None:
     if form == "md":
         print_page("".join(rendered(page, "md")))
     else:
@@ -135,7 +137,7 @@ _NAMED = 3
 
 
 def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
-    """Execute what a study lacks and show it, or errors alone; returns 130 when interrupted, else 0."""
+    """Execute the missing runs of a study and show them, or only errors; returns 130 if interrupted, else 0."""
     with SessionReader(session) as reader:
         count = len(pending_runs(reader, name))
     current = ""
@@ -155,7 +157,7 @@ def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
             stop(session, current)
         with SessionReader(session) as reader:
             outcome = read_study(reader, name)
-        return interrupted(outcome.progress, f"Go on with: workbench study {name} --session {session}")
+        return interrupted(outcome.progress, f"To continue: workbench study {name} --session {session}")
     return 0
 
 

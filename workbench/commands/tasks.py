@@ -1,7 +1,4 @@
-"""``workbench tasks``: the tasks of a repository, datasets of the tasks of many; no model is asked for anything.
-
-``tasks SOURCE`` lists, ``tasks build SOURCE…`` writes a dataset, ``tasks show DATASET`` reads one.
-"""
+"""``workbench tasks``: list the tasks of a repository, build datasets of tasks and show them; no model is asked."""
 
 from __future__ import annotations
 
@@ -37,13 +34,13 @@ from workbench.session.json_forms import picked
 
 
 def build(arguments: argparse.Namespace) -> int:
-    """Build, write, print the counts; 1 when a source gives no tasks."""
+    """Return 1 if a source has no tasks, else 0."""
     sources: Sequence[str] = arguments.sources
     formats = parse_formats(arguments.formats or "jsonl,parquet")
     _require_one(sources)
     folder = expanded(arguments.out) if arguments.out else paths.data_dir() / "datasets" / _name(sources)
     backend = choose_backend(arguments.sandbox or settings.load().sandbox or None)
-    with _Telling(arguments.json) as telling:
+    with _BuildProgress(arguments.json) as telling:
         outcomes = asyncio.run(
             build_dataset(
                 sources,
@@ -66,7 +63,7 @@ def build(arguments: argparse.Namespace) -> int:
 
 
 def _require_one(sources: Sequence[str]) -> None:
-    """Refuse sources of which none can be built; of several, one that can makes a dataset, which names the others."""
+    """Raise the first problem if no source can be built; else the dataset reports those that cannot."""
     problems = []
     for source in sources:
         try:
@@ -84,17 +81,17 @@ def _name(sources: Sequence[str]) -> str:
     return f"{first}-and-{len(sources) - 1}-{hashlib.sha256(chr(10).join(sources).encode()).hexdigest()[:8]}"
 
 
-class _Telling(ExitStack):
-    """Tells of one source after the other: bars on standard error, or lines of JSON where a stage begins and ends."""
+class _BuildProgress(ExitStack):
+    """Reports the progress of sources: bars on standard error, or JSON lines when a stage begins or ends."""
 
     def __init__(self, as_json: bool) -> None:
         super().__init__()
         self._as_json = as_json
 
-    def progress(self, source: str) -> StageBars | _Lines:
+    def progress(self, source: str) -> StageBars | _StageLines:
         self.close()
         if self._as_json:
-            return _Lines(source)
+            return _StageLines(source)
         return self.enter_context(StageBars(Terminal(stderr=True), source, transient=True))
 
     def outcome(self, outcome: Outcome) -> None:
@@ -105,7 +102,7 @@ class _Telling(ExitStack):
             tell(f"workbench: {outcome.source}: {outcome.error}")
 
 
-class _Lines:
+class _StageLines:
     def __init__(self, source: str) -> None:
         self._source = source
         self._states: dict[str, str] = {}
@@ -126,7 +123,7 @@ _COLUMNS = (
 
 
 def print_counts(summary: Mapping[str, Any]) -> None:
-    """Print counts at every stage as Table 2 does, a row for each repository."""
+    """Print the counts of each repository at every stage, as in the paper's Table 2."""
     entries = list(summary.get("repositories", []))
     every = [*entries, *([{"repo": "all", "counts": summary.get("totals", {})}] if len(entries) > 1 else [])]
     rows = (
@@ -140,7 +137,7 @@ def print_counts(summary: Mapping[str, Any]) -> None:
     heads = ("repository", *(heading for heading, _ in _COLUMNS), "dropped")
     numbers = frozenset(range(1, len(_COLUMNS) + 1))
     table = PageTable(heads, tuple(rows), numbers, closing=len(every) - len(entries), droppable=("dropped",))
-    problems = (Note(f"{one['repo']}: {one['error']}", "said") for one in entries if one.get("error"))
+    problems = (Note(f"{one['repo']}: {one['error']}", "plain") for one in entries if one.get("error"))
     Terminal().parts((table, *problems))
 
 
@@ -169,7 +166,7 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task | DatasetRow, int]]) -> PageTable:
-    """Return a table of tasks, each with what names it and the number of its tests."""
+    """Return a table of tasks, each given with its names and its number of tests."""
     rows = tuple(
         (
             *called,
@@ -188,9 +185,9 @@ _SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision,
 
 
 _BUILT: dict[str, Argument] = {
-    "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class; the strongest one unless given",
-    "--rebuild": "build anew although the cache has them",
-    "--selection SELECTION": "filtered (default): a stub fails their tests; published: the rule of the paper's counts "
+    "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class (default: the strongest one)",
+    "--rebuild": "build again even if the cache has them",
+    "--selection SELECTION": "filtered (default): tasks whose tests fail with a stub; published: the rule of the paper's counts "
     "(docs/reference/dataset.md)",
 }
 
@@ -226,17 +223,21 @@ async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Ta
         await system.prepare(prepared.snapshot, lambda progress: bars.update("documentation", note=progress.note))
     found = []
     files: dict[str, DocumentedFile] = {}
-    said: DocumentedFile | Docstring
+    documented: DocumentedFile | Docstring
     for task, _, source in located(prepared.snapshot.root, prepared.built.tasks):
         if scope != "target":
             if task.path not in files:
                 files[task.path] = await document_file(system, task.path, source, asyncio.Semaphore(), scope=scope)
-            said = files[task.path]
-            docs = Docstring(said.function(task.qualified_name, task.occurrence).docstring)
+            documented = files[task.path]
+            docs = Docstring(documented.function(task.qualified_name, task.occurrence).docstring)
         else:
-            said = docs = await system.docstring(task.path, task.qualified_name, task.occurrence)
+            documented = docs = await system.docstring(task.path, task.qualified_name, task.occurrence)
         found.append(
-            (task, identity(prepared.snapshot.digest, task, system.name, said, backend.name, rules.selection), docs)
+            (
+                task,
+                identity(prepared.snapshot.digest, task, system.name, documented, backend.name, rules.selection),
+                docs,
+            )
         )
     return prepared, found
 
@@ -311,7 +312,7 @@ def _parts(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> Iterator
 _LISTED: dict[str, Argument] = {
     "source SOURCE": _SOURCE,
     "--docs DOCS": (
-        "whose docstrings: original (default), none, folder:PATH, source:SOURCE, package.module:Class",
+        "source of docstrings: original (default), none, folder:PATH, source:SOURCE, package.module:Class",
         str,
         "original",
     ),
@@ -322,19 +323,19 @@ _LISTED: dict[str, Argument] = {
 }
 _WRITTEN: dict[str, Argument] = {
     "sources SOURCE…": _SOURCE,
-    "--out FOLDER": "where the dataset goes",
-    "--formats FORMATS": "jsonl,parquet (both unless given)",
-    "--workers N": ("sandboxes at once (as many as cores)", whole(1, 1_000), 0),
+    "--out FOLDER": "folder of the dataset",
+    "--formats FORMATS": "jsonl, parquet, or both (default: jsonl,parquet)",
+    "--workers N": ("concurrent sandboxes (default: one per core)", whole(1, 1_000), 0),
     **_BUILT,
     **shared("--json"),
 }
 _SHOWN: dict[str, Argument] = {
-    "dataset DATASET": "a folder that tasks build wrote, or its name",
+    "dataset DATASET": "a folder written by tasks build, or its name",
     **asked(Asked, "limit", "tasks"),
     **shared("--json"),
 }
 VERBS: dict[str, Verb] = {
-    "list": ("list the tasks of a repository, and why its other functions are none", _LISTED, _list),
-    "build": ("write a dataset of the tasks of repositories", _WRITTEN, build),
-    "show": ("show what a dataset holds", _SHOWN, show),
+    "list": ("list the tasks of a repository, and why other functions have none", _LISTED, _list),
+    "build": ("build a dataset of the tasks of repositories", _WRITTEN, build),
+    "show": ("show a dataset", _SHOWN, show),
 }

@@ -1,4 +1,4 @@
-"""The one place where a command's text becomes styled: no string is ever read as markup, no control sequence passes."""
+"""All styled output of commands: pages, tables and progress bars; no string is read as markup, no control sequence passes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from workbench.commands.output import readable
 from workbench.pages import page
 from workbench.pages.fitting import BETWEEN, cell_widths, fitted
 
-_PIPED = 200  # columns where the output is no terminal and nothing must fit
-_LONG = 80  # cells of a value that stands on a line of its own
-_SHORT = 12  # cells of a column that is never broken
+_PIPED = 200  # columns of output that is not a terminal
+_LONG = 80  # from this width on, values are printed one per line
+_SHORT = 12  # up to this width, a column is not wrapped
 _STYLES = {
     **dict.fromkeys((glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]), "red"),
     **dict.fromkeys((glyphs.VERDICTS["timeout"], glyphs.VERDICTS["error"]), "yellow"),
@@ -26,11 +26,11 @@ _STYLES = {
     glyphs.VERDICTS["passed"]: "green",
     glyphs.RUNNING: "cyan",
 }
-_NOTES = {"": "dim", "advice": "yellow", "remark": "italic", "said": "", "strong": "bold", "bad": "red", "alarm": "bold reverse red"}  # fmt: skip
+_NOTES = {"": "dim", "advice": "yellow", "remark": "italic", "plain": "", "strong": "bold", "bad": "red", "alarm": "bold reverse red"}  # fmt: skip
 
 
 class Terminal(Console):
-    """Prints strings literally, wherever they stand, and pages."""
+    """A console that prints strings literally, and pages."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
@@ -46,10 +46,10 @@ class Terminal(Console):
         return Text(self.readable(text), style=style)
 
     def render_str(self, text: str, **how: Any) -> Text:
-        """Return a string as rich prints it, in a cell as anywhere: literally."""
+        """Override rich's markup in strings and cells: they are literal."""
         return super().render_str(self.readable(text), **{**how, "markup": False, "emoji": False, "highlight": False})
 
-    def print_page(self, whole: page.Page) -> None:
+    def print_page(self, whole: page.ReportPage) -> None:
         if whole.title:
             self._line(whole.title, "bold")
         self.parts(whole.lead)
@@ -73,11 +73,11 @@ class Terminal(Console):
                 for item in part.items:
                     self._line(f"  {item}")
             case page.FactList():
-                said = tuple((label, value) for label, value in part.pairs if value not in ("", "–"))
-                if any(len(value) > _LONG for _, value in said):
-                    self._table(page.PageTable(("", ""), said))
+                pairs = tuple((label, value) for label, value in part.pairs if value not in ("", "–"))
+                if any(len(value) > _LONG for _, value in pairs):
+                    self._table(page.PageTable(("", ""), pairs))
                 else:
-                    self._line(" · ".join(f"{label} {value}" for label, value in said), "dim")
+                    self._line(" · ".join(f"{label} {value}" for label, value in pairs), "dim")
             case page.PageTable() if part.rows or not part.caption:
                 self._table(part)
             case page.Subheading():
@@ -85,8 +85,7 @@ class Terminal(Console):
             case page.Preformatted():
                 if part.title:
                     self._heading(part.title, part.small)
-                # A text from outside is printed for itself, none of its signs are ours; and straight through: wrapping a
-                # model's text would change what is copied from the terminal.
+                # Signs in a text from outside stay as they are, and it is not wrapped, so that it can be copied.
                 text = clean(part.text.rstrip("\n"))
                 self.print(Text(glyphs.escaped(text) if self.plain else text), soft_wrap=True)
             case page.Folded():
@@ -104,7 +103,7 @@ class Terminal(Console):
                 if part.text:
                     self._part(page.Preformatted(part.text.text))
             case _:
-                # Figures and differences: the tables and texts beside them say the same.
+                # Figures and differences; the tables and texts beside them have the same content.
                 pass
 
     def _heading(self, title: str, small: str = "") -> None:
@@ -149,7 +148,7 @@ def _style(text: str) -> str:
 
 
 class _Field(ProgressColumn):
-    """One of a bar's texts, literally; rich's own column reads markup."""
+    """A literal text of a bar; rich's own column reads markup."""
 
     def __init__(self, terminal: Terminal, name: str, width: int = 0) -> None:
         super().__init__()
@@ -161,7 +160,7 @@ class _Field(ProgressColumn):
 
 
 class StageBars:
-    """A bar for each stage with its counts, the time and a note; shown on a terminal only."""
+    """A progress bar for each stage with counts, time and a note, on a terminal only."""
 
     def __init__(self, terminal: Terminal, title: str = "", *, transient: bool = False) -> None:
         self._width = max(20, terminal.width - 66)

@@ -1,4 +1,4 @@
-"""Follow a run that an engine executes: what changes in it as events, shown as lines of JSON or live on a terminal."""
+"""Follow a run that an engine executes: its changes as events, printed as JSON lines or live on a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.orders.orders import belongs
 from workbench.pages import wording
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, DocumentPlan
-from workbench.results.reasons import Reason, kind_of
+from workbench.results.samples import ErrorReason, kind_of
 from workbench.results.scores import card_of
 from workbench.results.spread import Total
 from workbench.session import SessionError, SessionReader
@@ -31,15 +31,15 @@ from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, trial_state
-from workbench.session.rows import CandidateRow, RunRow, StageRow, StepRow, TaskRow, TrialRow
+from workbench.session.rows import CandidateRow, RunRow, StepRow, TaskRow, TrialRow
 from workbench.session.task_names import row_id
 
 _NEVER = -1.0
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 15.0
-#: An engine ends itself after 30 seconds in which its work did not end.
+#: An engine that is cancelled exits after at most 30 seconds.
 _GIVE_UP_SECONDS = 45.0
-_TOLD = {"running", "done", "unscored", "failed", "cancelled"}
+_REPORTED = {"running", "done", "unscored", "failed", "cancelled"}
 Show = Callable[[dict[str, Any]], None]
 Look = Callable[[SessionReader, str, Show], None]
 End = Callable[[SessionReader], str]
@@ -56,7 +56,7 @@ def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A trial with whose scores of it are meant: by which judge ("" for that of its own run) and rubric, and since when."""
+    """Selects the scores of a trial: by this judge ("" for that of its run) and rubric, not older than ``since``."""
 
     trial: str
     judge: str = ""
@@ -65,7 +65,7 @@ class Scored:
 
 
 def asked_for(reader: SessionReader, run: str) -> list[Scored]:
-    """Return what a document run asked for: its trials, also those of other runs, each with each of its judges."""
+    """Return the requested scores of a document run: all its trials, also those of other runs, by each of its judges."""
     row = reader.run(run)
     if row is None or row.kind != "document":
         return []
@@ -78,18 +78,16 @@ def asked_for(reader: SessionReader, run: str) -> list[Scored]:
     return [Scored(trial, recorded_as(judge), rubric, since) for judge in plan.asked_judges for trial in plan.trials]
 
 
-def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str, Any]:
-    """Return a trial as it stands in the summary; an unscored tier is None, and ``problem`` says why where a judge failed."""
-    judges = (meant.judge,) if meant.judge else judges_of(reader.run(trial.run_id))
-    scores = [
-        score for score in reader.scores(trial.id) if score.at >= meant.since and (not judges or score.judge in judges)
-    ]
-    # A trial that was imported was judged by whom no plan names.
-    scores = scores or ([] if meant.judge else reader.scores(trial.id))
+def case_line(reader: SessionReader, trial: TrialRow, scored: Scored) -> dict[str, Any]:
+    """Return a trial for the summary; an unscored tier is None, and ``problem`` is why a judge failed."""
+    judges = (scored.judge,) if scored.judge else judges_of(reader.run(trial.run_id))
+    scores = [one for one in reader.scores(trial.id) if one.at >= scored.since and (not judges or one.judge in judges)]
+    # The judge of an imported trial is in no plan.
+    scores = scores or ([] if scored.judge else reader.scores(trial.id))
     problem = next((score.problem for score in scores if score.problem), "") if trial.state == "done" else ""
-    card = next((score for score in scores if score.rubric == meant.rubric), scores[0] if scores else None)
-    if card is None and meant.judge and trial.state == "done":
-        problem = f"The judge {meant.judge} did not score it."
+    card = next((score for score in scores if score.rubric == scored.rubric), scores[0] if scores else None)
+    if card is None and scored.judge and trial.state == "done":
+        problem = f"The judge {scored.judge} has not scored it."
     scorecard = card_of(reader, card) if card is not None else None
     tiers = card.tiers if card is not None else (None,) * 4
     return {
@@ -115,7 +113,7 @@ def score_words(case: dict[str, Any]) -> str:
 
 
 class TrialWatch:
-    """Shows the trials of a run: each new step, and each change of state."""
+    """Reports the new steps and the changed states of a run's trials."""
 
     def __init__(self) -> None:
         self._shown: dict[str, int] = {}
@@ -147,7 +145,7 @@ class TrialWatch:
 
 
 def position(session: Path) -> int:
-    """Return where the session's feed stands, for a look that shows only what comes after; 0 without a session."""
+    """Return the number of the session's last change, 0 if there is no session; a watch reports later changes only."""
     if not session.exists():
         return 0
     with SessionReader(session) as reader:
@@ -155,12 +153,12 @@ def position(session: Path) -> int:
 
 
 class RegenerationWatch:
-    """Shows what changes in a regeneration run after ``since``: stages, tasks, verdicts; of ``ask`` alone if there is one."""
+    """Reports the changes of a regeneration run after change number ``since``: stages, tasks and verdicts, of one ``ask`` if given."""
 
     def __init__(self, since: int = 0, ask: Ask | None = None) -> None:
         self._since = since
         self._ask = ask
-        # Until an engine has come to a stage, what stands there was told when it was done; a session begun now has none such.
+        # Stages of an earlier execution stand in the session until the engine reaches them; they were reported then.
         self._began = time.time() if since else 0.0
         self._stages: dict[str, tuple[object, ...]] = {}
         self._names: dict[str, str] = {}
@@ -170,26 +168,25 @@ class RegenerationWatch:
 
     def __call__(self, reader: SessionReader, run: str, show: Show) -> None:
         for stage in reader.stages(run):
-            told = (stage.state, stage.done, stage.total, stage.note)
+            state = (stage.state, stage.done, stage.total, stage.note)
             if stage.at < self._began:
                 continue
-            if self._stages.get(stage.name, ("waiting",)) != told and stage.state != "waiting":
-                self._stages[stage.name] = told
-                show(stage_line(stage))
+            if self._stages.get(stage.name, ("waiting",)) != state and stage.state != "waiting":
+                self._stages[stage.name] = state
+                show({"type": "stage", **picked(stage, "name", "state", "done", "total", "note")})
         while changes := reader.changes(self._since):
             self._since = changes[-1].seq
             for item in dict.fromkeys(change.item for change in changes if change.kind == "task"):
                 self._task(reader.task(item), run, show)
             for item in dict.fromkeys(change.item for change in changes if change.kind == "candidate"):
                 row = reader.candidate(item)
-                if row is not None and row.run_id == run and row.verdict is not None and self._is_meant(row):
+                if row is None or row.run_id != run or row.verdict is None:
+                    continue
+                if self._ask is None or row.evaluator in CONTROLS or belongs(row, row.task_id, self._ask):
                     self._verdict(row, self._name(reader, row.task_id), show)
 
-    def _is_meant(self, row: CandidateRow) -> bool:
-        return self._ask is None or row.evaluator in CONTROLS or belongs(row, row.task_id, self._ask)
-
     def _verdict(self, row: CandidateRow, task: str, show: Show) -> None:
-        """Show a verdict that is new; one that only stands again, because its rerun was cancelled, is not."""
+        # A former verdict that counts again because its rerun was cancelled is not new.
         if row.retesting:
             self._former[row.id] = row.at
         elif row.state == "done" and self._former.pop(row.id, _NEVER) != row.at:
@@ -197,7 +194,7 @@ class RegenerationWatch:
             self._reason(row, show)
 
     def _reason(self, row: CandidateRow, show: Show) -> None:
-        """Say why a sample has no verdict of its own, once for each kind of reason; the summary counts them."""
+        # Once for each kind of reason; the summary counts them.
         if row.verdict == "error" and not row.control and row.verdict_reason:
             kind = kind_of(row.verdict_reason)
             if kind not in self._kinds:
@@ -207,9 +204,9 @@ class RegenerationWatch:
     def _task(self, task: TaskRow | None, run: str, show: Show) -> None:
         if task is None or task.run_id != run:
             return
-        told = (task.state, task.reason)
-        if self._tasks.get(task.id) != told:
-            self._tasks[task.id] = told
+        state = (task.state, task.reason)
+        if self._tasks.get(task.id) != state:
+            self._tasks[task.id] = state
             names = picked(task, "path", "qualified_name:function", "state", "reason")
             show({"type": "task", "id": task.id, "task_id": row_id(task), **names})
 
@@ -218,10 +215,6 @@ class RegenerationWatch:
             row = reader.task(task)
             self._names[task] = row_id(row) if row else task
         return self._names[task]
-
-
-def stage_line(stage: StageRow) -> dict[str, Any]:
-    return {"type": "stage", **picked(stage, "name", "state", "done", "total", "note")}
 
 
 def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
@@ -246,49 +239,49 @@ def follow(
     look: Look | None = None,
     end: End | None = None,
 ) -> str:
-    """Show what a run does until it ends and return its state, or what ``end`` said.
+    """Report the changes of a run until it ends; returns its state, or the result of ``end``.
 
-    ``process`` is the engine where the caller started it: its end without a word is noticed at once. ``look`` is called
-    when the session has changed and gives events to ``show``, by default those of the run's kind; ``end`` says how the part of the run that is followed has
-    ended, "" while it has not.
+    ``process`` is the engine if the caller started it, so that its death is noticed at once. ``look`` is called after each change
+    of the session and passes events to ``show``; the default is that of the run's kind. ``end`` returns how the followed part of
+    the run ended, "" while it has not.
     """
     process = process or launching.engine_of(run)
     with _leaving(session):
         try:
             return _follow(session, run, process, show, look, end or (lambda _: ""))
         except SessionError:
-            # The engine meets what is wrong with the file as well, and says what it has saved.
+            # The engine meets the same problem with the file and reports what it has saved.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 if (
                     process is not None
                     and process.wait(_PATIENCE_SECONDS) is not None
                     and (words := launching.last_words(run))
                 ):
-                    show({"type": "error", "sentence": f"The engine ended in the middle: {words}"})
+                    show({"type": "error", "sentence": f"The engine ended prematurely: {words}"})
                     raise SystemExit(1) from None
             raise
 
 
-class _Ended(BaseException):
-    """Somebody ended this command by a signal."""
+class _Terminated(BaseException):
+    """Raised when the command is terminated by a signal."""
 
 
 @contextlib.contextmanager
 def _leaving(session: Path) -> Iterator[None]:
-    """Say what becomes of the run when this command is ended by SIGTERM or its terminal closes: the engine goes on."""
+    """Report that the run continues when the command is terminated or its terminal is closed."""
 
     def end(number: int, _frame: object) -> None:
-        raise _Ended(number)
+        raise _Terminated(number)
 
     main = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)} if main else {}
     try:
         yield
-    except _Ended as ended:
+    except _Terminated as ended:
         with contextlib.suppress(OSError):
             tell(
-                f"This command was ended, the run goes on. Watch it: workbench open {session}; "
-                f"stop it: workbench cancel {session}"
+                f"The command was terminated, but the run continues. To watch: workbench open {session}. "
+                f"To stop: workbench cancel {session}"
             )
         raise SystemExit(128 + ended.args[0]) from None
     finally:
@@ -308,7 +301,7 @@ def _follow(
             if row is None:
                 return "failed"
             look = look or (TrialWatch() if row.kind == "document" else RegenerationWatch(reader.last_change()))
-            # Who started the engine need not be told by others that it is on its way.
+            # While the caller's own engine starts, the session does not know of it.
             coming = row.state == "queued" and process is not None
             state = _waiting(reader, row, process) if coming else reader.run_state(row)
             current = reader.data_version()
@@ -316,14 +309,14 @@ def _follow(
             if current != version or over:
                 version = current
                 look(reader, run, show)
-            # Whether an order has ended is read from all its rows: in a large run that takes a twentieth of a core at most.
+            # ``end`` reads all rows of an order; in a large run that is limited to a twentieth of a core.
             if over or (current != asked and time.monotonic() >= due):
                 asked, began = current, time.monotonic()
                 if ended := end(reader):
                     look(reader, run, show)
                     return ended
                 due = time.monotonic() + min(5.0, 20 * (time.monotonic() - began))
-            # An engine of one's own that waits for its turn takes up what another one left.
+            # The caller's own engine, waiting in the queue, may take over what another one left.
             may_go_on = row.kind == "regenerate" and state != "cancelled"
             if over and (process is None or process.poll() is not None or not may_go_on):
                 _say_end(reader.run(run) or row, state, reader, show)
@@ -332,7 +325,7 @@ def _follow(
 
 
 def _waiting(reader: SessionReader, row: RunRow, process: subprocess.Popen[bytes] | None) -> str:
-    """Return ``queued`` while the engine that was started for a waiting run lives, or another one holds the run."""
+    """Return ``queued`` while the engine of a waiting run lives, or another engine holds the run."""
     if process is None or process.poll() is None or reader.holder(row.id) is not None:
         return "queued"
     now = reader.run(row.id)
@@ -340,31 +333,28 @@ def _waiting(reader: SessionReader, row: RunRow, process: subprocess.Popen[bytes
 
 
 def _say_end(row: RunRow, state: str, reader: SessionReader, show: Show) -> None:
-    """Say why a run did not come to its end, where it did not, and how it goes on, once."""
+    """Report why a run is incomplete, and once how to continue."""
     if state == "interrupted" and row.state == "queued":
         ended = launching.engine_of(row.id) is not None
-        sentence = f"The engine ended before it took up the run: {launching.end_of(row.id)}" if ended else ""
-        sentence = sentence or "No engine took up the run"
+        sentence = f"The engine ended before it started the run: {launching.end_of(row.id)}" if ended else ""
+        sentence = sentence or "No engine started the run"
     elif row.error:
         show({"type": "error", "sentence": row.error})
         return
     elif state == "interrupted":
-        sentence = f"The engine ended in the middle: {launching.end_of(row.id)}"
+        sentence = f"The engine ended prematurely: {launching.end_of(row.id)}"
     elif state == "cancelled":
         sentence = "The run was cancelled."
     else:
         return
     resume, fate = f"workbench resume {reader.path}", reader.fate()
     if fate is Fate.IN_PLACE and resume not in sentence:
-        sentence = f"{one_sentence(sentence)} Go on with: {resume}"
+        sentence += "" if sentence.endswith((".", "!", "?")) else "."
+        sentence = f"{sentence} To continue: {resume}"
     show({"type": "error", "sentence": sentence})
     if fate in (Fate.MOVED, Fate.REMOVED, Fate.OVERWRITTEN):
-        # The engine has said where everything is; at the session's path is nothing, or something else.
+        # The engine has reported where the data is; the session's path has nothing, or something else.
         raise SystemExit(1)
-
-
-def one_sentence(text: str) -> str:
-    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def stop(session: Path, run: str) -> None:
@@ -379,7 +369,7 @@ def stop(session: Path, run: str) -> None:
 
 
 class TerminalShow:
-    """Shows events on a terminal: a line per step and trial, live bars for stages; errors go to standard error."""
+    """Prints events on a terminal: lines for steps and trials, live bars for stages, errors on standard error."""
 
     def __init__(self) -> None:
         self.console = Terminal()
@@ -402,8 +392,8 @@ class TerminalShow:
                     f"  {event['case']:<20} {event['number']:>3} {mark} {event['action']:<15} {event['target']}{note}"
                 )
                 self.console.print(one_line_keep(line, self.console.width, self.console.readable("…")))
-            case "trial" if event["status"] in _TOLD:
-                # The word stands in the line as well, so nothing takes the sign's place where it cannot be shown.
+            case "trial" if event["status"] in _REPORTED:
+                # The line has the word as well, so nothing replaces a sign that cannot be shown.
                 lead = "" if self.console.plain else f"{glyphs.STATES[event['status']]} "
                 score = "" if event["score"] is None else f"  {score_words(event)} ({event['judge']})"
                 why = one_line(event["error"] or event["problem"] or "", 200)
@@ -416,12 +406,12 @@ class TerminalShow:
             case "stage":
                 self._stage(event["name"], event["state"], event["done"], event["total"], event["note"] or "")
             case "reason":
-                said = one_line(str(Reason(event["sentence"], event["count"])), 600)
+                line = one_line(str(ErrorReason(event["sentence"], event["count"])), 600)
                 if self._live:
                     # Above the bars; standard error would break them.
-                    self.console.print(said, style="red")
+                    self.console.print(line, style="red")
                 else:
-                    tell(said)
+                    tell(line)
             case "candidate" if not event["control"]:
                 self._verdicts[event["verdict"]] += 1
                 words = (f"{glyphs.VERDICTS.get(name, name)} {count}" for name, count in sorted(self._verdicts.items()))
@@ -438,7 +428,7 @@ class TerminalShow:
 
 @contextlib.contextmanager
 def showing(as_json: bool) -> Iterator[Show]:
-    """Give what shows events: as lines of JSON, or live on a terminal."""
+    """Yield a function that prints events, as JSON lines or live on a terminal."""
     if as_json:
         yield print_json
     else:
@@ -447,6 +437,6 @@ def showing(as_json: bool) -> Iterator[Show]:
 
 
 def one_line_keep(text: str, width: int, end: str = "…") -> str:
-    """Return ``text`` without control sequences and line breaks, its spaces kept, cut to ``width`` with ``end``."""
+    """Return ``text`` on one line of at most ``width`` characters, its spaces preserved and control sequences removed."""
     flat = clean(text).replace("\n", " ").replace("\t", " ")
     return flat if len(flat) <= width else flat[: max(0, width - len(end))] + end

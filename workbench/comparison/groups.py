@@ -1,6 +1,6 @@
-"""Two groups of candidates side by side: evaluators, doc systems or prompts, of one run, two runs or two sessions; two runs group by group.
+"""Compare two groups of candidates (evaluators, doc systems, prompts) of one run, two runs or two sessions, or two runs by groups.
 
-Every figure comes from :mod:`workbench.regeneration.outcome`; here they are only set beside each other.
+All figures come from :mod:`workbench.regeneration.outcome`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from workbench.statistics.paired import Paired, holm
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-Function = tuple[str, str, str, int]  # what a task is: snapshot, path, qualified name, occurrence
+Function = tuple[str, str, str, int]  # snapshot, path, qualified name, occurrence
 Sides = tuple["GroupSide", "GroupSide"]
 _MOST_SAMPLES = 50
 
 
 class GroupSide:
-    """One of the two groups: ``name`` tells it from others of its run, of whose tasks it has some, ``ks`` are what that was asked for."""
+    """One of two groups; ``name`` distinguishes it from others of its run, ``ks`` are the requested k of its run."""
 
     def __init__(self, session: str, run: RunRow, of: GroupOutcome, name: str, rows: Mapping[str, TaskRow]) -> None:
         self.session, self.run, self.run_name = session, run, run.name or run.id
@@ -62,9 +62,9 @@ class GroupSide:
 
 
 def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) -> list[GroupSide]:
-    """Read the groups of a run: those that were asked for by their names, then the controls; [] if it is not in the session.
+    """Read the groups of a run, sorted by name, then the controls; [] if the run is not in the session.
 
-    ``only`` names the groups that are wanted, which saves the intervals around the figures of all others.
+    ``only`` selects groups, which saves computing the intervals of the others.
     """
     run = reader.run(run_id)
     if run is None or run.kind != "regenerate":
@@ -79,10 +79,10 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
     ]
 
 
-def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.Comparison:
+def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.PairComparison:
     groups = [Group(*columns) for _, (_, columns) in (left, right)]
 
-    @cache  # both of one run are read at once
+    @cache  # two groups of one run are read at once
     def groups_in(reader: SessionReader, run: str) -> dict[Group, GroupSide]:
         return {one.group: one for one in groups_of(reader, run, groups)}
 
@@ -90,23 +90,22 @@ def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.
     return compare_groups([both])[0]
 
 
-def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
-    """Compare the groups of two runs that belong together, the pair of a number."""
+def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.PairComparison:  # fmt: skip
+    """Compare the matching groups of two runs, pair number ``at``."""
     for name, run in zip("AB", panes.both(left, right, lambda reader, key: reader.run(key), "Run"), strict=True):
         if run.kind != "regenerate":
-            raise UsageError(f"Run {name} has trials, no tasks: mark two runs of one kind.")
+            raise UsageError(f"Run {name} has trials, not tasks: mark two runs of the same kind.")
     pairs, alone = join_groups(groups_of(*left), groups_of(*right))
     if not pairs:
-        raise UsageError("These runs have no samples that could be compared.")
+        raise UsageError("These runs have no samples in common to compare.")
     (found,) = compare_groups([pairs[at % len(pairs)]])
     return replace(found, of=len(pairs), note=one_line(" · ".join((found.note, *alone)), 400))
 
 
 def join_groups(left: Iterable[GroupSide], right: Iterable[GroupSide]) -> tuple[list[Sides], list[str]]:
-    """Put the groups of two runs together, controls left out, and name those that only one run has.
+    """Match the groups of two runs, without controls; returns the pairs and the names of groups without a partner.
 
-    Equal groups belong together, then those of the same evaluator and documentation, then of the same evaluator; where one of each
-    is left over, these two do.
+    Equal groups match first, then groups with the same evaluator and docs, then with the same evaluator, then the last of each.
     """
     mine, other = ([side for side in sides if not side.outcome.control] for sides in (left, right))
     pairs: list[Sides] = []
@@ -123,8 +122,8 @@ def join_groups(left: Iterable[GroupSide], right: Iterable[GroupSide]) -> tuple[
     return pairs, [f"only {name}: {side.name}" for name, alone in (("A", mine), ("B", other)) for side in alone]
 
 
-def compare_groups(sides: Sequence[Sides]) -> list[panes.Comparison]:
-    """Compare groups task by task; p-values are adjusted for all differences of all pairs."""
+def compare_groups(sides: Sequence[Sides]) -> list[panes.PairComparison]:
+    """Compare groups by task; p-values are adjusted over all pairs and k."""
     joined = [_join(left, right) for left, right in sides]
 
     @cache
@@ -135,11 +134,11 @@ def compare_groups(sides: Sequence[Sides]) -> list[panes.Comparison]:
 
 
 def _join(left: GroupSide, right: GroupSide) -> tuple[list[tasks.PassPair], dict[int, Paired], bool]:
-    """Return the tasks of either, the largest differences first, pass@k over those of both, and whether their snapshots differ."""
+    """Return the tasks of either side, largest differences first; pass@k over common tasks; whether the snapshots differ."""
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
     same = join_tasks(left.functions, right.functions)
     mine: dict[object, TaskResult] = {one.task: one for one in left.outcome.results}
-    # What only the right one has goes by a key that the left one cannot have.
+    # Tasks of the right side alone get keys that the left side cannot have.
     other = {same.get(one.task, (one.task,)): one for one in right.outcome.results}
     pairs = []
     for _, a, b in panes.joined(mine, other):
@@ -148,7 +147,7 @@ def _join(left: GroupSide, right: GroupSide) -> tuple[list[tasks.PassPair], dict
     found = {}
     for at, k in enumerate(ks):
         defined = [(pair.left, pair.right) for pair in pairs if pair.left and pair.right and pair.gaps[at] is not None]
-        # Both stand where the left one does: its repository and file are what differences are clustered by.
+        # Differences are clustered by repository and file of the left side.
         values = [
             [Value(both[0].repository, both[0].file, both[side].at(k) or 0.0) for both in defined] for side in (0, 1)
         ]
@@ -158,8 +157,8 @@ def _join(left: GroupSide, right: GroupSide) -> tuple[list[tasks.PassPair], dict
 
 
 def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> dict[str, str]:
-    """Return the id in ``mine`` for each id in ``other`` that is of the same function; the rest of ``other`` is left out."""
-    # Two versions of one repository have hardly a snapshot in common; its functions are the same by name.
+    """Return the id in ``mine`` for each id in ``other`` of the same function."""
+    # Different versions of a repository have different snapshots, so their functions match by name.
     first = 1 if _of_other_snapshots(mine, other) else 0
     known = {function[first:]: key for key, function in mine.items()}
     return {key: known[function[first:]] for key, function in other.items() if function[first:] in known}
@@ -173,7 +172,7 @@ def _of_other_snapshots(mine: Mapping[str, Function], other: Mapping[str, Functi
 def _compared(
     left: GroupSide, right: GroupSide, pairs: Sequence[tasks.PassPair], figures: Mapping[int, Paired], other_snapshot: bool,
     adjusted: Callable[[], Mapping[Paired, float]],
-) -> panes.Comparison:  # fmt: skip
+) -> panes.PairComparison:  # fmt: skip
     ks = tuple(figures)
     mine, other = ({one.k: one for one in side.outcome.figures.pass_at} for side in (left, right))
     common, only_left, only_right = panes.in_each(pairs)
@@ -198,7 +197,7 @@ def _compared(
             return of_run[:1]
         mine, other = samples_of(a, row.left.task, left.group), samples_of(b, row.right.task, right.group)
         pairs = itertools.product(mine[:_MOST_SAMPLES], other[:_MOST_SAMPLES])
-        # Two whose verdicts differ, or the first of each.
+        # The first two with different verdicts, else the first of each.
         found = min(pairs, key=lambda pair: len({one.verdict == "passed" for one in pair}) == 1, default=())
         if not found:
             raise UsageError("One of them has no sample of this task yet.")
@@ -223,7 +222,7 @@ def _compared(
                 found.append(f"pass@{k} {one.words(adjusted().get(one), len(adjusted()))}")
         return found
 
-    return panes.Comparison(
+    return panes.PairComparison(
         names=panes.names_apart(left.parts, right.parts, 1, 4),
         shared=f"differ in: {names}" if names else "made alike",
         columns=(
@@ -238,7 +237,7 @@ def _compared(
         detail=detail,
         choose=choose,
         panes={
-            "Tasks": panes.Table(
+            "Tasks": panes.PaneTable(
                 summary=panes.in_each_words(pairs),
                 rows=pairs,
                 columns=(
@@ -265,8 +264,8 @@ def _compared(
 
 def pass_at(
     k: int, one: Paired, left: PassEstimate | None, right: PassEstimate | None, at: int
-) -> list[panes.Column[int]]:
-    """Return the columns of a k: pass@k of all tasks of each, with intervals where there is room, and of the tasks of both."""
+) -> list[panes.PaneColumn[int]]:
+    """Return the columns of a k: pass@k over all tasks of each side, its intervals, and pass@k over common tasks."""
 
     def bounds(estimate: PassEstimate | None) -> str:
         known = estimate is not None and estimate.value is not None and estimate.low is not None
@@ -282,5 +281,5 @@ def pass_at(
 
 
 _TITLES = ("Tasks", "Failing tests", "Docstrings")
-GROUPS = panes.Kind("groups", "two evaluators", _TITLES, read_groups)
-RUNS = panes.Kind("groups", "two runs", _TITLES, read_runs)
+GROUPS = panes.ComparisonKind("groups", "two evaluators", _TITLES, read_groups)
+RUNS = panes.ComparisonKind("groups", "two runs", _TITLES, read_runs)

@@ -1,4 +1,4 @@
-"""What a comparison shows, whatever is compared: a head with figures of A and B, tables of differences, and pairs of texts."""
+"""The model of a comparison of any kind: figures of A and B, tables of differences, and pairs of texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from workbench.base.errors import UsageError
 from workbench.base.text import NOTHING, bounds, one_line, signed
 from workbench.comparison.texts import Texts
-from workbench.statistics.paired import Tally, difference
+from workbench.statistics.paired import WinTally, difference
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 Row = TypeVar("Row")
 Side = TypeVar("Side")
 Cell = str | tuple[str, str]  # a text, or a text with the name of its style
-MOST_KS = 3  # so many k of pass@k are compared, the smallest ones
+MOST_KS = 3  # compared k of pass@k, the smallest ones
 SAME, ONLY_A, ONLY_B, CHANGED = ("=", "dim"), ("A", "only-a"), ("B", "only-b"), ("~", "strong")
-"""The sign before a row, with its style: on both sides, only on one, on both but not the same."""
+"""Sign and style of a row: equal, only on one side, on both but different."""
 MORE, LESS, UNKNOWN = ("▲", "good"), ("▼", "poor"), ("?", "dim")
-"""The sign of what B has more, or less, of than A, and of a difference that is not known."""
+"""Sign and style of a row where B is higher or lower than A, or the difference is unknown."""
 
 
 def figure(value: float | None, digits: int) -> str:
@@ -29,12 +29,12 @@ def figure(value: float | None, digits: int) -> str:
 
 
 def points(value: float | None, out_of: float) -> str:
-    """Return ``79.0``, or ``58.0/70``: points of a card with unscored tiers are out of less than 100."""
+    """Return ``79.0``, or ``58.0/70`` if unscored tiers reduce the maximum."""
     return figure(value, 1) + (f"/{out_of:.0f}" if value is not None and out_of != 100 else "")
 
 
 def change(value: float | None, digits: int) -> str:
-    """Return a difference with its sign, ``0`` for none, "" where it is not known."""
+    """Return a difference with its sign, ``0`` for none, "" if it is unknown."""
     shown = signed(value, digits)
     return "" if value is None else shown if shown[0] in "+−" else "0"
 
@@ -47,16 +47,15 @@ def interval_words(of: tuple[float | None, float | None], digits: int) -> str:
     return bounds(*of, digits, change)
 
 
-def wins(count: Tally) -> str:
+def wins(count: WinTally) -> str:
     return f"B wins {count.wins:,}, ties {count.ties:,}, loses {count.losses:,}"
 
 
 @dataclass(frozen=True, slots=True)
-class Pair(Generic[Side]):
-    """A row: what both sides have of one thing, None for nothing.
+class PairedRow(Generic[Side]):
+    """A row with the values of both sides, None if a side has none.
 
-    ``gaps`` are its differences, None where one is not known; ``same`` says whether both are alike where no gap does. A ``heading``
-    stands over other rows.
+    ``gaps`` are its differences, None for unknown; ``same`` says whether the sides are equal if there is no known gap.
     """
 
     left: Side | None
@@ -78,7 +77,7 @@ class Pair(Generic[Side]):
 
     @property
     def gap(self) -> float | None:
-        """The first difference that is not zero, else the first that is known."""
+        """The first nonzero difference, else the first known one."""
         known = [one for one in self.gaps if one is not None]
         return next(filter(None, known), known[0] if known else None)
 
@@ -92,7 +91,7 @@ class Pair(Generic[Side]):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The largest differences first, B's losses before its wins; then what only A has, then what only B has."""
+        """Sort key: largest differences first, losses of B before wins; then rows of A alone, then of B alone."""
         alone, gap = 0 if self.both else 1 if self.right is None else 2, self.gap
         return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0
 
@@ -101,26 +100,26 @@ class Pair(Generic[Side]):
 
 
 def joined(left: Mapping[Any, Side], right: Mapping[Any, Side]) -> list[tuple[Any, Side | None, Side | None]]:
-    """Return each key with what both have of it, in the order of A; what only B has follows."""
+    """Outer join: each key with both values, in the order of A, then the keys of B alone."""
     return [(key, left.get(key), right.get(key)) for key in {**left, **right}]
 
 
-def in_each(pairs: Sequence[Pair[Any]]) -> tuple[int, int, int]:
+def in_each(pairs: Sequence[PairedRow[Any]]) -> tuple[int, int, int]:
     only_a, only_b = (sum(getattr(one, side) is None for one in pairs) for side in ("right", "left"))
     return len(pairs) - only_a - only_b, only_a, only_b
 
 
-def in_each_words(pairs: Sequence[Pair[Any]]) -> str:
+def in_each_words(pairs: Sequence[PairedRow[Any]]) -> str:
     both, only_a, only_b = in_each(pairs)
     return f"{both:,} in both · only A {only_a:,} · only B {only_b:,}"
 
 
-def differing_words(pairs: Sequence[Pair[Any]]) -> str:
+def differing_words(pairs: Sequence[PairedRow[Any]]) -> str:
     return f"{sum(one.sign != SAME for one in pairs):,} of {len(pairs):,} differ"
 
 
 @dataclass(frozen=True, slots=True)
-class Column(Generic[Row]):
+class PaneColumn(Generic[Row]):
     """A column as :class:`workbench.app.toolkit.columns.Column` is one; of a text its end, middle or start is ``cut``; ``page`` is whether a page has it."""
 
     title: str
@@ -133,30 +132,30 @@ class Column(Generic[Row]):
     page: bool = True
 
 
-def texts(title: str, cell: Callable[[Row], Cell], width: int = 8, widest: int = 300, **more: Any) -> Column[Row]:
-    return Column(title, cell, width, widest, text=True, **{"cut": "middle", **more})
+def texts(title: str, cell: Callable[[Row], Cell], width: int = 8, widest: int = 300, **more: Any) -> PaneColumn[Row]:
+    return PaneColumn(title, cell, width, widest, text=True, **{"cut": "middle", **more})
 
 
 def sided(
     title: str, cell: Callable[[Any], Cell], width: int = 8, widest: int = 0, **more: Any
-) -> Iterator[Column[Any]]:
-    """Yield the columns of what A and what B has; ``{}`` in the title is which."""
-    yield Column(title.format("A"), lambda row: cell(row.left), width, widest, **more)
-    yield Column(title.format("B"), lambda row: cell(row.right), width, widest, **more)
+) -> Iterator[PaneColumn[Any]]:
+    """Yield a column for each side; ``{}`` in the title becomes A or B."""
+    yield PaneColumn(title.format("A"), lambda row: cell(row.left), width, widest, **more)
+    yield PaneColumn(title.format("B"), lambda row: cell(row.right), width, widest, **more)
 
 
-def gap_column(title: str, at: int, width: int, digits: int, priority: int = 0) -> Column[Any]:
-    return Column(title, lambda row: change_cell(row.gaps[at], digits), width, priority=priority)
+def gap_column(title: str, at: int, width: int, digits: int, priority: int = 0) -> PaneColumn[Any]:
+    return PaneColumn(title, lambda row: change_cell(row.gaps[at], digits), width, priority=priority)
 
 
-def head_column(title: str, of: Sequence[Cell], width: int, priority: int = 0, style: str = "", **more: Any) -> Column[int]:  # fmt: skip
+def head_column(title: str, of: Sequence[Cell], width: int, priority: int = 0, style: str = "", **more: Any) -> PaneColumn[int]:  # fmt: skip
     cells = [(one, style if at < 2 else "strong") if isinstance(one, str) else one for at, one in enumerate(of)]
-    return Column(title, cells.__getitem__, width, priority=priority, **more)
+    return PaneColumn(title, cells.__getitem__, width, priority=priority, **more)
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """What both took or have, None where it is not known; the difference of what is not ``comparable`` says nothing."""
+    """An amount of both sides, None for unknown; only a ``comparable`` one has a difference."""
 
     title: str
     left: float | None
@@ -171,7 +170,7 @@ class Amount:
         return difference(self.left, self.right) if self.comparable else None
 
     @property
-    def column(self) -> Column[int]:
+    def column(self) -> PaneColumn[int]:
         of = figure(self.left, self.digits), figure(self.right, self.digits), change(self.difference, self.digits)
         return head_column(self.title, of, self.width, self.priority)
 
@@ -185,7 +184,7 @@ Names = tuple[
 
 
 def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: int) -> Names:
-    """Name both by the first parts, and of the others by those that differ; ``whole`` parts identify one."""
+    """Name both sides by their first ``always`` parts and the further parts that differ; the first ``whole`` parts identify a side."""
     short, long = [], []
     for mine, theirs in ((left, right), (right, left)):
         apart = (part for at, part in enumerate(mine) if part and (at < always or part != theirs[at]))
@@ -195,28 +194,28 @@ def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table(Generic[Row]):
-    """A row for each difference, and for what is the same; a page has ``all``, the ``differences``, or "" for none but the summary.
+class PaneTable(Generic[Row]):
+    """A table of equal and different rows; on a page, ``all`` rows, the ``differences``, or ("") only the summary.
 
-    ``says`` returns what a side says of its part of a row, ``number`` the step of a trial to which a row leads: there adjoining
-    differences are one.
+    ``says`` returns the message of one side of a row. ``number`` returns the step that a row leads to; there, adjoining differences
+    count as one.
     """
 
     summary: str = ""
-    rows: Sequence[Pair[Any]]
-    columns: Sequence[Column[Row]]
+    rows: Sequence[PairedRow[Any]]
+    columns: Sequence[PaneColumn[Row]]
     nothing: str
     says: Callable[[Any], str] | None = None
     number: Callable[[Row], int] | None = None
     page: str = "differences"
 
 
-Pane = Table[Any] | Texts
+Pane = PaneTable[Any] | Texts
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Where a row leads: to an item of A or of B, there to a step or sample; ``item`` is the task of a sample."""
+    """The target of a row: an item of A or B, and a step or sample of it; ``item`` is the task of a sample."""
 
     kind: str
     key: str
@@ -227,22 +226,22 @@ class Lead:
     evaluator: str = ""
 
 
-Leads = tuple[Lead, ...]  # one to go to, or one of each side to show side by side
-Named = tuple["SessionReader", Any]  # a side as it was asked for: its session, and its key there
+Leads = tuple[Lead, ...]  # one to open, or one of each side to compare
+Named = tuple["SessionReader", Any]  # the session of a side, and its key there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Two things and how they differ; every difference is right minus left.
+class PairComparison:
+    """Two things and their differences, always B − A.
 
-    The rows of ``columns``, figures over the panes, are A, B and B − A; ``shared`` stands beside A and B, ``alike`` beside B − A.
-    ``status`` says by whose points they are compared, of which A has those of ``scale``; ``notes`` are for a page alone, which is one
-    ``of`` so many pairs. ``detail`` reads what other panes show of a row of the first one. Rows lead to ``leads``, A or B, unless
-    ``choose`` reads where those under the cursors of all panes lead; it raises UsageError where there is nothing.
+    ``columns`` are the figures above the panes, in rows A, B and B − A; ``shared`` is shown beside A and B, ``alike`` beside B − A.
+    ``status`` names the judge, and ``scale`` the rubric and judge of A; ``notes`` are for a page only; ``of`` is the number of
+    pairs. ``detail`` reads the other panes for a row of the first one. Rows lead to ``leads``, unless ``choose`` reads the targets of
+    the rows under the cursors, which raises UsageError if there is none.
     """
 
     names: Names
-    columns: Sequence[Column[int]]
+    columns: Sequence[PaneColumn[int]]
     panes: Mapping[str, Pane]
     leads: Leads
     to_json: Callable[[], dict[str, Any]]
@@ -258,20 +257,20 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of comparison: what it is called in JSON, what is compared (``two tasks``), and the titles of its panes.
+class ComparisonKind:
+    """A kind of comparison: its name in JSON, what is compared (``two tasks``), and the titles of its panes.
 
-    ``read`` reads two and compares them, by a rubric and judge or the pair of that number; raises UsageError where it cannot.
+    ``read`` reads and compares two sides, by a rubric and judge or with the number of a pair; raises UsageError if it cannot.
     """
 
     name: str
     what: str
     titles: Sequence[str]
-    read: Callable[..., Comparison]
+    read: Callable[..., PairComparison]
 
 
 def both(left: Named, right: Named, read: Callable[..., Side | None], noun: str) -> tuple[Side, Side]:
-    """Read both sides; raises UsageError where one is not in its session."""
+    """Read both sides; raises UsageError if one is not in its session."""
     sides = []
     for name, (reader, key) in (("A", left), ("B", right)):
         side = read(reader, key)

@@ -1,6 +1,6 @@
-"""Two tasks, or two samples, side by side: code, docstring and prompt word by word, tests, and pass@k by evaluator.
+"""Compare two tasks or two samples: code, docstring and prompt by words, tests, and pass@k by evaluator.
 
-The two may be of different functions, or of one function with other documentation, of one session or of two.
+They may be of different functions, or of one function with different docs, of one session or of two.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
-_MOST = 2_000  # characters of what a test said
+_MOST = 2_000  # characters of a test's message
 _NOT_KEPT = "the session does not keep it"
 
 # -- failing tests
 
 
 @dataclass(frozen=True, slots=True)
-class FailedTest:
-    """How many samples did not pass a test, and what it said of the first; ``outcome`` is how it ended for a single one."""
+class TestFailures:
+    """The number of samples that fail a test, and the message for the first; ``outcome`` is that of a single sample."""
 
     failed: int
     message: str = ""
@@ -50,23 +50,23 @@ class FailedTest:
     samples: int = 0
 
 
-Tests = Mapping[str, FailedTest]
-TestPair = panes.Pair[FailedTest]  # None for a side that passes it, or of whose tests it is none
+Tests = Mapping[str, TestFailures]
+TestPair = panes.PairedRow[TestFailures]  # None for a side that passes the test, or does not have it
 
 
-def failed_counts(reader: SessionReader, task: str, group: Group | None = None) -> dict[str, FailedTest]:
-    """Return of how many samples of a task each test failed, and what it said of the first of them in order."""
-    found: dict[str, FailedTest] = {}
+def failed_counts(reader: SessionReader, task: str, group: Group | None = None) -> dict[str, TestFailures]:
+    """Return the failing samples of a task by test, with the first message in alphabetical order."""
+    found: dict[str, TestFailures] = {}
     for row in failing_tests(reader, task, group):
-        known = found.get(row.test_id, FailedTest(0, row.message[:_MOST]))
-        found[row.test_id] = FailedTest(known.failed + 1, min(known.message, row.message[:_MOST]))
+        known = found.get(row.test_id, TestFailures(0, row.message[:_MOST]))
+        found[row.test_id] = TestFailures(known.failed + 1, min(known.message, row.message[:_MOST]))
     return found
 
 
 def join_tests(left: Tests, right: Tests) -> list[TestPair]:
-    """Return the tests that either fails: those of A alone, of B alone, then those of both, the largest differences first.
+    """Return the failing tests of A alone, of B alone, then of both, largest differences first.
 
-    A test is the same where the same share of samples fails it; where these were not counted, where it ends alike.
+    A test is equal if the same share of samples fails it or, without counts, if its outcomes are equal.
     """
 
     def order(pair: TestPair) -> tuple[Any, ...]:
@@ -77,26 +77,26 @@ def join_tests(left: Tests, right: Tests) -> list[TestPair]:
     for test, a, b in panes.joined(left, right):
         counted = a is not None and b is not None and (a.samples or b.samples)
         same = a.failed * b.samples == b.failed * a.samples if a and b and counted else a == b
-        pairs.append(panes.Pair(a, b, test, same=same))
+        pairs.append(panes.PairedRow(a, b, test, same=same))
     return sorted(pairs, key=order)
 
 
 def failing_pane(
     pairs: Sequence[TestPair], of: str = "", lacking: str = "passes", page: str = "all"
-) -> panes.Table[Any]:
-    """Return the tests that either fails, with what they said; ``lacking`` is what a side without an entry does."""
+) -> panes.PaneTable[Any]:
+    """Return the failing tests with their messages; ``lacking`` is the text for a side without an entry."""
 
-    def says(one: FailedTest | None) -> str:
+    def says(one: TestFailures | None) -> str:
         if one is None or not one.failed:
             return lacking if one is None else "passes" if one.samples else "no sample yet"
         return one_line(one.message, _MOST) or "no message was recorded"
 
-    def ends(one: FailedTest | None) -> panes.Cell:
+    def ends(one: TestFailures | None) -> panes.Cell:
         if one is not None and one.failed:
             return f"✗ {one.outcome or f'{one.failed:,}'}" + (f" of {one.samples:,}" if one.samples else ""), "failed"
         return {"passes": ("✓", "passed"), "no sample yet": ("·", "dim")}.get(says(one), (NOTHING, "dim"))
 
-    return panes.Table(
+    return panes.PaneTable(
         summary=of or panes.in_each_words(pairs),
         rows=pairs,
         columns=(
@@ -115,7 +115,7 @@ def failing_pane(
 
 
 class CandidateSide:
-    """A sample with all that is compared; bodies are without the indentation of their first line."""
+    """A sample with its compared texts; bodies are dedented."""
 
     def __init__(self, reader: SessionReader, row: CandidateRow, task: TaskRow) -> None:
         def body(digest: str | None, title: str, of: str, absent: str) -> TextSide:
@@ -128,7 +128,7 @@ class CandidateSide:
         self.body = body(row.body_blob, one_line(self.asked, 30), f"the body of candidate {row.id}", why)
         self.original = body(task.body_blob, "original", f"the original body of task {task.id}", _NOT_KEPT)
         self.docstring, self.prompt = docstring_of(reader, task), prompt_of(reader, task, row)
-        self.failing = {one.test_id: FailedTest(1, one.message, one.outcome) for one in reader.failing_tests(row.id)}
+        self.failing = {one.test_id: TestFailures(1, one.message, one.outcome) for one in reader.failing_tests(row.id)}
         known = [one for one in (row.prompt_tokens, row.completion_tokens) if one is not None]
         self.tokens = sum(known) if known else None
 
@@ -158,7 +158,7 @@ def read_candidate(reader: SessionReader, candidate_id: str) -> CandidateSide | 
     return CandidateSide(reader, row, task) if row is not None and task is not None else None
 
 
-def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Comparison:
+def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.PairComparison:
     a, b = left.candidate, right.candidate
     texts = compare_all(left, right, "body", "docstring", "prompt")
     tests = join_tests(left.failing, right.failing)
@@ -168,7 +168,7 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
         "tested": panes.Amount("tested s", a.tested_s, b.tested_s, 9, 2, 3),
         "cost": panes.Amount("$", a.cost_usd, b.cost_usd, 9, 4, 4),
     }
-    return panes.Comparison(
+    return panes.PairComparison(
         names=panes.names_apart(left.parts, right.parts, 3, 7),
         columns=(
             panes.head_column("verdict", (left.verdict, right.verdict, ""), 11, text=True),
@@ -205,7 +205,7 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
     )
 
 
-CANDIDATES = panes.Kind(
+CANDIDATES = panes.ComparisonKind(
     "candidates", "two candidates", ("Bodies", "Original → A", "Original → B", "Failing tests", "Docstrings", "Prompts"),
     lambda left, right, *scale: compare_candidates(*panes.both(left, right, read_candidate, "Candidate")),
 )  # fmt: skip
@@ -213,20 +213,20 @@ CANDIDATES = panes.Kind(
 
 # -- pass@k of both sides
 
-PassPair = panes.Pair[TaskResult]
+PassPair = panes.PairedRow[TaskResult]
 
 
 def pass_pair(a: TaskResult | None, b: TaskResult | None, ks: Iterable[int], name: str) -> PassPair:
-    """Return a row whose gaps are those of pass@k, None unless both are defined."""
+    """Return a row whose gaps are differences in pass@k, None unless both are defined."""
     gaps = tuple(difference(a.at(k), b.at(k)) if a and b else None for k in ks)
-    return panes.Pair(a, b, name, gaps, passed_cell(a) == passed_cell(b))
+    return panes.PairedRow(a, b, name, gaps, passed_cell(a) == passed_cell(b))
 
 
 def passed_cell(result: TaskResult | None) -> str:
     return NOTHING if result is None else f"{result.passed:,}/{result.counted:,}"
 
 
-def pass_columns(ks: Sequence[int]) -> Iterable[panes.Column[PassPair]]:
+def pass_columns(ks: Sequence[int]) -> Iterable[panes.PaneColumn[PassPair]]:
     def at(k: int, result: TaskResult | None) -> panes.Cell:
         return share(result.at(k) if result is not None else None), "dim"
 
@@ -251,7 +251,7 @@ def function_name(task: TaskRow) -> str:
 
 
 class TaskSide:
-    """A task with all that is compared; ``tests`` are T_i, each with how many samples of all evaluators fail it."""
+    """A task with its compared texts; ``tests`` are T_i with the number of samples, of all evaluators, that fail each."""
 
     def __init__(self, reader: SessionReader, task: TaskRow, run: RunRow) -> None:
         self.task, self.session, self.run = task, reader.path.name, one_line(run.name or run.id, 100)
@@ -268,8 +268,8 @@ class TaskSide:
         self.passed = sum(one.passed for one in self.results.values())
         failed = failed_counts(reader, task.id)
         listed = map(str, reader.decoded(task.tests, list, f"the tests of task {task.id}"))
-        # A verdict may name a test that is no longer listed, such as a whole file that could not be imported.
-        tests = {test: failed.get(test, FailedTest(0)) for test in (*listed, *failed)}
+        # A verdict may name something that is not in T_i, such as a file that could not be imported.
+        tests = {test: failed.get(test, TestFailures(0)) for test in (*listed, *failed)}
         self.tests = {test: replace(one, samples=self.samples) for test, one in tests.items()}
         self.failing = sum(bool(test.failed) for test in self.tests.values())
 
@@ -317,19 +317,19 @@ def read_task(reader: SessionReader, task_id: str) -> TaskSide | None:
     return TaskSide(reader, task, run) if task is not None and run is not None else None
 
 
-def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
+def compare_tasks(left: TaskSide, right: TaskSide) -> panes.PairComparison:
     sides = left, right
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
-    facts = [panes.Pair(a, b, what, same=a == b) for what, a, b in panes.joined(left.facts, right.facts)]
+    facts = [panes.PairedRow(a, b, what, same=a == b) for what, a, b in panes.joined(left.facts, right.facts)]
     texts = compare_all(left, right, "function", "docstring", "prompt")
     tests = join_tests(left.tests, right.tests)
     evaluators = _join_evaluators(left, right, ks)
     differ = ", ".join(one.name for one in facts if not one.same)
 
-    def fact(text: str | None, of: panes.Pair[str]) -> panes.Cell:
+    def fact(text: str | None, of: panes.PairedRow[str]) -> panes.Cell:
         return one_line(text or "", 300) or NOTHING, "dim" if of.same else "strong"
 
-    return panes.Comparison(
+    return panes.PairComparison(
         names=panes.names_apart(left.parts, right.parts, 1, 4),
         shared=f"differ in: {differ}" if differ else "alike in all facts",
         columns=(
@@ -341,7 +341,7 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
         leads=tuple(panes.Lead("task", one.task.id, one is right, one.task.run_id, 0, one.task.id) for one in sides),
         panes={
             "Functions": texts["function"],
-            "Facts": panes.Table(
+            "Facts": panes.PaneTable(
                 summary=panes.differing_words(facts),
                 rows=facts,
                 columns=(
@@ -351,7 +351,7 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
                 ),
                 nothing="Nothing is known of them.",
             ),
-            "Evaluators": panes.Table(
+            "Evaluators": panes.PaneTable(
                 summary=panes.differing_words(evaluators),
                 rows=evaluators,
                 columns=(
@@ -388,7 +388,7 @@ def _join_evaluators(left: TaskSide, right: TaskSide, ks: Sequence[int]) -> list
     return found
 
 
-TASKS = panes.Kind(
+TASKS = panes.ComparisonKind(
     "tasks", "two tasks", ("Functions", "Facts", "Evaluators", "Tests", "Docstrings", "Prompts"),
     lambda left, right, *scale: compare_tasks(*panes.both(left, right, read_task, "Task")),
 )  # fmt: skip

@@ -1,6 +1,6 @@
-"""How two sequences and two texts differ, and the texts of sessions, each of which may be missing, damaged or too long.
+"""Differences of sequences and texts, and reading texts of sessions, which may be missing, damaged or too long.
 
-Lines are put beside those that they belong with, and within them the words that only one has are found.
+Matching lines are put side by side, and within them differing words are found.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, TaskRow
 
-MOST_BYTES = 400_000  # of a text that are compared: six times 10,000 words
-_JUNK_FROM = 2000  # lines of both, from which on frequent lines are not matched one by one, which takes quadratic time
-MOST_CELLS = 400_000_000  # product of lengths up to which the common subsequence is the longest; a bit each, so 50 MB
-ALIKE = 0.4  # share of common words from which on lines belong together (Dice coefficient, 0 to 1)
-MOST_LINE_PAIRS = 20_000  # weighed at once; a longer stretch without an equal line is cut into blocks of equal shares
+MOST_BYTES = 400_000  # compared bytes of a text: about 60,000 words
+_JUNK_FROM = 2000  # lines of both texts above which frequent lines are not matched, as that takes quadratic time
+MOST_CELLS = 400_000_000  # product of lengths up to which the common subsequence is the longest; one bit each, so 50 MB
+ALIKE = 0.4  # minimum Dice coefficient of the words of matching lines
+MOST_LINE_PAIRS = 20_000  # a longer stretch without equal lines is divided into blocks
 
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 _WORDS = re.compile(r"\w+")
-_PASSES = 4  # over the common stretches of a line: what is dropped makes the differences beside others longer
-_NO_WORDS = 0.05  # weight of equal lines without a word, such as empty ones: enough to break a tie
+_PASSES = 4  # over the common runs of a line: each dropped run lengthens the differences beside others
+_NO_WORDS = 0.05  # weight of equal lines without words, such as empty ones: enough to break a tie
 
 Places = list[tuple[int, int]]
 
@@ -38,10 +38,9 @@ Places = list[tuple[int, int]]
 def line_diff(
     before: Sequence[str], after: Sequence[str], around: int = 3, key: Callable[[str], str] = str
 ) -> list[str]:
-    """Return stretches that differ with ``around`` equal lines on either side, none where both texts are the same.
+    """Return the hunks of a diff with ``around`` lines of context; lines with the same ``key`` are equal.
 
-    A line begins with ``@`` where a stretch stands in both, else with ``-``, ``+`` or a space, and another space. Lines of the
-    same ``key`` are equal.
+    A hunk's first line begins with ``@``; others with ``-``, ``+`` or a space, followed by a space.
     """
     keys = [*map(key, before)], [*map(key, after)]
     if keys[0] == keys[1]:
@@ -63,7 +62,7 @@ def line_diff_words(diff: Iterable[str]) -> str:
 
 
 def without_margin(body: str) -> str:
-    """Return a body without the indentation of its first line: models indent as they like, splicing corrects it."""
+    """Dedent a body by the indentation of its first line, since models indent arbitrarily."""
     lines = body.strip("\n").split("\n")
     first = next((line for line in lines if line.strip()), "")
     margin = len(first) - len(first.lstrip(" \t"))
@@ -74,10 +73,10 @@ def without_margin(body: str) -> str:
 
 
 def longest_common(a: Sequence[Hashable], b: Sequence[Hashable], most_cells: int = MOST_CELLS) -> Places:
-    """Return the pairs of places of a longest common subsequence, in order.
+    """Return the index pairs of a longest common subsequence.
 
-    A common beginning and end are matched first, which loses nothing. Where the product of the remaining lengths is above
-    ``most_cells``, the sequences are matched block by block: the result is still common to both, but there may be a longer one.
+    A common prefix and suffix are matched first. If the product of the remaining lengths exceeds ``most_cells``, the sequences are
+    matched in blocks: the result is a common subsequence, but not necessarily the longest.
     """
     start, end = 0, 0
     shorter = min(len(a), len(b))
@@ -93,7 +92,7 @@ def longest_common(a: Sequence[Hashable], b: Sequence[Hashable], most_cells: int
 
 
 def align(together: Places, a: int, b: int) -> Iterator[tuple[int | None, int | None]]:
-    """Yield a row for each pair of places, and for each place that only one of two lengths has (None for the other), A's first."""
+    """Yield the pairs, and between them the unmatched indices of A, then of B, with None for the other side."""
     next_a = next_b = 0
     for i, j in [*together, (a, b)]:
         yield from ((place, None) for place in range(next_a, i))
@@ -104,7 +103,7 @@ def align(together: Places, a: int, b: int) -> Iterator[tuple[int | None, int | 
 
 
 def blocks(a: range, b: range, most_cells: int) -> list[tuple[range, range]]:
-    """Cut both into as many parts of equal shares as it takes, the first to be matched with the first and so on."""
+    """Divide both ranges into the same number of equal parts, each pair of which has at most ``most_cells`` cells."""
     if not a or not b:
         return []
     count = min(max(1, math.ceil(math.sqrt(len(a) * len(b) / most_cells))), len(a), len(b))
@@ -118,9 +117,9 @@ def blocks(a: range, b: range, most_cells: int) -> list[tuple[range, range]]:
 def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> Places:
     """Return a longest common subsequence by the bit-parallel algorithm of Hyyrö (2004).
 
-    It goes from the end to the beginning, so that of several matches an early one is chosen, and passes items of both by turns
-    where either may be passed. With both sequences reversed, the integer of row ``j`` has a bit for each place ``i`` of ``a``;
-    the bit is 0 where the longest common subsequence of ``a[: i + 1]`` and ``b[:j]`` is longer than that of ``a[:i]`` and ``b[:j]``.
+    Sequences are reversed so that early matches are preferred; where either item may be skipped, they are skipped in turn. Row ``j``
+    is an integer with a bit for each index ``i`` of ``a``: 0 where the longest common subsequence of ``a[: i + 1]`` and ``b[:j]`` is
+    longer than that of ``a[:i]`` and ``b[:j]``.
     """
     a, b = a[::-1], b[::-1]
     places: dict[Hashable, int] = {}
@@ -154,12 +153,12 @@ def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> Places:
 # -- words of texts
 
 
-Pieces = tuple[tuple[str, bool], ...]  # a line in stretches, each with whether the other text has it as well
+Pieces = tuple[tuple[str, bool], ...]  # runs of a line, each with whether the other text has it, too
 
 
 @dataclass(frozen=True, slots=True)
 class LinePair:
-    """A line of each text that belong together, or a line that only one text has (None for the other)."""
+    """Two matching lines, or an unmatched line and None."""
 
     left: Pieces | None
     right: Pieces | None
@@ -170,11 +169,10 @@ class LinePair:
 
 
 def word_diff(left: str | None, right: str | None) -> tuple[LinePair, ...]:
-    """Compare two texts line by line and word by word; None stands for a text that is not there and has no lines.
+    """Compare two texts by lines and words; None is a missing text without lines.
 
-    Equal lines are matched first, by their longest common subsequence. Between two such lines, those are put together that
-    have most words in common, in order. Only within these pairs are words compared, again by a longest common subsequence. The left
-    lines put together are the left text, and likewise right.
+    Equal lines are matched by their longest common subsequence; lines between them by their common words, in order. Words are compared
+    within matching lines, again by a longest common subsequence. The left lines join to the left text, and likewise on the right.
     """
     a, b = ([] if text is None else text.split("\n") for text in (left, right))
     pairs = []
@@ -187,7 +185,7 @@ def word_diff(left: str | None, right: str | None) -> tuple[LinePair, ...]:
 
 
 def _lines_together(a: Sequence[str], b: Sequence[str]) -> Places:
-    # Lines without a word, empty ones above all, are equal to many and say nothing of where one is.
+    # Lines without words, such as empty ones, equal many others and are no anchors.
     telling_a, telling_b = ([place for place, line in enumerate(of) if _WORDS.search(line)] for of in (a, b))
     equal = longest_common([a[place] for place in telling_a], [b[place] for place in telling_b])
     together: Places = []
@@ -204,7 +202,7 @@ def _lines_together(a: Sequence[str], b: Sequence[str]) -> Places:
 
 def _most_alike(a: Sequence[str], b: Sequence[str]) -> Places:
     words_a, words_b = ([frozenset(_WORDS.findall(line.casefold())) for line in of] for of in (a, b))
-    # For each beginning of b the weight of the best pairs, and these from the last one on: (i, j, those before).
+    # For each prefix of b, the weight of the best pairs and these as a linked list: (i, j, earlier ones).
     best: list[tuple[float, Any]] = [(0.0, None)] * (len(b) + 1)
     for i, mine in enumerate(words_a):
         above, best = best, best[:1]
@@ -235,10 +233,10 @@ def _compared(left: str, right: str) -> LinePair:
 
 
 def _without_chance(a: Sequence[str], b: Sequence[str], pairs: Places) -> list[tuple[int, int, int]]:
-    """Return the runs of common tokens (place in a, place in b, tokens) without chance matches.
+    """Return the runs of common tokens (index in a, index in b, count) without chance matches.
 
-    These are no longer than the differences on either side of them: "in the" amid two sentences that say different things would
-    only tear them to pieces. Beginning and end of a line stay.
+    A chance match is no longer than the differences on either side, such as "in the" within different sentences. The beginning and end
+    of a line stay.
     """
     starts_a, starts_b = ([*accumulate(map(len, of), initial=0)] for of in (a, b))
     runs = []
@@ -274,7 +272,7 @@ def _pieces(tokens: Sequence[str], runs: Iterable[tuple[int, int]]) -> Pieces:
 
 @dataclass(frozen=True, slots=True)
 class TextSide:
-    """One of two texts: ``absent`` says why there is none, ``cut`` that it goes on behind what was read."""
+    """One of two texts; ``absent`` says why there is none, ``cut`` that only its beginning was read."""
 
     title: str
     text: str | None
@@ -284,9 +282,10 @@ class TextSide:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A pane of two texts side by side, or with ``under`` the one and what stands in its place; ``page`` is whether a page has them.
+    """A pane of two texts, side by side or ``under`` one another; ``page`` says whether a page includes them.
 
-    ``words`` are those of A, of B, and in the stretches that both have at the same place. An ``optional`` pane takes no room where both are the same, unless it was asked for; one ``of_b`` is about B alone.
+    ``words`` counts those of A, of B and in common runs. An ``optional`` pane is hidden while both are equal; ``of_b`` marks a pane
+    about B alone.
     """
 
     left: TextSide
@@ -313,12 +312,12 @@ class Texts:
 
 
 def compare_all(left: object, right: object, *names: str) -> dict[str, Texts]:
-    """Return the texts of these names of two sides; all but the first one are optional."""
+    """Compare the texts with these names; all but the first are optional."""
     return {name: compare_texts(getattr(left, name), getattr(right, name), optional=name != names[0]) for name in names}
 
 
 def alike(texts: Mapping[str, Texts]) -> str:
-    """Return which of the optional texts are the same: ``docstring the same · prompt differs``."""
+    """Return ``docstring the same · prompt differs`` for the optional texts."""
     return " · ".join(f"{name} {'the same' if one.same else 'differs'}" for name, one in texts.items() if one.optional)
 
 
@@ -332,7 +331,7 @@ def compare_texts(left: TextSide, right: TextSide, **how: bool) -> Texts:
 
 
 def read_text(reader: SessionReader, digest: str | None, title: str, of: str, absent: str) -> TextSide:
-    """Read a text of a session; ``of`` names it where it is damaged, ``absent`` says why there is none where there is none."""
+    """Read a text of a session; ``of`` names it in the message if it is damaged, ``absent`` is the reason if there is none."""
     if digest is None:
         return TextSide(title, None, one_line(absent, 300))
     try:
@@ -348,7 +347,7 @@ def docstring_of(reader: SessionReader, task: TaskRow, width: int = 60) -> TextS
 
 
 def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | None = None) -> TextSide:
-    """Return the messages of a candidate's call, else the prompt that is kept with the task: that of the first model asked for it."""
+    """Return the messages of a candidate's call, else the prompt stored with the task, that of the first request."""
     call = reader.call(candidate.call_id) if candidate is not None and candidate.call_id is not None else None
     versions, messages = kept_prompt(reader, task)
     if call is not None:
@@ -361,7 +360,7 @@ def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | No
 
 
 def kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[Iterable[str], list[tuple[str, str]]]:
-    """Return the versions of wording and context, and the messages; what cannot be read as such is one message."""
+    """Return prompt version, context policy and messages; an unreadable prompt is one message."""
     kept = reader.kept(task.prompt_blob, f"the prompt of task {task.id}") if task.prompt_blob is not None else ""
     try:
         found = json.loads(kept or "")

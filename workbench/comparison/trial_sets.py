@@ -1,7 +1,6 @@
-"""Two runs, agents or models side by side: total, tiers and criteria paired by case, and the mean points of each trial's repeats.
+"""Compare two runs, agents or models: total, tiers and criteria, paired by case, with means over the repeats of a trial.
 
-A part of the points is compared over the trials in which both sides have it. Differences are clustered by case, because trials
-of one case are alike.
+Each part of the points is compared over the trials where both sides have it. Differences are clustered by case.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _TOTAL: Part = (0, "", 0)
 
 @dataclass(frozen=True, slots=True)
 class ScoredTrial:
-    """The repeats of a trial on one side: the mean of those with ``scores``; ``trial`` is the first of these, else of all."""
+    """The repeats of a trial on one side, with the mean of those that have ``scores``; ``trial`` is the first of them, else of all."""
 
     trial: TrialRow
     mean: Total
@@ -52,10 +51,7 @@ class ScoredTrial:
 
 
 class ChosenTrials:
-    """The trials of one side, of a run, an agent or a model, their scores, and by which scales these are, those of most trials first.
-
-    Forks are left out, for a person took part in them.
-    """
+    """The trials of a run, agent or model without forks; ``scales`` are its rubrics and judges, those of most trials first."""
 
     def __init__(self, reader: SessionReader, rows: Iterable[TrialRow], title: str) -> None:
         self.reader, self.title = reader, title
@@ -67,7 +63,7 @@ class ChosenTrials:
         self.scales = sorted(counts, key=lambda one: (-counts[one], one[0] != "aeo-bench", one))
 
     def repeats(self, scale: Scale, key: Callable[[TrialRow], Any]) -> dict[Any, ScoredTrial]:
-        """Return the repeats of each trial together: they are drawn independently, so their numbers pair nothing."""
+        """Group the repeats of each trial; they are independent, so they are not paired by number."""
         totals = totals_of(self.reader, self.scores.values())
         groups: dict[Any, list[TrialRow]] = defaultdict(list)
         for row in self.rows.values():
@@ -93,11 +89,11 @@ class ChosenTrials:
         return {"session": session, "title": self.title, "runs": self.runs, "rubric": rubric, "judge": judge}
 
 
-TrialPair = panes.Pair[ScoredTrial]  # its gap is None unless both have points of the same tiers by one judge
+TrialPair = panes.PairedRow[ScoredTrial]  # the gap is None unless both have points of the same tiers by the same judge
 
 
-def read_sets(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
-    """Compare two sets of trials, each named by a run's id, or by its trials' ids and what these are called."""
+def read_sets(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.PairComparison:  # fmt: skip
+    """Compare two sets of trials, each given as the id of a run, or as ids of trials and a title."""
     noun = "Run" if isinstance(left[1], str) else "Group"
     return compare_trials(*panes.both(left, right, _chosen, noun), rubric, judge)
 
@@ -115,8 +111,8 @@ def _chosen(reader: SessionReader, key: str | tuple[Sequence[str], str]) -> Chos
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PointsPart(panes.Pair[float]):
-    """A part of the scorecard: ``tier`` is 0 and ``title`` "" of the total; ``maximum`` is None where trials differ in that."""
+class PointsPart(panes.PairedRow[float]):
+    """A part of the scorecard; the total has tier 0 and title "". ``maximum`` is None if it differs between trials."""
 
     tier: int
     title: str
@@ -155,7 +151,7 @@ def paired_points(pairs: Iterable[TrialPair], left: SessionReader, right: Sessio
         found[part] = Paired(values[0], values[1], missing[part], of_trials=True)
     tests = {part: one.test.p for part, one in found.items() if one.test.p is not None}
     adjusted: dict[Part, float] = {}
-    for level in range(3):  # the total, which is one test, tiers, criteria
+    for level in range(3):  # total, tiers, criteria
         adjusted |= holm({part: p for part, p in tests.items() if (part[0] > 0) + bool(part[1]) == level})
     parts = []
     for part, one in found.items():
@@ -170,7 +166,7 @@ def paired_points(pairs: Iterable[TrialPair], left: SessionReader, right: Sessio
 
 
 def _means(trial: ScoredTrial, reader: SessionReader) -> dict[Part, Criterion]:
-    """Return the parts of a trial's scorecards, each with its mean points over the repeats that have it."""
+    """Return the parts of a trial's scorecards with their mean points over the repeats that have them."""
     repeats: dict[Part, list[Criterion]] = defaultdict(list)
     for card in filter(None, (card_of(reader, score) for score in trial.scores)):
         tiers = {(at, "", 0): Criterion(at, "", "", one.points, one.maximum, "") for at, one in card.tiers.items()}
@@ -182,7 +178,7 @@ def _means(trial: ScoredTrial, reader: SessionReader) -> dict[Part, Criterion]:
     return {_TOTAL: total, **{part: replace(of[0], points=means[part]) for part, of in repeats.items()}}
 
 
-def paired_points_pane(parts: Sequence[PointsPart]) -> panes.Table[PointsPart]:
+def paired_points_pane(parts: Sequence[PointsPart]) -> panes.PaneTable[PointsPart]:
     def name(row: PointsPart) -> panes.Cell:
         if row.title:
             return f"{row.tier} {one_line(row.title, 60)}", ""
@@ -197,17 +193,17 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.Table[PointsPart]:
         return f"{count:,} of {count + missing:,}" if missing else f"{count:,}", "dim"
 
     rows = sorted(parts, key=lambda one: (bool(one.title), -abs(one.gap or 0.0) if one.title else 0.0))
-    return panes.Table(
+    return panes.PaneTable(
         summary=f"criteria: {panes.differing_words([one for one in parts if one.title])}",
         rows=rows,
         columns=(
             panes.texts("points", name, 14, 44),
             panes.gap_column("B − A", 0, 6, 1),
-            panes.Column("95 % interval", lambda row: (panes.interval_words(row.paired.bounds, 1) or NOTHING, "dim"), 14),
-            panes.Column("p (Holm)", lambda row: "" if row.adjusted is None else f"{row.adjusted:.2g}", 8),
+            panes.PaneColumn("95 % interval", lambda row: (panes.interval_words(row.paired.bounds, 1) or NOTHING, "dim"), 14),
+            panes.PaneColumn("p (Holm)", lambda row: "" if row.adjusted is None else f"{row.adjusted:.2g}", 8),
             *panes.sided("{}", lambda value: panes.figure(value, 1), 6, priority=2),
-            panes.Column("cases won", won, 12, priority=1),
-            panes.Column("trials", trials, 8, priority=1),
+            panes.PaneColumn("cases won", won, 12, priority=1),
+            panes.PaneColumn("trials", trials, 8, priority=1),
         ),
         nothing="No trial of both is scored by one judge, so no points can be compared.",
         page="all",
@@ -217,12 +213,12 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.Table[PointsPart]:
 # -- comparing
 
 
-def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", judge: str = "") -> panes.Comparison:
-    """Compare the trials of two sides by a rubric and judge, "" for those that most of their trials have points by."""
+def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", judge: str = "") -> panes.PairComparison:
+    """Compare the trials of two sides by a rubric and judge, by default those of most trials."""
     sides = left, right
     scales = common_scales(left.scales, right.scales, rubric, judge)
     same_judge = scales[0] == scales[1]
-    # Where each side has one agent (or model), and not the same, that is what they differ in.
+    # If each side has a single agent (or model) and these differ, trials are joined without it.
     named = {
         name: [{getattr(row, name) for row in side.rows.values()} for side in sides] for name in ("agent", "model")
     }
@@ -235,7 +231,7 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
         if a and b and same_judge and (a.mean.tiers, a.mean.out_of) == (b.mean.tiers, b.mean.out_of):
             gap = difference(a.mean.points, b.mean.points)
         row = next(one.trial for one in (a, b) if one is not None)
-        found.append(panes.Pair(a, b, row.case_name or row.case_id, (gap,)))
+        found.append(panes.PairedRow(a, b, row.case_name or row.case_id, (gap,)))
     pairs = sorted(found, key=lambda pair: (pair.order, pair.name, pair.either.trial.agent))
     parts = paired_points(found if same_judge else (), left.reader, right.reader)
     compared = [pair for pair in pairs if pair.gap is not None]
@@ -261,7 +257,7 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
         both = () if row is None else ((row.left, False), (row.right, True))
         return tuple(panes.Lead("trial", one.trial.id, of_b) for one, of_b in both if one is not None)
 
-    return panes.Comparison(
+    return panes.PairComparison(
         names=panes.names_apart(left.parts, right.parts, 1, 3),
         columns=(
             panes.Amount("trials", len(trials[0]), len(trials[1]), 8, comparable=False).column,
@@ -302,7 +298,7 @@ def _conditions(left: ChosenTrials, right: ChosenTrials) -> list[tuple[str, str,
     return [*found, *([("content", "as it was", f"changed in {changed:,} cases")] if changed else [])]
 
 
-def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
+def _trials_pane(pairs: Sequence[TrialPair]) -> panes.PaneTable[TrialPair]:
     def who(pair: TrialPair) -> panes.Cell:
         trials = (one.trial for one in (pair.left, pair.right) if one is not None)
         names = dict.fromkeys(f"{one.agent} · {one.model.rpartition('/')[2]}" for one in trials)
@@ -316,13 +312,13 @@ def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
             return NOTHING if one is None else "?"
         return panes.points(one.mean.points, one.mean.out_of)
 
-    return panes.Table(
+    return panes.PaneTable(
         summary=panes.in_each_words(pairs),
         rows=pairs,
         columns=(
             panes.texts("case", lambda pair: (one_line(pair.name, 200), "strong"), 12, 60, cut="end"),
             panes.texts("agent · model", who, 14, 120),
-            panes.Column("repeats", repeats, 7, 16),
+            panes.PaneColumn("repeats", repeats, 7, 16),
             *panes.sided("{}", points),
             panes.gap_column("B − A", 0, 8, 1),
         ),
@@ -331,4 +327,4 @@ def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
     )
 
 
-TRIAL_SETS = panes.Kind("trials", "two sets of trials", ("Points", "Trials"), read_sets)
+TRIAL_SETS = panes.ComparisonKind("trials", "two sets of trials", ("Points", "Trials"), read_sets)

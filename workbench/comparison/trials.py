@@ -1,4 +1,4 @@
-"""Two trials side by side: steps, points criterion by criterion, files, READMEs, and what each took."""
+"""Compare two trials: steps, points by criterion, files, READMEs, and costs."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Scale = tuple[str, str]
 Part = tuple[
     int, str, int
 ]  # tier, name and occurrence of a criterion; the name is "" of a tier, the tier 0 of the total
-StepPair = panes.Pair[StepRow]
-CriterionPair = panes.Pair[Criterion]
+StepPair = panes.PairedRow[StepRow]
+CriterionPair = panes.PairedRow[Criterion]
 _LOOKS = {None: ("· unseen", "dim"), LISTED: ("○ listed", "seen-listed"), PARTLY: ("◐ partly", "seen-read"), READ: ("● read", "seen-read")}  # fmt: skip
-"""How closely an agent looked at a file, the closest last."""
+"""Access levels of a file, the closest last."""
 _STATE_STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}  # fmt: skip
 
 
@@ -42,11 +42,10 @@ _STATE_STYLES = {"done": "passed", "failed": "failed", "running": "running", "un
 
 
 def common_scales(mine: Sequence[Scale], other: Sequence[Scale], rubric: str, judge: str) -> tuple[Scale, Scale]:
-    """Return by which rubric and judge each side is read, of those by which each is scored, the preferred ones first.
+    """Return the rubric and judge of each side, given those of its scores in the order of preference.
 
-    That is the wanted one if both have it, else the first one that both have, of the wanted rubric if possible. Two that no judge
-    has in common are read by one rubric and each by its own judge, which the reader must be told; a side without such points
-    gets what was wanted ("" for any), and is then said not to be scored by it.
+    That is the requested one if both sides have it, else the first common one, of the requested rubric if possible. Without a common
+    judge, both have the same rubric and their own judges; a side without scores gets the requested one ("" for any).
     """
     order = sorted(mine, key=lambda one: (rubric not in ("", one[0]), judge not in ("", one[1])))
     common = next((one for one in order if one in other), None)
@@ -57,7 +56,7 @@ def common_scales(mine: Sequence[Scale], other: Sequence[Scale], rubric: str, ju
 
 
 def by_judges(left: Scale, right: Scale) -> str:
-    """Return ``aeo-bench · offline judge``, and whose points are whose where the judges differ."""
+    """Return ``aeo-bench · offline judge``, with both judges if they differ."""
     a, b = (one_line(in_words(judge), 60) if judge else "none" for _, judge in (left, right))
     if not (rubric := left[0] or right[0]):
         return "no scores"
@@ -68,7 +67,7 @@ def by_judges(left: Scale, right: Scale) -> str:
 
 
 class TrialSide:
-    """A trial with its points by one rubric and judge (``scale``); ``no_card`` says why there are no criteria by these."""
+    """A trial with its points by one rubric and judge (``scale``); ``no_card`` says why it has no criteria."""
 
     def __init__(self, reader: SessionReader, trial: TrialRow, scale: Scale) -> None:
         rubric, judge = scale
@@ -86,7 +85,7 @@ class TrialSide:
             by = f" by {one_line(rubric, 40)}, judge {one_line(judge, 40)}" if rubric else ""
             self.no_card = "not scored yet" if self.state in {"queued", "running"} else f"not scored{by}"
         self.case, repeat = trial.case_name or trial.case_id, f"rep {trial.repeat}"
-        # What tells it from others; content only where others have another one.
+        # The parts that distinguish trials; content only if that of others differs.
         named = (
             trial.agent,
             trial.model.rpartition("/")[2],
@@ -98,7 +97,7 @@ class TrialSide:
         self.parts = [one_line(part, 60) for part in named]
         self.steps = reader.steps(trial.id)
         sizes = dict(reader.files_of(trial.snapshot)) if trial.snapshot else {}
-        # A file of which the agent was shown a part only is partly read.
+        # A file that was truncated is partly read.
         self.seen = [
             replace(row, access=PARTLY) if row.access == READ and 0 < row.size < WHOLE * sizes.get(row.path, 0) else row
             for row in reader.accessed_files(trial.id)
@@ -129,7 +128,7 @@ def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> 
     return TrialSide(reader, trial, (rubric, judge)) if trial is not None else None
 
 
-def read_trials(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
+def read_trials(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.PairComparison:  # fmt: skip
     mine, other = ([(row.rubric, row.judge) for row in reader.scores(trial)] for reader, trial in (left, right))
     scales = common_scales(mine, other, rubric, judge)
     keys = [(reader, (trial, *scale)) for (reader, trial), scale in zip((left, right), scales, strict=True)]
@@ -140,7 +139,7 @@ def read_trials(left: panes.Named, right: panes.Named, rubric: str = "", judge: 
 
 
 def criteria_of(card: Scorecard | None) -> dict[Part, Criterion]:
-    """Return the criteria with points by tier, key (or title where it has none) and, should a name occur twice, which of them."""
+    """Return the criteria with points by tier, key or title, and occurrence."""
     found: dict[Part, Criterion] = {}
     counts: Counter[tuple[int, str]] = Counter()
     for one in card.criteria if card is not None else ():
@@ -152,14 +151,14 @@ def criteria_of(card: Scorecard | None) -> dict[Part, Criterion]:
 
 
 def join_criteria(left: Scorecard | None, right: Scorecard | None) -> list[CriterionPair]:
-    """Return each tier, followed by its criteria in the order of the left card; what only the right one has is at its end.
+    """Return each tier, followed by its criteria in the order of the left card, then those of the right card alone.
 
-    Remarks, which carry no points, are left out. The points of a tier are None where a criterion is unscored or missing.
+    Criteria without points are omitted. The points of a tier are None if a criterion is unscored or missing.
     """
 
     def pair(a: Criterion | None, b: Criterion | None, name: str, *, heading: bool = False) -> CriterionPair:
         points = [None if one is None else one.points for one in (a, b)]
-        return panes.Pair(a, b, name, (difference(*points),), points == [None, None], heading)
+        return panes.PairedRow(a, b, name, (difference(*points),), points == [None, None], heading)
 
     tiers: dict[int, list[CriterionPair]] = {}
     for (tier, name, _), a, b in panes.joined(criteria_of(left), criteria_of(right)):
@@ -179,7 +178,7 @@ def _sum(tier: int, name: str, criteria: Sequence[Criterion | None]) -> Criterio
     return Criterion(tier, "", name, whole, 0.0, "")
 
 
-def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.Table[CriterionPair]:
+def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.PaneTable[CriterionPair]:
     signs = Counter(row.sign for row in rows if not row.heading)
     wins, losses, same = (signs.pop(one, 0) for one in (panes.MORE, panes.LESS, panes.SAME))
     summary = [f"B wins {wins}, loses {losses}"] if wins or losses else []
@@ -192,24 +191,24 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.Table[Cr
     def reason(judged: Criterion | None) -> str:
         if judged is None:
             return "not in its scorecard"
-        # Who judged stands above; here it would take the room of the reason.
+        # The judge is shown above.
         return one_line(judged.reason, 2_000).removeprefix("offline judge: ") or "no reason was recorded"
 
     def why(row: CriterionPair) -> panes.Cell:
-        """Return the reason of the trial with fewer points, or without any; an unscored one first, for there it is why."""
+        """Return the reason of the trial that is unscored or has fewer points."""
         if row.heading or row.sign == panes.SAME:
             return ""
         of_b = row.left is not None and row.left.points is not None if row.gap is None else row.gap < 0
         return f"B: {reason(row.right)}" if of_b else f"A: {reason(row.left)}", "dim"
 
-    return panes.Table(
+    return panes.PaneTable(
         summary=" · ".join(summary) or ("all the same" if same else ""),
         rows=rows,
         columns=(
-            panes.Column("criterion", lambda row: (one_line(row.name, 60), "strong" if row.heading else ""), 14, 28, text=True),
-            panes.Column("A", lambda row: points(row, row.left), 6),
-            panes.Column("B", lambda row: points(row, row.right), 6),
-            panes.Column("B − A", lambda row: panes.change_cell(row.gap, 1, "", ""), 6),
+            panes.PaneColumn("criterion", lambda row: (one_line(row.name, 60), "strong" if row.heading else ""), 14, 28, text=True),
+            panes.PaneColumn("A", lambda row: points(row, row.left), 6),
+            panes.PaneColumn("B", lambda row: points(row, row.right), 6),
+            panes.PaneColumn("B − A", lambda row: panes.change_cell(row.gap, 1, "", ""), 6),
             panes.texts("why", why, 12, 2_000, priority=1, cut="end"),
         ),
         nothing=nothing,
@@ -221,10 +220,12 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.Table[Cr
 
 
 def align_steps(left: Sequence[StepRow], right: Sequence[StepRow]) -> list[StepPair]:
-    # The target of a ``respond`` step is the size of the README, which two agents hardly ever share.
+    # The target of a ``respond`` step is the size of the README, which hardly ever matches.
     mine, other = ([(one.kind, one.action, one.kind != "respond" and one.target) for one in of] for of in (left, right))
     places = align(longest_common(mine, other), len(left), len(right))
-    return [panes.Pair(None if i is None else left[i], None if j is None else right[j], same=True) for i, j in places]
+    return [
+        panes.PairedRow(None if i is None else left[i], None if j is None else right[j], same=True) for i, j in places
+    ]
 
 
 def _target(pair: StepPair) -> str:
@@ -235,17 +236,17 @@ def _target(pair: StepPair) -> str:
     return one_line(pair.either.target, 400)
 
 
-def join_files(left: Iterable[AccessedFileRow], right: Iterable[AccessedFileRow]) -> list[panes.Pair[str]]:
-    """Return all paths that either agent saw, by name, with the closest look of each: who looked closer has more."""
+def join_files(left: Iterable[AccessedFileRow], right: Iterable[AccessedFileRow]) -> list[panes.PairedRow[str]]:
+    """Return the paths that either agent saw, sorted, each with the closest access; closer access counts as more."""
     closeness = {how: at for at, how in enumerate(_LOOKS)}
     looks = [{row.path: row.access for row in sorted(seen, key=lambda row: closeness.get(row.access, 0))} for seen in (left, right)]  # fmt: skip
     return [
-        panes.Pair(a, b, path, (closeness.get(b, 0) - closeness.get(a, 0),))
+        panes.PairedRow(a, b, path, (closeness.get(b, 0) - closeness.get(a, 0),))
         for path, a, b in sorted(panes.joined(*looks), key=lambda one: one[0])
     ]
 
 
-def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
+def compare(left: TrialSide, right: TrialSide) -> panes.PairComparison:
     a, b = left.trial, right.trial
     steps, points = align_steps(left.steps, right.steps), join_criteria(left.card, right.card)
     files = join_files(left.seen, right.seen)
@@ -273,7 +274,7 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
     apart = f"A {len(left.steps):,} · B {len(right.steps):,} · {common:,} in common"
     reasons = [one_line(side.no_card, 400) for side in (left, right)]
     nothing = f"A and B: {reasons[0]}" if reasons[0] == reasons[1] else f"A: {reasons[0]}\nB: {reasons[1]}"
-    return panes.Comparison(
+    return panes.PairComparison(
         names=panes.names_apart(left.parts, right.parts, 0, 6),
         shared=" · ".join(shared),
         columns=(
@@ -285,20 +286,20 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
         leads=(panes.Lead("trial", a.id), panes.Lead("trial", b.id, of_b=True)),
         scale=left.scale,
         panes={
-            "Steps": panes.Table(
+            "Steps": panes.PaneTable(
                 summary=f"{common:,}, the same" if common == len(steps) else apart,
                 rows=steps,
                 columns=(
                     *panes.sided("{}", lambda step: (f"{step.number:,}" if step else NOTHING, "dim"), size),
-                    panes.Column("action", lambda pair: one_line(pair.either.action, 15), 15, text=True),
-                    panes.Column("target", _target, widest=400, text=True),
+                    panes.PaneColumn("action", lambda pair: one_line(pair.either.action, 15), 15, text=True),
+                    panes.PaneColumn("target", _target, widest=400, text=True),
                 ),
                 nothing="Neither trial has a step.",
                 number=lambda pair: pair.either.number,
                 page="",
             ),
             "Points": criteria_pane(points, nothing),
-            "Files": panes.Table(
+            "Files": panes.PaneTable(
                 summary=f"A {sum(bool(one.left) for one in files):,} · B {sum(bool(one.right) for one in files):,}",
                 rows=files,
                 columns=(
@@ -333,4 +334,4 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
     )
 
 
-TRIALS = panes.Kind("trials", "two trials", ("Steps", "Points", "Files", "README"), read_trials)
+TRIALS = panes.ComparisonKind("trials", "two trials", ("Steps", "Points", "Files", "README"), read_trials)

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.extensions import failure, load, make
+from workbench.base.extensions import failure, load, make, plugin_named
 from workbench.base.files import expanded
-from workbench.base.plugins import plugin_named
 from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
 from workbench.documenters.llm import LlmDocs
 from workbench.documenters.program_cache import DOCSTRINGS_FILE, WorkFolder

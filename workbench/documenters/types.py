@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.extensions import is_dotted
-from workbench.base.plugins import names, path_of
+from workbench.base.extensions import is_dotted, names, path_of
 
 if TYPE_CHECKING:
     from workbench.repository import Snapshot

@@ -10,13 +10,13 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.task_groups import task_group
 from workbench.engine.candidate_rows import TAKEN_OUT, Work
 from workbench.engine.evaluators import CUT, Evaluators, Given, ModelEvaluator, read_answer
 from workbench.engine.rechecking import Recheck, write_verdict
-from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import decide_task
 from workbench.models.types import MissingKey, ModelError, SpendLimit
@@ -25,6 +25,9 @@ from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionError, SessionWriter
 from workbench.session.sample_counts import is_counted
+
+if TYPE_CHECKING:
+    from workbench.engine.regenerate import Sandboxes
 
 #: So many candidates in a row that no model answers end the run: the rest would only fail as well, slowly.
 GIVE_UP_AFTER = 12

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.catalog import kept_snapshot, resolve_case, snapshot_of
-from workbench.checking.pages import LARGEST, Asked, check_pages
-from workbench.checking.verdicts import RULES, CheckDamaged, Checked, from_json, to_json, works
+from workbench.checking.pages import LARGEST, CheckOptions, check_pages
+from workbench.checking.verdicts import RULES, CheckDamaged, CheckResult, from_json, to_json, works
 from workbench.claims.page import parse_page
 from workbench.orders.check import key_of
-from workbench.orders.trial_contents import ContentChanged
+from workbench.orders.run import ContentChanged
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.rows import CheckRow, RunRow
@@ -60,7 +60,9 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
     text, root, before = await asyncio.to_thread(_ready, writer.path, row)
     page = parse_page(text, PAGE)
     teller = _Teller(writer, row)
-    asked = Asked(run=bool(row.executed), seconds=row.step_seconds, last=row.rerun_block, on_progress=teller.stage)
+    asked = CheckOptions(
+        run=bool(row.executed), seconds=row.step_seconds, last=row.rerun_block, on_progress=teller.stage
+    )
     if row.rerun_block is None:  # else the former check stays on the screen, and one of its blocks changes
         asked = replace(asked, on_known=teller.known)
     checked = await check_pages(root, [page], asked)
@@ -84,7 +86,7 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
         )
 
 
-def _ready(session: Path, row: CheckRow) -> tuple[str, Path, Checked | None]:
+def _ready(session: Path, row: CheckRow) -> tuple[str, Path, CheckResult | None]:
     with SessionReader(session) as reader:
         trial = reader.trial(row.trial_id)
         if trial is None or trial.readme_blob is None:
@@ -115,7 +117,7 @@ class _Teller:
     def stage(self, line: str) -> None:
         self._writer.set_check(self._key, problem=f"{line}…")
 
-    def known(self, checked: Checked) -> None:
+    def known(self, checked: CheckResult) -> None:
         began = time.monotonic()
         if not checked.waiting or began - self._told > self._pause:
             self._writer.set_check(self._key, partial=to_json(checked))

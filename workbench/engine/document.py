@@ -1,26 +1,55 @@
-"""Execute a document run: run its trials concurrently."""
+"""Execute a document run: its trials concurrently; of each fetch the case, let the agent work, and score its submission."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Collection
+import json
+import time
+import traceback
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from workbench.agents import make_agent
-from workbench.agents.names import is_peer
+from workbench.agents import Submission, make_agent
+from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Assignment, ForkDiverged, OutOfSteps
+from workbench.agents.names import is_peer, is_remote
+from workbench.base.errors import WorkbenchError
+from workbench.base.extensions import failure, is_dotted
 from workbench.base.settings import Settings
 from workbench.base.task_groups import task_group
-from workbench.engine.records import SessionCallLog, SessionReplay, has_docs_of
-from workbench.engine.trial import TrialRunner
+from workbench.catalog import TestCase, resolve_case, view_of
+from workbench.checking.pages import untrue_claims
+from workbench.claims.project import project_of
+from workbench.engine.records import (
+    JUDGE,
+    SessionCallLog,
+    SessionReplay,
+    TrialLog,
+    has_docs_of,
+    inherited_by,
+    recorded_model,
+    score_row,
+)
 from workbench.models import Gateway, Limits
 from workbench.models.defaults import is_local
-from workbench.models.types import ModelError
+from workbench.models.types import Asker, ModelError, Sampling
+from workbench.orders.run import ContentChanged, content_for
 from workbench.plans.plan import DocumentPlan
-from workbench.rubric import make_judge, parse_judge
-from workbench.session import SessionReader, SessionWriter
-from workbench.session.pending_work import is_rescored, lacking, trial_state
-from workbench.session.rows import RunRow
+from workbench.repository import View
+from workbench.rubric import make_judge, parse_judge, score
+from workbench.rubric.judging import CachedJudge
+from workbench.rubric.scorecard import NO_FACTS_POINTS
+from workbench.session import SessionError, SessionReader, SessionWriter
+from workbench.session.judges import is_offline
+from workbench.session.pending_work import is_rescored, judge_problem, lacking, trial_state
+from workbench.session.rows import RunRow, TrialRow
+
+if TYPE_CHECKING:
+    from workbench.rubric import Scorecard
+
 
 LOADING_LOCAL = "the embedded model is being loaded…"
 LOADING_CLIENT = "the model's client is being loaded…"
@@ -111,3 +140,215 @@ async def _prepare(writer: SessionWriter, run: str, gateway: Gateway, models: Co
             await gateway.warm_up(local or asked[0])
     finally:
         writer.set_run(run, note=None)
+
+
+class AgentFailed(WorkbenchError):
+    """An agent from outside let out an exception, or handed in something else than a submission."""
+
+
+def _kind(error: WorkbenchError) -> str:
+    kinds = ((ContentChanged, "changed"), (AgentFailed, "agent"), (ForkDiverged, "diverged"))
+    return next((kind for of, kind in kinds if isinstance(error, of)), "case")
+
+
+@dataclass(eq=False)
+class TrialRunner:
+    """Executes trials of one run."""
+
+    _writer: SessionWriter
+    _run: RunRow
+    _plan: DocumentPlan
+    _asker: Asker
+    _calls: SessionCallLog
+    _time_limit: float
+    _message_limit: float = 180.0
+
+    async def run(self, trial: TrialRow) -> None:
+        """Run a trial, or ask the judge of a done one again where it failed; a failure ends only this trial."""
+        # Durations by a clock that nobody sets: the other one may jump while a trial runs.
+        began = time.monotonic()
+        if trial.state != "done":
+            self._begin(trial)
+        try:
+            case = resolve_case(trial.case_id)
+            view = await self._open(case, trial)
+            if trial.state == "done":
+                submission = self._handed_in(trial)
+            else:
+                submission = await self._document(trial, case, view)
+            await self._score(trial, case, view, submission)
+        except (asyncio.CancelledError, SessionError):
+            raise
+        except TimeoutError:
+            self._failed(trial, began, "timeout", f"The trial took longer than {self._time_limit:g} s and was stopped.")
+        except ModelError as error:
+            self._failed(trial, began, error.kind, str(error))
+        except WorkbenchError as error:
+            self._failed(trial, began, _kind(error), str(error))
+        except Exception as error:
+            traceback.print_exc()
+            self._failed(trial, began, "internal", f"A defect of the workbench: {type(error).__name__}: {error}.")
+        else:
+            if trial.state != "done":
+                seconds = time.monotonic() - began
+                self._writer.set_trial(trial.id, state="done", finished_at=time.time(), seconds=seconds)
+
+    def _begin(self, trial: TrialRow) -> None:
+        if is_peer(trial.model):
+            # An agent of other people remembers a conversation or not: nobody can take it up in its middle for certain.
+            self._writer.start_over(trial.id)
+        self._writer.forget_errors(trial.id)
+        self._writer.set_trial(
+            trial.id,
+            state="running",
+            started_at=trial.started_at or time.time(),
+            error=None,
+            error_kind=None,
+            finished_at=None,
+        )
+
+    def _handed_in(self, trial: TrialRow) -> Submission:
+        with SessionReader(self._writer.path) as reader:
+            metadata = json.loads(reader.text(trial.metadata_blob) or "null")
+            return Submission(reader.text(trial.readme_blob), metadata, parsed=bool(trial.parsed))
+
+    async def _open(self, case: TestCase, trial: TrialRow) -> View:
+        snapshot = await asyncio.to_thread(content_for, trial, case)
+        view = await asyncio.to_thread(view_of, case, snapshot)
+        files = await asyncio.to_thread(lambda: [(entry.path, entry.size) for entry in view.files])
+        with self._writer.transaction():
+            self._writer.add_snapshot(snapshot.digest, snapshot.source, snapshot.revision, files)
+            self._writer.set_trial(trial.id, snapshot=snapshot.digest)
+        return view
+
+    async def _document(self, trial: TrialRow, case: TestCase, view: View) -> Submission:
+        inherited = None
+        if trial.parent:
+            with SessionReader(self._writer.path, surveyed=False) as reader:
+                inherited = inherited_by(reader, trial, lambda call: self._calls.take_over(trial.id, call))
+        async with self._asker_of(trial) as asker:
+            context = AgentContext(
+                Assignment(case.name, case.agent_description),
+                view,
+                asker,
+                TrialLog(self._writer, self._calls, trial.id),
+                model=trial.model,
+                recorded=recorded_model(trial.model),
+                sample=trial.repeat,
+                scope=trial.id,
+                max_steps=self._plan.max_steps,
+                read_limit=self._plan.read_limit,
+                answer_tokens=self._plan.answer_tokens or DEFAULT_ANSWER_TOKENS,
+                inherited=inherited,
+                # How an agent of other people samples is not ours to say.
+                sampling=Sampling() if is_remote(trial.agent) else None,
+            )
+            async with asyncio.timeout(self._time_limit):
+                submission = await self._submission(trial.agent, context)
+            if inherited is not None:
+                inherited.check_reached(context.steps_taken)
+            with self._writer.transaction():
+                self._writer.set_trial(
+                    trial.id,
+                    parsed=int(submission.parsed),
+                    readme_blob=self._writer.blob(submission.readme),
+                    metadata_blob=self._writer.blob(json.dumps(submission.metadata, ensure_ascii=False, indent=2)),
+                )
+            return submission
+
+    @asynccontextmanager
+    async def _asker_of(self, trial: TrialRow) -> AsyncIterator[Asker]:
+        """Give whoever answers the agent's requests: the gateway, or the agent itself where it is reached over A2A."""
+        if not is_peer(trial.model):
+            yield self._asker
+            return
+        agent: Any = make_agent(trial.agent)
+        peer = agent.asker(self._calls, self._message_limit)
+        try:
+            yield peer
+        finally:
+            await peer.aclose()
+
+    async def _submission(self, name: str, context: AgentContext) -> Submission:
+        agent = make_agent(name, self._plan.import_folders)
+        if not is_dotted(name):
+            return await agent.document(context)
+        try:
+            submission = await agent.document(context)
+        except OutOfSteps:
+            return Submission()
+        except (WorkbenchError, TimeoutError):
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            raise AgentFailed(failure("agent", name, error)) from error
+        if not isinstance(submission, Submission):
+            raise AgentFailed(f"The agent {name} failed: it handed in {type(submission).__name__}, not a Submission.")
+        try:
+            json.dumps([submission.readme + "", submission.metadata])
+        except (TypeError, ValueError, RecursionError) as error:
+            why = f"its README is no text or its metadata no JSON ({error})"
+            raise AgentFailed(f"The agent {name} failed: {why}.") from error
+        return submission
+
+    async def _score(self, trial: TrialRow, case: TestCase, view: View, submission: Submission) -> None:
+        before = self._cards(trial)
+        with SessionReader(self._writer.path, surveyed=False) as reader:
+            shape = reader.response_schema_of(trial.id)
+        for name in self._plan.asked_judges:
+            folders, repeats = self._plan.import_folders, self._plan.judge_repeats
+            judge = make_judge(name, self._asker, repeats=repeats, scope=trial.id + JUDGE, folders=folders)
+            # Judges that are models read for themselves.
+            looked_up = is_offline(judge.name)
+            untrue = await asyncio.to_thread(untrue_claims, submission.readme, project_of(view)) if looked_up else []
+            for rubric in self._plan.rubrics:
+                old = before.get((rubric, judge.name))
+                if old is not None and not judge_problem(judge.name, old.to_json()["criteria"]):
+                    continue
+                card = await score(
+                    submission.readme,
+                    submission.metadata,
+                    parsed=submission.parsed,
+                    rubric=rubric,
+                    facts=case.facts,
+                    reference_readme=case.reference_readme,
+                    view=view,
+                    judge=judge if old is None else CachedJudge(judge, old),
+                    without_facts=NO_FACTS_POINTS,
+                    shape=shape,
+                    untrue=untrue,
+                )
+                values = card.to_json()
+                with self._writer.transaction():
+                    blob = self._writer.blob(json.dumps(values, ensure_ascii=False))
+                    problem = judge_problem(card.judge, values["criteria"])
+                    self._writer.put_score(score_row(trial.id, card, blob, time.time(), problem))
+
+    def _cards(self, trial: TrialRow) -> dict[tuple[str, str], Scorecard]:
+        from workbench.rubric import Scorecard
+
+        if trial.state != "done":
+            return {}
+        anew = self._plan.rescore == "anew" and trial.run_id != self._run.id
+        with SessionReader(self._writer.path) as reader:
+            return {
+                (row.rubric, row.judge): Scorecard.from_json(json.loads(reader.text(row.card_blob)))
+                for row in reader.scores(trial.id)
+                if not anew or row.at >= self._run.created_at
+            }
+
+    def _failed(self, trial: TrialRow, began: float, kind: str, sentence: str) -> None:
+        if trial.state == "done":
+            # The agent's work stands, and its card still says which tiers are unscored.
+            note = f"{trial.case_name} could not be scored again: {sentence}"
+            print(note, flush=True)
+            self._writer.set_run(self._run.id, note=note)
+            return
+        self._writer.set_trial(
+            trial.id,
+            state="failed",
+            error_kind=kind,
+            error=sentence,
+            finished_at=time.time(),
+            seconds=time.monotonic() - began,
+        )

@@ -24,10 +24,9 @@ from workbench.base.settings import load
 from workbench.claims.project import ProjectIndex
 from workbench.engine.document import gateway_for
 from workbench.engine.process import serve
-from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of, standings
-from workbench.improving.changes import written
+from workbench.improving.attempts import DocstringAttempt, Gain, Refusal, Refused, Share, share_of, standings
+from workbench.improving.changes import spliced, task_source, written
 from workbench.improving.gates import check_docstring, longest_for, read_docstring
-from workbench.improving.reading import spliced, task_source
 from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, writer_prompt
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
@@ -36,7 +35,7 @@ from workbench.orders.orders import Order, is_finished, ordered_work, refusal
 from workbench.orders.regenerate import carried_out, order_regeneration
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan, as_text
 from workbench.repository.functions import Function
-from workbench.results.kinds import Kind
+from workbench.results.tasks import DocstringQuality
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import AttemptRow, CandidateRow, ImprovementRow, TaskRow
 from workbench.session.task_names import row_id
@@ -63,11 +62,11 @@ class _Proposal:
     source: bytes
     rows: tuple[CandidateRow, ...]
     seen: Share
-    attempts: list[Attempt]
+    attempts: list[DocstringAttempt]
     changed: bytes = b""
 
     @property
-    def last(self) -> Attempt:
+    def last(self) -> DocstringAttempt:
         return self.attempts[-1]
 
     def refuse(self, refusal: Refusal) -> None:
@@ -196,7 +195,7 @@ class Improvement:
             with SessionWriter(self._session) as writer:
                 writer.update("improvements", {"id": self._id, "state": "queued"}, {"state": "running"})
 
-    def tell(self, attempt: Attempt) -> None:
+    def tell(self, attempt: DocstringAttempt) -> None:
         state = "accepted" if attempt.is_kept else "testing" if attempt.docstring else "asking"
         state = "refused" if attempt.refusal else state
         key = (attempt.task.id, attempt.number)
@@ -256,7 +255,7 @@ class Improvement:
         with SessionReader(self._session) as reader:
             work = ordered_work(reader, order)
             found = standings(work.tasks, work.candidates, (), below=plan.below, samples=plan.base.samples)
-            bad = [(one, one.task) for one in found if one.kind is Kind.BADLY and one.task is not None]
+            bad = [(one, one.task) for one in found if one.kind is DocstringQuality.BADLY and one.task is not None]
             proposals = []
             for one, task in bad[: plan.most or len(bad)]:
                 source, function = task_source(reader, task)
@@ -276,7 +275,7 @@ class Improvement:
     def _ask(self, run: str, proposals: Sequence[_Proposal], number: int) -> None:
         limit = self.begin(f"docstrings of attempt {number}", run)
         for one in proposals:
-            self.tell(Attempt(one.task, number))
+            self.tell(DocstringAttempt(one.task, number))
         with SessionWriter(self._session) as writer, SessionReader(self._session) as reader:
             row = reader.run(run)
             assert row is not None
@@ -302,8 +301,8 @@ class Improvement:
 
             asyncio.run(ask_all())
 
-    def _judged(self, one: _Proposal, number: int, answer: str | Refusal) -> Attempt:
-        attempt = Attempt(one.task, number)
+    def _judged(self, one: _Proposal, number: int, answer: str | Refusal) -> DocstringAttempt:
+        attempt = DocstringAttempt(one.task, number)
         if isinstance(answer, Refusal):
             return replace(attempt, refusal=answer)
         try:
@@ -388,7 +387,7 @@ class Improvement:
             work = ordered_work(reader, order)
         return {row_id(task): tuple(work.candidates[task.id]) for task in work.tasks if task.state != "excluded"}
 
-    def _keep(self, attempt: Attempt) -> None:
+    def _keep(self, attempt: DocstringAttempt) -> None:
         text = f"docstring by {self._plan.writer}: {attempt.words}"
         with SessionWriter(self._session) as writer, writer.transaction() as connection:
             there = connection.execute(

@@ -18,7 +18,7 @@ from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, RegenerationPlan, as_text, same_but_samples
 from workbench.session.groups import CONTROLS, settings_of
 from workbench.session.identity import candidate_id, run_id, trial_id
-from workbench.session.schema import Column, tables
+from workbench.session.schema import SchemaColumn, tables
 
 COUNTED = (
     "runs", "trials", "steps", "scorecards", "tasks", "candidates", "annotations", "labels", "calls", "improvements",
@@ -176,7 +176,7 @@ class _Adding:
         kinds = ("runs", "trials", "candidates")
         return next((self._names[kind][own] for kind in kinds if own in self._names[kind]), own) + item[len(own) :]
 
-    def _renamed(self, table: str, column: Column) -> str:
+    def _renamed(self, table: str, column: SchemaColumn) -> str:
         """Return SQL for a column of a row of ``src`` as it is called in ``main``."""
         own = f"{table}.{column.name}"
         if column.name in _INSIDE:

@@ -19,8 +19,8 @@ from workbench.base.files import building_beside, put_in_place
 from workbench.base.text import plural
 from workbench.engine.merged_rows import COUNTED, Counts, add_source, counts
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
-from workbench.session.damage import summary
 from workbench.session.file import SessionExists, translated
+from workbench.session.row_reader import summary
 
 MOST = 100
 """Sessions that are merged at once."""

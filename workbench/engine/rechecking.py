@@ -13,9 +13,9 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from workbench.base.task_groups import task_group
-from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import TaskItem, decide_task
 from workbench.orders.orders import why_again
@@ -25,6 +25,9 @@ from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow
+
+if TYPE_CHECKING:
+    from workbench.engine.regenerate import Sandboxes
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from workbench.agents.agent_context import INHERITED, ForkDiverged, Given, Inherited, Step
+from workbench.agents.agent_context import INHERITED, ForkDiverged, Inherited, InheritedSteps, Step
 from workbench.documenters.types import DocsName, parse_docs
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
 from workbench.orders.docs_estimate import model_of
@@ -213,8 +213,8 @@ def inherited_by(reader: SessionReader, fork: TrialRow, took: Callable[[int], No
     return Inherited(fork.parent, fork.fork_step, given, observations, fork.edited, edited_call, took)
 
 
-def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Given, ...], dict[int, str]]:
-    given: list[Given] = []
+def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[InheritedSteps, ...], dict[int, str]]:
+    given: list[InheritedSteps] = []
     observations: dict[int, str] = {}
     if trial.parent:
         parent = reader.trial(trial.parent)
@@ -239,7 +239,7 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Giv
             answer = recorded_answer(reader, row)
             if answer is None:
                 raise ForkDiverged(f"The fork does not start, because an answer of trial {trial.id} cannot be read.")
-            given.append(Given(row.id, row.digest, answer))
+            given.append(InheritedSteps(row.id, row.digest, answer))
     return tuple(given), observations
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
 
 from workbench.base.errors import UsageError
 from workbench.base.settings import Settings
@@ -18,16 +20,16 @@ from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluators
 from workbench.engine.rechecking import Rechecks
 from workbench.engine.records import recorded_documenter
-from workbench.engine.sandbox_provider import Place, sandbox_provider
-from workbench.engine.stages import StageTable
-from workbench.engine.task_building import Unused, prepare
+from workbench.engine.stages import StageProgress, StageTable
+from workbench.engine.task_building import Prepared, Unused, cores, prepare
 from workbench.engine.task_rows import TaskTable
 from workbench.models.local_process import SLOTS
 from workbench.plans.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Dropped
 from workbench.repository import Snapshot
-from workbench.sandbox import Backend, Limits, choose_backend
+from workbench.sandbox import Backend, Job, Limits, Report, choose_backend, pool
+from workbench.sandbox.choose import Clusters, clusters_at
 from workbench.session import SessionWriter
 from workbench.session.rows import RunRow
 
@@ -214,3 +216,49 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
             await opened.aclose()
         with contextlib.suppress(Exception):
             await gateway.aclose()
+
+
+class Sandboxes(Protocol):
+    """Tests candidates and returns reports, as many at once as there are ``workers``."""
+
+    @property
+    def workers(self) -> Collection[object]:
+        """One entry per candidate that may be tested at once."""
+        ...
+
+    async def run(self, job: Job) -> Report:
+        """Test one candidate."""
+        ...
+
+
+Place = Callable[[Prepared, Backend, Limits, StageProgress], AbstractAsyncContextManager[Sandboxes]]
+"""Opens sandboxes for a repository that has been prepared on this machine, with the back end that its tasks were built with."""
+
+
+@asynccontextmanager
+async def sandbox_provider(engine: str) -> AsyncIterator[Place]:
+    """Open the engine that a plan names: "" is this machine, ``dask://HOST:PORT`` a cluster. Raises WorkbenchError."""
+    if not engine:
+        yield _here
+        return
+    clusters = clusters_at(engine)
+    async with clusters.connected(engine) as cluster:
+        yield partial(_on_cluster, clusters, cluster)
+
+
+def _here(
+    prepared: Prepared, backend: Backend, limits: Limits, _: StageProgress
+) -> AbstractAsyncContextManager[Sandboxes]:
+    return pool(backend, prepared.environment.workspace, workers=cores(), limits=limits)
+
+
+@asynccontextmanager
+async def _on_cluster(
+    clusters: Clusters, cluster: Any, prepared: Prepared, backend: Backend, limits: Limits, progress: StageProgress
+) -> AsyncIterator[Sandboxes]:
+    def tell(sentence: str) -> None:
+        print(sentence, flush=True)
+        progress.update("candidates", note=sentence)
+
+    async with cluster.pool(clusters.pack(prepared, backend.name, limits), tell) as opened:
+        yield opened

@@ -57,12 +57,7 @@ class TaskItem:
 
 
 def identity(
-    snapshot: str,
-    task: Task,
-    system: str,
-    docs: Docstring | DocumentedFile,
-    sandbox: str,
-    selection: str = "filtered",
+    snapshot: str, task: Task, system: str, docs: Docstring | DocumentedFile, sandbox: str, selection: str = "filtered"
 ) -> str:
     """Return a task's id; the doc system is a part of it, so that two of them never share a row by saying the same.
 

@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "claims": ["claims_of"],
         "exploration": ["Exploration", "explore"],
-        "items": ["Claim", "Grounding", "Item", "Place", "RepositoryFile", "Shown"],
+        "items": ["Grounding", "Item", "RepositoryFile", "Shown"],
         "linking": ["ground"],
         "reading": ["Why", "read_trial"],
     },

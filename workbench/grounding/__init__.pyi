@@ -1,10 +1,8 @@
 from workbench.grounding.claims import claims_of as claims_of
 from workbench.grounding.exploration import Exploration as Exploration
 from workbench.grounding.exploration import explore as explore
-from workbench.grounding.items import Claim as Claim
 from workbench.grounding.items import Grounding as Grounding
 from workbench.grounding.items import Item as Item
-from workbench.grounding.items import Place as Place
 from workbench.grounding.items import RepositoryFile as RepositoryFile
 from workbench.grounding.items import Shown as Shown
 from workbench.grounding.linking import ground as ground

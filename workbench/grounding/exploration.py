@@ -20,7 +20,7 @@ WHOLE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class PublicFunction:
     """A public function or method; lines count from 1, both ends included."""
 
     path: str
@@ -67,7 +67,7 @@ class Exploration:
 def explore(
     files: Sequence[tuple[str, int]],
     visits: Sequence[Visit],
-    functions: Sequence[Function] | None,
+    functions: Sequence[PublicFunction] | None,
     *,
     stopped: bool = False,
     complete: bool = True,
@@ -111,7 +111,7 @@ def _level(path: str, size: int, shown: Mapping[str, int], listed: set[str]) -> 
     return LISTED if path in listed else NEVER
 
 
-def _function_level(function: Function, level: Mapping[str, str], lines: Mapping[str, int]) -> str:
+def _function_level(function: PublicFunction, level: Mapping[str, str], lines: Mapping[str, int]) -> str:
     of_file = level.get(function.path, NEVER)
     if of_file == READ or (of_file == PARTLY and function.last <= lines.get(function.path, 0)):
         return READ
@@ -124,7 +124,7 @@ def _omissions(
     sizes: Mapping[str, int],
     visits: Sequence[Visit],
     shown: Mapping[str, int],
-    functions: Sequence[Function],
+    functions: Sequence[PublicFunction],
     stopped: bool,
 ) -> list[str]:
     found: list[str] = []
@@ -166,7 +166,7 @@ def _repetitions(visits: Sequence[Visit]) -> list[str]:
     return found
 
 
-def _main_file(sizes: Mapping[str, int], functions: Sequence[Function]) -> str | None:
+def _main_file(sizes: Mapping[str, int], functions: Sequence[PublicFunction]) -> str | None:
     """File with at least half of the public functions outside tests; None without one."""
     counts = Counter(one.path for one in functions if not is_test(one.path))
     path, count = counts.most_common(1)[0] if counts else ("", 0)

@@ -1,4 +1,4 @@
-"""Claims of a README, how they are collected, and what each rests on."""
+"""ClaimCollector of a README, how they are collected, and what each rests on."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from functools import cached_property
 from packaging.utils import canonicalize_name
 
 from workbench.claims import known
+from workbench.claims.claim import Claim, Needles, TextRange
 
 KINDS = ("identifier", "path", "command", "option", "dependency", "number")
 SEEN, UNSEEN, NOWHERE = "seen", "not looked at", "nowhere"
@@ -23,45 +24,18 @@ TASK = 0
 """The step number of the task that the agent was given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Characters ``start`` to ``end`` of a README, in ``line`` (from 1)."""
-
-    line: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """Something that a README names as the project's own.
-
-    All ``needles`` must be found, each in any of its spellings; the last one gives the origin. An uncertain claim may be
-    the reader's own (an argument, a placeholder), and counts only where it is found. A number must stand near one of the
-    word stems in ``context``. A build target counts only in files named in ``within``.
-    """
-
-    kind: str
-    text: str
-    place: Place
-    needles: tuple[tuple[str, ...], ...]
-    certain: bool = True
-    context: frozenset[str] = frozenset()
-    within: tuple[str, ...] = ()
-
-
 OPTION = re.compile(r"(?<![\w-])(?:--[A-Za-z][\w-]*|-[A-Za-z](?![\w-]))")
 _MOST = 120
 
 
-class Claims:
+class ClaimCollector:
     """Collects the claims of a text; each method takes a name as it is written and where, and leaves out what is no claim.
 
     An uncertain claim may be the reader's own.
     """
 
     def __init__(self, text: str) -> None:
-        self.found: list[Claim] = []
+        self.found: list[Claim[Needles]] = []
         self._lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
 
     def add(
@@ -77,8 +51,8 @@ class Claims:
         end: int | None = None,
     ) -> None:
         if len(text) <= _MOST:
-            place = Place(bisect_right(self._lines, start), start, start + len(text) if end is None else end)
-            self.found.append(Claim(kind, text, place, needles, certain, frozenset(context), within))
+            place = TextRange(bisect_right(self._lines, start), start, start + len(text) if end is None else end)
+            self.found.append(Claim(kind, text, place, Needles(needles, certain, frozenset(context), within)))
 
     def identifier(self, text: str, start: int, *, certain: bool = True) -> None:
         """A dotted name; its commonly known parts are not looked for."""
@@ -176,7 +150,7 @@ class Item:
 
     kind: str
     text: str
-    places: tuple[Place, ...]
+    places: tuple[TextRange, ...]
     status: str
     steps: tuple[int, ...] = ()
     path: str = ""

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from workbench.claims.claim import Claim, Needles
 from workbench.grounding.items import (
     NOT_SEEN,
     NOWHERE,
     SEEN,
     STATUSES,
     UNSEEN,
-    Claim,
     Grounding,
     Item,
     RepositoryFile,
@@ -35,8 +35,15 @@ _PARSERS = re.compile(rb"\btyper\b|\bfire\b|\bclick\b|BooleanOptionalAction|\bar
 _MADE_UP = re.compile(rb"\btyper\b|\bfire\.Fire\b|BooleanOptionalAction|\bclap\b|\bcyclopts\b|\btap\b")
 
 
+GroundingClaim = Claim[Needles]
+
+
 def ground(
-    claims: Sequence[Claim], shown: Sequence[Shown], repository: Iterable[RepositoryFile] | None, *, cut: bool = False
+    claims: Sequence[GroundingClaim],
+    shown: Sequence[Shown],
+    repository: Iterable[RepositoryFile] | None,
+    *,
+    cut: bool = False,
 ) -> Grounding:
     """Say what each claim rests on, the most doubtful first.
 
@@ -52,12 +59,14 @@ def ground(
             index[word].add(place)
     # A thing that is named ten times is looked for once.
     known: dict[tuple[object, ...], list[list[int]]] = {}
-    seen: dict[Claim, tuple[int, ...]] = {}
-    missing: dict[Claim, list[int]] = {}
+    seen: dict[GroundingClaim, tuple[int, ...]] = {}
+    missing: dict[GroundingClaim, list[int]] = {}
     for claim in claims:
-        key = (claim.kind, claim.needles, claim.context, claim.within)
+        key = (claim.kind, claim.lookup)
         if key not in known:
-            known[key] = [finder.places(claim, group, [text for _, text in texts], index) for group in claim.needles]
+            known[key] = [
+                finder.places(claim, group, [text for _, text in texts], index) for group in claim.lookup.groups
+            ]
         found = known[key]
         if all(found):
             together = sorted(set(found[0]).intersection(*found[1:]))
@@ -69,7 +78,7 @@ def ground(
 
 
 @dataclass(slots=True)
-class _Text:
+class _SearchedText:
     """A text with its origin and the wanted words in it."""
 
     name: str
@@ -80,12 +89,12 @@ class _Text:
 class _Finder:
     """Finds needles of claims in texts; a text that several steps showed is split into words once."""
 
-    def __init__(self, claims: Sequence[Claim]) -> None:
-        spellings = (spelling for claim in claims for group in claim.needles for spelling in group)
+    def __init__(self, claims: Sequence[GroundingClaim]) -> None:
+        spellings = (spelling for claim in claims for group in claim.lookup.groups for spelling in group)
         self._wanted = frozenset().union(*map(_words_of, spellings), filter(None, map(_parameter, claims)))
         self._known: dict[bytes, frozenset[bytes]] = {}
 
-    def shown(self, shown: Shown) -> _Text:
+    def shown(self, shown: Shown) -> _SearchedText:
         """What a step showed, with its path; listed names become paths."""
         data = shown.data
         if shown.listed:
@@ -94,28 +103,32 @@ class _Finder:
             data = shown.path.encode("utf-8", "surrogatepass") + b"\n" + data
         return self.text(shown.path, data)
 
-    def text(self, name: str, data: bytes) -> _Text:
+    def text(self, name: str, data: bytes) -> _SearchedText:
         has = self._known.get(data) if len(data) > 200 else None
         if has is None:
             has = _present(data, self._wanted)
             if len(data) > 200:
                 self._known[data] = has
-        return _Text(name, data, has)
+        return _SearchedText(name, data, has)
 
     def places(
-        self, claim: Claim, group: Sequence[str], texts: Sequence[_Text], index: Mapping[bytes, set[int]]
+        self,
+        claim: GroundingClaim,
+        group: Sequence[str],
+        texts: Sequence[_SearchedText],
+        index: Mapping[bytes, set[int]],
     ) -> list[int]:
         """The texts that have a needle of a claim; only those with all words of a spelling are searched."""
         places: set[int] = set(index.get(_parameter(claim), ()))
         for spelling in group:
             if words := _words_of(spelling):
                 places |= set.intersection(*(index.get(word, set()) for word in words))
-        plain = claim.kind == "identifier" and not claim.within and all(map(_is_plain, group))
+        plain = claim.kind == "identifier" and not claim.lookup.within and all(map(_is_plain, group))
         return [one for one in sorted(places) if plain or self.place(claim, group, texts[one]) is not None]
 
-    def place(self, claim: Claim, group: Sequence[str], text: _Text) -> tuple[int, int] | None:
+    def place(self, claim: GroundingClaim, group: Sequence[str], text: _SearchedText) -> tuple[int, int] | None:
         """Where the first spelling of a needle stands in a text; None where none does."""
-        if claim.within and text.name.rsplit("/", 1)[-1] not in claim.within:
+        if claim.lookup.within and text.name.rsplit("/", 1)[-1] not in claim.lookup.within:
             return None
         for spelling in group:
             if (words := _words_of(spelling)) and words <= text.has:
@@ -125,8 +138,8 @@ class _Finder:
         return _made_option(claim, text) if _parameter(claim) else None
 
     @staticmethod
-    def _exact(claim: Claim, spelling: str, text: _Text) -> tuple[int, int] | None:
-        if claim.within:
+    def _exact(claim: GroundingClaim, spelling: str, text: _SearchedText) -> tuple[int, int] | None:
+        if claim.lookup.within:
             target = re.escape(spelling.encode())
             match = re.search(rb"^(?:\.PHONY:.*\b)?" + target + rb"\s*:(?!=)|\"" + target + rb"\"\s*:", text.data, re.M)
             return match.span() if match else None
@@ -136,8 +149,8 @@ class _Finder:
                 return at, at + len(spelling)  # it is a word of the text: where it begins is only shown
             kind = "identifier" if " " in spelling else "attribute"
             return next(_places_of(kind, spelling, text.data), None)
-        for place in islice(_places_of(claim.kind, spelling, text.data), _MOST_PLACES if claim.context else 1):
-            if not claim.context or _has_beginning(_around(text.data, *place), claim.context):
+        for place in islice(_places_of(claim.kind, spelling, text.data), _MOST_PLACES if claim.lookup.context else 1):
+            if not claim.lookup.context or _has_beginning(_around(text.data, *place), claim.lookup.context):
                 return place
         return None
 
@@ -163,14 +176,14 @@ def _around(data: bytes, start: int, end: int) -> bytes:
     return data[max(0, start - _NEAR) if before < 0 else before : end + _NEAR if behind < 0 else behind]
 
 
-def _parameter(claim: Claim) -> bytes:
+def _parameter(claim: GroundingClaim) -> bytes:
     """The parameter from which a parser may derive a long option; empty for other claims."""
     if claim.kind != "option" or not claim.text.startswith("--"):
         return b""
     return claim.text.removeprefix("--").removeprefix("no-").replace("-", "_").encode()
 
 
-def _made_option(claim: Claim, text: _Text) -> tuple[int, int] | None:
+def _made_option(claim: GroundingClaim, text: _SearchedText) -> tuple[int, int] | None:
     """Where an option comes from that a parser derives from a parameter's name or another option."""
     name, plain = claim.text.removeprefix("--"), _parameter(claim)
     if name.startswith("no-") and plain in text.has and _PARSERS.search(text.data):
@@ -190,21 +203,21 @@ def _made_option(claim: Claim, text: _Text) -> tuple[int, int] | None:
 
 
 def _lying(
-    missing: Mapping[Claim, Sequence[int]], finder: _Finder, repository: Iterable[RepositoryFile]
-) -> dict[Claim, tuple[str, int]]:
+    missing: Mapping[GroundingClaim, Sequence[int]], finder: _Finder, repository: Iterable[RepositoryFile]
+) -> dict[GroundingClaim, tuple[str, int]]:
     """Where files have what no step showed of a claim, by its last needle; of an identifier the definition before its uses."""
     searched = [(claim, number) for claim, numbers in missing.items() for number in numbers]
-    places: dict[tuple[Claim, int], tuple[str, int]] = {}
+    places: dict[tuple[GroundingClaim, int], tuple[str, int]] = {}
     files = sorted(repository, key=_reading_order)
     for file in files:
         text = finder.text(file.path, (file.path + "\n").encode("utf-8", "surrogatepass"))
         for one in searched:
             claim, number = one
-            by_name = one not in places and not claim.within and claim.kind != "number"
-            if by_name and finder.place(claim, claim.needles[number], text):
+            by_name = one not in places and not claim.lookup.within and claim.kind != "number"
+            if by_name and finder.place(claim, claim.lookup.groups[number], text):
                 places[one] = (file.path, 0)
     left = MOST_OF_ALL
-    defined: set[tuple[Claim, int]] = set()
+    defined: set[tuple[GroundingClaim, int]] = set()
     for file in files:
         waiting = [one for one in searched if one not in defined and (one[0].kind == "identifier" or one not in places)]
         if not waiting or left <= 0:
@@ -215,7 +228,7 @@ def _lying(
             continue
         text = finder.text(file.path, data)
         for one in waiting:
-            claim, group = one[0], one[0].needles[one[1]]
+            claim, group = one[0], one[0].lookup.groups[one[1]]
             found = finder.place(claim, group, text)
             if found is None:
                 continue
@@ -231,7 +244,7 @@ def _lying(
     }
 
 
-def _definition(claim: Claim, group: Sequence[str], data: bytes) -> int | None:
+def _definition(claim: GroundingClaim, group: Sequence[str], data: bytes) -> int | None:
     """Where a file defines an identifier; a mere use says less about its origin."""
     if claim.kind != "identifier":
         return None
@@ -255,19 +268,19 @@ def _reading_order(file: RepositoryFile) -> tuple[bool, bool, int, str]:
 
 
 def _items(
-    claims: Sequence[Claim],
-    seen: Mapping[Claim, Sequence[int]],
-    lying: Mapping[Claim, tuple[str, int]],
+    claims: Sequence[GroundingClaim],
+    seen: Mapping[GroundingClaim, Sequence[int]],
+    lying: Mapping[GroundingClaim, tuple[str, int]],
     repository: bool,
 ) -> tuple[Item, ...]:
-    together: dict[tuple[str, str], list[Claim]] = {}
+    together: dict[tuple[str, str], list[GroundingClaim]] = {}
     for claim in claims:
         together.setdefault((claim.kind, claim.text), []).append(claim)
     items = []
     for (kind, text), uses in together.items():
         steps = tuple(sorted({step for claim in uses for step in seen.get(claim, ())}))
         found = next((lying[claim] for claim in uses if claim in lying), None)
-        if not steps and found is None and not any(claim.certain for claim in uses):
+        if not steps and found is None and not any(claim.lookup.certain for claim in uses):
             continue
         status = SEEN if steps else NOT_SEEN if not repository else UNSEEN if found else NOWHERE
         path, line = found if found is not None and not steps else ("", 0)

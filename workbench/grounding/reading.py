@@ -15,7 +15,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.claims import known
 from workbench.grounding.claims import claims_of
-from workbench.grounding.exploration import Exploration, Function, Visit, explore
+from workbench.grounding.exploration import Exploration, PublicFunction, Visit, explore
 from workbench.grounding.items import TASK, Grounding, RepositoryFile, Shown
 from workbench.grounding.linking import ground
 from workbench.session.pending_work import is_imported
@@ -133,11 +133,11 @@ def _read(root: str, path: str) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def public_functions(root: str, files: tuple[tuple[str, int], ...]) -> tuple[Function, ...]:
+def public_functions(root: str, files: tuple[tuple[str, int], ...]) -> tuple[PublicFunction, ...]:
     """Public functions and methods in the first 5 MB of a repository's Python."""
     from workbench.repository.functions import outline
 
-    found: list[Function] = []
+    found: list[PublicFunction] = []
     left = _MOST_CODE
     for path, size in files:
         if not path.endswith(".py") or size > left:
@@ -147,7 +147,7 @@ def public_functions(root: str, files: tuple[tuple[str, int], ...]) -> tuple[Fun
             if item.kind in {"function", "method"} and not any(
                 part.startswith("_") for part in item.qualified_name.split(".")
             ):
-                found.append(Function(path, item.qualified_name, item.start_line, item.end_line))
+                found.append(PublicFunction(path, item.qualified_name, item.start_line, item.end_line))
     return tuple(found)
 
 

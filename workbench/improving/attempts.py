@@ -9,7 +9,7 @@ from functools import cached_property
 
 from workbench.base.errors import WorkbenchError
 from workbench.regeneration.passk import pass_at_k
-from workbench.results.kinds import Kind, kind_of
+from workbench.results.tasks import DocstringQuality, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
 from workbench.session.sample_counts import is_counted
 from workbench.session.task_names import readable_id, row_id
@@ -37,7 +37,7 @@ class Refused(WorkbenchError):
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class DocstringAttempt:
     """What a writer proposed for a function, and what became of it."""
 
     task: TaskRow
@@ -66,7 +66,7 @@ class Attempt:
         )
 
 
-def overall_gain(attempts: Iterable[Attempt]) -> Difference:
+def overall_gain(attempts: Iterable[DocstringAttempt]) -> Difference:
     """Return the paired difference of pass@1 over functions whose docstrings came to held-out samples, refused ones too.
 
     Of several docstrings of one function the mean counts, for the best of them would flatter.
@@ -146,7 +146,7 @@ class Standing:
     """A function."""
 
     name: str  # Its readable id, `path::qualified_name`
-    kind: Kind
+    kind: DocstringQuality
     task: TaskRow | None
     seen: Share
     why: str = ""  # Why it is untestable, "" where it is not
@@ -165,10 +165,10 @@ def standings(
     for task in tasks:
         seen = share_of(candidates.get(task.id, ()), range(samples))
         kind = kind_of(seen.passed, seen.counted, excluded=task.state == "excluded", below=below)
-        why = "no sample of the evaluator has a verdict" if kind is Kind.UNTESTABLE else ""
+        why = "no sample of the evaluator has a verdict" if kind is DocstringQuality.UNTESTABLE else ""
         why = (task.reason or "taken out") if task.state == "excluded" else why
         found.append(Standing(row_id(task), kind, task, seen, why))
     for row in dropped:
         name = readable_id(row.path, row.qualified_name, row.occurrence)
-        found.append(Standing(name, Kind.UNTESTABLE, None, Share(0, 0), row.reason))
+        found.append(Standing(name, DocstringQuality.UNTESTABLE, None, Share(0, 0), row.reason))
     return tuple(found)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -13,14 +14,18 @@ from typing import Any
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.text import plural
-from workbench.improving.attempts import Attempt, overall_gain
+from workbench.improving.attempts import DocstringAttempt, Gain, Refusal, Share, Standing, overall_gain
+from workbench.plans.plan import ImprovementPlan
+from workbench.repository.functions import Function, functions_by_name
+from workbench.session import SessionReader
+from workbench.session.rows import AttemptRow, ImprovementRow, TaskRow
 from workbench.session.task_names import row_id
 
 _AUTHOR = ("Workbench", "workbench@localhost")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A file before and after, by its path in the repository."""
 
     path: str
@@ -28,7 +33,7 @@ class Change:
     after: bytes
 
 
-def commit_message(attempts: Sequence[Attempt], ks: Sequence[int], evaluator: str) -> str:
+def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], evaluator: str) -> str:
     """Return what a commit says: each function with pass@k before and after on samples that were held out.
 
     The kept docstrings are those that these samples chose among all ``attempts``, so their gains flatter: the mean over all
@@ -66,7 +71,7 @@ def commit_message(attempts: Sequence[Attempt], ks: Sequence[int], evaluator: st
     return "\n".join(lines) + "\n"
 
 
-def patch_of(changes: Sequence[Change], message: str, prefix: str = "") -> bytes:
+def patch_of(changes: Sequence[FileChange], message: str, prefix: str = "") -> bytes:
     """Return a patch with its message for ``git apply`` and ``git am``; ``prefix`` is the folder of the files in the checkout."""
     import git
 
@@ -110,7 +115,7 @@ class Checkout:
             if name in [head.name for head in repository.heads]:
                 raise UsageError(f"There is a branch {name} already; name another one with --branch.")
 
-    def commit(self, name: str, changes: Sequence[Change], message: str) -> str:
+    def commit(self, name: str, changes: Sequence[FileChange], message: str) -> str:
         """Make a branch with one commit more and return its short name; the working tree stays as it is."""
         import git
         from gitdb import IStream
@@ -188,3 +193,69 @@ def check_patch(file: Path) -> None:
 def source_checkout(source: str) -> Checkout | None:
     folder = Path(source).expanduser()
     return checkout_of(folder) if folder.is_dir() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Improved:
+    """What came of it."""
+
+    standings: tuple[Standing, ...]
+    attempts: tuple[DocstringAttempt, ...]
+    changes: tuple[FileChange, ...]
+    plan: ImprovementPlan
+    run: str
+
+    @property
+    def kept(self) -> tuple[DocstringAttempt, ...]:
+        """The attempts that passed every gate, at most one of each function."""
+        return tuple(attempt for attempt in self.attempts if attempt.is_kept)
+
+    @property
+    def message(self) -> str:
+        ks = tuple(k for k in self.plan.base.k if k <= self.plan.held_out)
+        return commit_message(self.attempts, ks, self.plan.held_out_evaluator)
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(attempt.task.id for attempt in self.attempts))
+
+
+def attempts_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[DocstringAttempt, ...]:
+    """Return the attempts of an order, by function, then number; those that lie beyond it are left out."""
+    rows = [(one, reader.task(one.task_id)) for one in reader.docstring_attempts(row.id) if one.number <= plan.attempts]
+    return tuple(_attempt(reader, one, task) for one, task in rows if task is not None)
+
+
+def _attempt(reader: SessionReader, row: AttemptRow, task: TaskRow) -> DocstringAttempt:
+    before, after = _share(row.before), _share(row.after)
+    return DocstringAttempt(
+        task,
+        row.number,
+        reader.text(row.docstring_blob) if row.docstring_blob else "",
+        Refusal(row.gate, row.reason or "") if row.gate else None,
+        row.run_id or "",
+        _share(row.seen),
+        Gain(before, after) if before is not None and after is not None else None,
+        row.held_out_evaluator,
+    )
+
+
+def _share(text: str | None) -> Share | None:
+    return Share(*json.loads(text)) if text else None
+
+
+def task_source(reader: SessionReader, task: TaskRow) -> tuple[bytes, Function]:
+    assert task.source_blob is not None
+    source = reader.data(task.source_blob)
+    return source, functions_by_name(source, task.path)[task.qualified_name, task.occurrence]
+
+
+def spliced(docstrings: Iterable[tuple[TaskRow, bytes, str]]) -> dict[str, tuple[bytes, bytes]]:
+    """Return files before and after, each with new docstrings; each of these comes with its task and the file of that."""
+    from workbench.regeneration.grafting import graft_file
+
+    files: dict[str, tuple[bytes, dict[tuple[str, str, int], str | None]]] = {}
+    for task, source, docstring in docstrings:
+        key = (task.path, task.qualified_name, task.occurrence)
+        files.setdefault(task.path, (source, {}))[1][key] = docstring
+    return {path: (source, graft_file(source, path, texts)) for path, (source, texts) in files.items()}

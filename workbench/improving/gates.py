@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from workbench.base.python_syntax import UNREADABLE, parse
 from workbench.base.text import UNSEEN
 from workbench.checking.names import NameClaims
-from workbench.checking.verdicts import Truth
 from workbench.claims import known
-from workbench.claims.nearest import nearest
+from workbench.claims.claim import Truth
 from workbench.claims.page import parse_page
 from workbench.claims.project import ProjectIndex
+from workbench.claims.similarity import nearest
 from workbench.improving.attempts import Refused
 from workbench.metrics.docstrings import truthfulness
 from workbench.models.reasoning import split_reasoning
@@ -144,8 +144,8 @@ def untrue_claims(docstring: str, function: Function, project: ProjectIndex) -> 
     found = dict.fromkeys(_of_parameters(docstring, function))
     page = parse_page(docstring, function.path)
     for claim in NameClaims(page, project).all():
-        if claim.truth is Truth.UNTRUE:
-            found[f"{claim.reason} (it says {claim.text})"] = None
+        if claim.lookup.truth is Truth.UNTRUE:
+            found[f"{claim.lookup.reason} (it says {claim.text})"] = None
     own = {one.name.lstrip("*") for one in function.parameters}
     for name in truthfulness(docstring, own).missing:
         if (

@@ -21,7 +21,7 @@ from workbench.statistics.paired import (
     paired_difference,
     permutation_test,
 )
-from workbench.statistics.rankings import Measured, PairOrder, kendall_tau, pair_orders, ranking
+from workbench.statistics.rankings import PairOrder, RankedTask, kendall_tau, pair_orders, ranking
 from workbench.statistics.resampling import drawn_orders, resampled_means
 
 SYSTEMS = ("RepoAgent", "OSA", "default")
@@ -150,7 +150,7 @@ def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
             for setting in settings
             for mine in [
                 [
-                    Measured(name, "", {named[cell]: values[cell, setting] for cell in columns})
+                    RankedTask(name, "", {named[cell]: values[cell, setting] for cell in columns})
                     for name, values in table.items()
                 ]
             ]

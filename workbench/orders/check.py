@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from workbench.checking.verdicts import RULES
 from workbench.orders.estimate import Estimate, estimate_alike
@@ -20,28 +20,20 @@ Key = tuple[str, int, float, int]
 STEP_SECONDS = 10.0
 
 
+@dataclass(eq=False)
 class CheckOrder(WorkOrder):
     """Check the READMEs of trials ``items`` (by id, its beginning, or their case; none for all); ``block`` is the one to run once more.
 
     Without ``execute`` nothing is run and names are looked up; what was checked so is not checked again unless ``anew``.
     """
 
-    meant: tuple[
-        str, ...
-    ] = ()  # Once it was submitted, the trials that were meant; no run where all are or were checked so
-
-    def __init__(
-        self,
-        session: Path,
-        items: Sequence[str] = (),
-        *,
-        execute: bool = True,
-        seconds: float = STEP_SECONDS,
-        block: int = -1,
-        anew: bool = False,
-    ) -> None:
-        super().__init__(session)
-        self.items, self.execute, self.seconds, self.block, self.anew = items, execute, float(seconds), block, anew
+    items: Sequence[str] = ()
+    execute: bool = True
+    seconds: float = STEP_SECONDS
+    block: int = -1
+    anew: bool = False
+    # Once it was submitted, the trials that were meant; no run where all are or were checked so
+    meant: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def what(self) -> str:
@@ -54,7 +46,7 @@ class CheckOrder(WorkOrder):
         )  # fmt: skip
         self.meant = tuple(trial.id for trial in trials)
         known = {key_of(row): row for row in reader.checks()}
-        keys = [(trial, int(self.execute), self.seconds, RULES) for trial in self.meant]
+        keys = [(trial, int(self.execute), float(self.seconds), RULES) for trial in self.meant]
         return [key for key in keys if _is_due(reader, known.get(key), self.anew or self.block >= 0)]
 
     def check(self) -> None:
@@ -82,7 +74,7 @@ class CheckOrder(WorkOrder):
             trials=tuple(key[0] for key in waits),
             check="run" if self.execute else "claims",
             check_only=True,
-            check_seconds=self.seconds,
+            check_seconds=float(self.seconds),
             check_again=self.block,
         )
         with new_run(self.session) as (writer, run):

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from workbench.base.plugins import names
+from workbench.base.extensions import names
 from workbench.documenters.doc_systems import docstrings_file, program_of
 from workbench.documenters.program_cache import cached_docs
 from workbench.documenters.types import KIND, DocsName, parse_docs
 from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
-from workbench.orders.measured import DocsRate, Measured, snapshot_here, tasks_in_cache  # fmt: skip
+from workbench.orders.measured import DocsRate, Measured
 from workbench.plans.plan import RegenerationPlan
+from workbench.regeneration.builds import snapshot_here, tasks_in_cache
 
 if TYPE_CHECKING:
     from workbench.repository import Snapshot

@@ -12,8 +12,9 @@ from pathlib import Path
 from statistics import median
 
 from workbench.base.text import plural
-from workbench.orders.measured import Measured, Rate, most_tasks, tasks_in_cache
+from workbench.orders.measured import Measured, Rate
 from workbench.plans.plan import Ask
+from workbench.regeneration.builds import most_tasks, tasks_in_cache
 from workbench.session.groups import CONTROLS
 
 NOTHING_KNOWN = "no earlier run to estimate from"
@@ -416,7 +417,7 @@ def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:
 def building_first(told: Estimate, measured: Measured, source: str, *, rebuild: bool = False) -> Estimate:
     """Add the time in which the tasks of a source are built first: what it took last, else the median of others; none if in the cache."""
     known = measured.builds.get(source) or measured.builds.get(_as_path(source))
-    if known is not None and known.ready and not rebuild:
+    if known is not None and known.tasks is not None and not rebuild:
         return told
     took = [build.seconds for build in measured.builds.values() if build.seconds is not None]
     own = known.seconds if known is not None and known.seconds is not None else median(took) if took else None

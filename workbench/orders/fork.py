@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbench.agents.names import address_of, is_peer
@@ -38,19 +38,19 @@ def editable(step: StepRow) -> tuple[str, ...]:
     return tuple(found)
 
 
+@dataclass(eq=False)
 class ForkOrder(WorkOrder):
     """Go on from a step of a trial: the same agent, case, limits and judge, and the same model unless named.
 
     ``step`` is the last one that is inherited, from 1.
     """
 
-    trial = ""  # Once it was submitted, the fork
-
-    def __init__(
-        self, session: Path, parent: str, step: int, edit: Edit = Edit(), *, model: str = "", spend_limit: float = 0.0
-    ) -> None:
-        super().__init__(session)
-        self._parent, self._step, self._edit, self._model, self._spend = parent, step, edit, model, spend_limit
+    parent: str
+    step: int
+    edit: Edit = Edit()
+    model: str = ""
+    spend_limit: float = 0.0
+    trial: str = field(default="", init=False)  # Once it was submitted, the fork
 
     @classmethod
     def again(cls, session: Path, old: TrialRow, *, model: str = "", spend_limit: float = 0.0) -> ForkOrder:
@@ -60,23 +60,23 @@ class ForkOrder(WorkOrder):
 
     def resolve(self) -> None:
         with SessionReader(self.session) as reader:
-            self._row = the_trial(self.session, reader, self._parent)
+            self._row = the_trial(self.session, reader, self.parent)
 
     @property
     def what(self) -> str:
-        return f"{self._row.case_name} × {self._row.agent} × {self._model or self._row.model} from step {self._step}"
+        return f"{self._row.case_name} × {self._row.agent} × {self.model or self._row.model} from step {self.step}"
 
     def estimate(self, measured: Measured) -> Estimate:
         self.resolve()
         with SessionReader(self.session) as reader:
-            rest = [step for step in reader.steps(self._row.id, self._step) if step.answer_blob is not None]
-        model = self._model or self._row.model
+            rest = [step for step in reader.steps(self._row.id, self.step) if step.answer_blob is not None]
+        model = self.model or self._row.model
         left = [(step.seconds or 0.0, step.cost_usd) for step in rest]
         return estimate_fork(measured, model, left, same=model == self._row.model)
 
     def write(self) -> None:
         """Write it. Raises UsageError: nothing of the step can be edited so, or changes."""
-        edit, step = self._edit, self._step
+        edit, step = self.edit, self.step
         self.resolve()
         parent = self._row
         with SessionReader(self.session) as reader:
@@ -87,17 +87,17 @@ class ForkOrder(WorkOrder):
             if row is None:
                 had = f"it has {parent.steps}" if parent.steps else "it has none"
                 raise UsageError(f"Trial {parent.id} has no step {step}; {had}.")
-            _check_edit(reader, parent, row, edit, self._model)
+            _check_edit(reader, parent, row, edit, self.model)
         recorded = DocumentPlan.from_json(run.config)
         plan = replace(
             recorded,
             cases=(parent.case_id,),
             agent=parent.agent,
-            model=self._model or parent.model,
+            model=self.model or parent.model,
             repeats=1,
             first_repeat=1,
             rescore="",
-            spend_limit=self._spend or recorded.spend_limit,
+            spend_limit=self.spend_limit or recorded.spend_limit,
             fork_of=parent.id,
             fork_step=step,
         )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from workbench.base import typed_json
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extension_check import import_folders
-from workbench.base.extensions import ExtensionProblem
+from workbench.base.extensions import ExtensionProblem, named_class, names, plugin_named
 from workbench.base.files import expanded, require_ordinary, shown
-from workbench.base.plugins import named_class, names, plugin_named
 from workbench.base.text import plural
 from workbench.catalog import resolve_case
 from workbench.orders.estimate import Estimate, estimate_alike
@@ -22,7 +22,6 @@ from workbench.orders.measured import Measured
 from workbench.orders.order import WorkOrder, new_run
 from workbench.plans.plan import ImportPlan
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
-from workbench.session.importer import Importer
 from workbench.session.pending_work import is_imported
 from workbench.session.rows import RunRow
 
@@ -31,21 +30,34 @@ LARGEST_FILE = 1_000_000_000
 """Bytes of a file of lines or an archive, which are read piece by piece."""
 
 
+class Importer(Protocol):
+    """Reads the files of one format."""
+
+    name: str  # Its dotted path, given to it
+    # How the names of its files end, in small letters: `(".log",)`; what is looked at in a folder
+    endings: tuple[str, ...]
+
+    def read(self, path: Path) -> Iterator[object]:
+        """Yield each ``Trajectory``, ``ForeignTask`` or ``ForeignCandidate`` (:mod:`workbench.interop.formats`) in a file.
+
+        What a file does not say is left empty. An exception is reported with the file's name; what was yielded before
+        stays.
+        """
+
+
+@dataclass(eq=False)
 class ImportOrder(WorkOrder):
     """Read files into one run of a session; a file that the session has already is skipped.
 
     Files of an import that did not come to its end are read into its run.
     """
 
-    made = False  # Whether the session was made for it
-
-    def __init__(self, session: Path, plan: ImportPlan) -> None:
-        super().__init__(session)
-        self._ordered = plan
+    asked: ImportPlan
+    made: bool = field(default=False, init=False)  # Whether the session was made for it
 
     @cached_property
     def plan(self) -> ImportPlan:
-        plan = self._ordered
+        plan = self.asked
         importer, folders = try_importer(plan.importer, plan.import_folders) if plan.importer else ("", ())
         files = tuple(str(expanded(file).absolute()) for file in plan.files)
         case = resolve_case(plan.case).id if plan.case else ""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.read_only import must_write
 from workbench.base.settings import load
 from workbench.improving.attempts import Standing, standings
-from workbench.improving.changes import Change
-from workbench.improving.reading import Improved, attempts_of, spliced, task_source
+from workbench.improving.changes import FileChange, Improved, attempts_of, spliced, task_source
 from workbench.orders import defaults, running
 from workbench.orders.estimate import (
     Estimate,
@@ -25,14 +24,15 @@ from workbench.orders.estimate import (
     total,
 )
 from workbench.orders.launching import WarmEngine, engine_for
-from workbench.orders.measured import Measured, most_tasks
+from workbench.orders.measured import Measured
 from workbench.orders.order import WorkOrder
 from workbench.orders.orders import Order, is_same_work, ordered_work
 from workbench.orders.plan_checks import check_place, check_sandbox
 from workbench.orders.regenerate import RegenerateOrder, absolute_source, carried_out, content_of, resolved
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, ImprovementPlan, RegenerationPlan, as_text, chosen, filled, repeating
-from workbench.results.kinds import BELOW, Kind
+from workbench.regeneration.builds import most_tasks
+from workbench.results.tasks import BELOW, DocstringQuality
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.rows import ImprovementRow
@@ -188,7 +188,7 @@ def improved(session: Path, improvement: str) -> Improved:
         attempts = attempts_of(reader, row, plan)
         found = _standings(reader, row, plan)
         kept = [(one.task, task_source(reader, one.task)[0], one.docstring) for one in attempts if one.is_kept]
-    changes = tuple(Change(path, before, after) for path, (before, after) in sorted(spliced(kept).items()))
+    changes = tuple(FileChange(path, before, after) for path, (before, after) in sorted(spliced(kept).items()))
     return Improved(found, attempts, changes, plan, row.run_id or "")
 
 
@@ -201,14 +201,12 @@ def _standings(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan
     return standings(work.tasks, work.candidates, reader.dropped(run.id), below=plan.below, samples=base.samples)
 
 
+@dataclass(eq=False)
 class ImproveOrder(WorkOrder):
     """Improve docstrings; what a plan leaves open is as the session's last order of the same source has it."""
 
-    id = ""  # Once it was submitted, the order's
-
-    def __init__(self, session: Path, plan: ImprovementPlan) -> None:
-        super().__init__(session)
-        self.plan, self._source = plan, plan.base.source
+    plan: ImprovementPlan
+    id: str = field(default="", init=False)  # Once it was submitted, the order's
 
     def resolve(self) -> None:
         self.plan = resolved_improvement(self.session, as_before(self.session, self.plan))
@@ -217,7 +215,7 @@ class ImproveOrder(WorkOrder):
     def what(self) -> str:
         plan = self.plan
         second = f", held-out samples by {plan.second_evaluator}" if plan.second_evaluator else ""
-        return f"{self._source} × {plan.base.evaluator}, docstrings by {plan.writer}{second}"
+        return f"{self.plan.base.source} × {plan.base.evaluator}, docstrings by {plan.writer}{second}"
 
     def estimate(self, measured: Measured) -> Estimate:
         """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time."""
@@ -232,7 +230,7 @@ class ImproveOrder(WorkOrder):
             with SessionReader(self.session) as reader:
                 work = ordered_work(reader, order)
             found = standings(work.tasks, work.candidates, (), below=plan.below, samples=base.samples)
-            tried = sum(one.kind is Kind.BADLY for one in found)
+            tried = sum(one.kind is DocstringQuality.BADLY for one in found)
             first = estimate_candidates(measured, base.source, base.evaluator, candidates=0)
         else:
             first = RegenerateOrder(self.session, base).estimate(measured)

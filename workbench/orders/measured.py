@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from workbench import catalog
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
-from workbench.repository.store import Snapshot
+from workbench.regeneration.builds import Build, builds
 from workbench.session import SUFFIX, SessionReader
 from workbench.session.sample_counts import COUNTS
 
@@ -49,16 +46,6 @@ class DocsRate:
     dollars: float | None  # Of a request; None where the price is not known
     complete: bool  # Whether it came to its end, so that `requests` are all
     definitions: int = 0  # Functions, classes and modules of the repository, 0 where that is not known
-
-
-@dataclass(frozen=True, slots=True)
-class Build:
-    """The tasks of a source as they were built last."""
-
-    source: str
-    seconds: float | None  # From the start to the last task, None where no complete build was measured
-    ready: bool  # Whether they are in the cache. A folder may have been changed since; then they are built anew
-    tasks: Path | None = None  # The file that has them, None where it is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,104 +232,3 @@ def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: t
 
 def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
-
-
-def note_build(source: str, tasks: Path, seconds: float | None) -> None:
-    """Note where the cache keeps the tasks of a source; ``seconds`` None leaves what an earlier build took."""
-    place = _place(source)
-    before = _read(place)
-    took = before.get("seconds") if seconds is None else seconds
-    with contextlib.suppress(OSError, UnicodeError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps({"source": source, "tasks": str(tasks), "seconds": took}), encoding="utf-8")
-
-
-def builds() -> dict[str, Build]:
-    """Return what is known of each source; a note that cannot be read says nothing."""
-    try:
-        found = sorted((paths.state_dir() / "builds").glob("*.json"))
-    except OSError:
-        return {}
-    notes = [note for note in map(_read, found) if isinstance(note.get("source"), str)]
-    return {
-        str(note["source"]): Build(note["source"], _seconds(note), place is not None, place)
-        for note in notes
-        for place in [_tasks(note)]
-    }
-
-
-def tasks_in_cache(build: Build | None) -> tuple[str, ...] | None:
-    """Return the file of each task of a source in their order; None where the cache has none that can be read."""
-    if build is None or build.tasks is None:
-        return None
-    try:
-        changed = build.tasks.stat().st_mtime_ns
-    except OSError:
-        return None
-    return _files_of_tasks(build.tasks, changed)
-
-
-@functools.lru_cache(64)
-def _files_of_tasks(place: Path, _: int) -> tuple[str, ...] | None:
-    try:
-        return tuple(str(task["path"]) for task in json.loads(place.read_text(encoding="utf-8"))["tasks"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-
-
-def _place(source: str) -> Path:
-    return paths.state_dir() / "builds" / f"{hashlib.sha256(source.encode('utf-8', 'replace')).hexdigest()[:40]}.json"
-
-
-def _read(place: Path) -> Mapping[str, Any]:
-    try:
-        note = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return note if isinstance(note, dict) else {}
-
-
-def _seconds(note: Mapping[str, Any]) -> float | None:
-    took = note.get("seconds")
-    return float(took) if isinstance(took, int | float) and math.isfinite(took) and took > 0 else None
-
-
-def _tasks(note: Mapping[str, Any]) -> Path | None:
-    tasks = note.get("tasks")
-    try:
-        return Path(tasks) if isinstance(tasks, str) and Path(tasks).is_file() else None
-    except (OSError, ValueError):
-        return None
-
-
-# -- the content of a source
-
-
-def snapshot_here(source: str) -> Snapshot | None:
-    """Return the content of a source as far as this machine has it, None where it would have to be fetched."""
-    from workbench.repository import cached
-
-    try:
-        case = catalog.resolve_case(source)
-        found = catalog.current_snapshot(case)
-        if found is None and case.source:
-            found = cached(case.source, expected_sha256=case.sha256.get(case.source))
-    except (WorkbenchError, OSError):
-        return None
-    return found if found is not None and Path(found.root).is_dir() else None
-
-
-def most_tasks(source: str, limit: int = 0) -> int | None:
-    """Return how many tasks a source has at most, whatever its tests say: its functions, or ``limit`` if there is one; None for neither."""
-    snapshot = snapshot_here(source)
-    functions = None if snapshot is None else _functions(snapshot)
-    return min(filter(None, (functions, limit)), default=None)
-
-
-@functools.lru_cache(64)
-def _functions(snapshot: Snapshot) -> int:
-    from workbench.regeneration.building import may_be_source
-    from workbench.repository.functions import find_functions
-
-    files = [one.path for one in snapshot.files if one.path.endswith(".py") and may_be_source(PurePosixPath(one.path))]
-    return sum(len(find_functions((snapshot.root / path).read_bytes(), path)) for path in files)

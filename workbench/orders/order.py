@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from workbench.orders.measured import Measured
 
 
+@dataclass(eq=False)
 class WorkOrder:
     """What a person asks for: resolved and checked, estimated, submitted into a session, executed, resumed or cancelled.
 
@@ -28,11 +30,11 @@ class WorkOrder:
     may not be there yet; of an example that is a copy, from :meth:`begin` on.
     """
 
-    def __init__(self, session: Path) -> None:
-        self.session = session
-        self.remarks: list[str] = []  # What a person should know of it
-        self.runs: list[str] = []  # Once it was submitted, the runs that have its work
-        self.process: subprocess.Popen[bytes] | None = None  # Once it was launched, the engine of the last of them
+    session: Path
+    remarks: list[str] = field(default_factory=list, init=False)  # What a person should know of it
+    runs: list[str] = field(default_factory=list, init=False)  # Once it was submitted, the runs that have its work
+    # Once it was launched, the engine of the last of its runs
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
     def what(self) -> str:

@@ -16,6 +16,7 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extensions import is_dotted
 from workbench.base.files import shown
 from workbench.base.reasons import last_words
+from workbench.plans.arguments import arguments_of
 from workbench.plans.plan import DocumentPlan, RegenerationPlan
 
 _FEWEST_FILES = 64
@@ -25,31 +26,25 @@ def check_document(plan: DocumentPlan) -> None:
     agent_info(plan.agent)
     if not plan.cases:
         raise UsageError("Name at least one test case; `workbench cases` lists them.")
-    _whole("The number of repeats", plan.repeats, 1, numbers.MOST_REPEATS)
-    _whole("The first repeat", plan.first_repeat, 0, numbers.MOST_ITEMS)
     check_scoring(plan)
-    _whole("The number of steps", plan.max_steps, 1, 10_000)
-    _whole("The number of characters read at once", plan.read_limit, 0, 1_000_000_000)
-    _whole("The number of tokens of an answer", plan.answer_tokens, 0, 1_000_000)
 
 
 def check_scoring(plan: DocumentPlan) -> None:
-    """Refuse what a plan says of scores where it makes no sense, by UsageError: rubrics, numbers, the limit."""
+    """Refuse, by UsageError, numbers, rubrics and a limit that make no sense."""
     from workbench.rubric import rubrics
 
+    _check_numbers(plan)
     known = [info.name for info in rubrics()]
     if strange := [name for name in plan.rubrics if name not in known]:
         raise UsageError(f"There is no rubric {strange[0]!r}. Known rubrics: {', '.join(known)}.")
     if not plan.rubrics:
         raise UsageError(f"Name at least one rubric: {', '.join(known)}.")
-    _whole("The number of times that the judge is asked", plan.judge_repeats, 1, numbers.MOST_REPEATS)
     _dollars(plan.spend_limit)
 
 
 def check_regeneration(plan: RegenerationPlan) -> None:
     # 0 means the default or "all"; the command line does not accept it.
-    _whole("The number of samples", plan.samples, 0)
-    _whole("The number of tasks", plan.limit, 0)
+    _check_numbers(plan)
     if not plan.k:
         raise UsageError("k must be 1 or more, for example --k 1,3.")
     for k in plan.k:
@@ -59,6 +54,13 @@ def check_regeneration(plan: RegenerationPlan) -> None:
         raise UsageError(
             "A task is named by an empty text or by control characters; `workbench tasks SOURCE` lists them."
         )
+
+
+def _check_numbers(plan: object) -> None:
+    for name, one in arguments_of(plan).items():
+        if one.number is not None:
+            what, least, most = one.number
+            _whole(what, getattr(plan, name), least, most)
 
 
 def check_place(session: Path) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import catalog
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extension_check import import_folders
-from workbench.base.extensions import is_dotted
+from workbench.base.extensions import is_dotted, names
 from workbench.base.files import expanded
-from workbench.base.plugins import names
 from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.documenters import parse_docs, parse_scope
@@ -39,14 +38,12 @@ if TYPE_CHECKING:
 HERE = "local"
 
 
+@dataclass(eq=False)
 class RegenerateOrder(WorkOrder):
     """Regenerate function bodies of a repository."""
 
-    order: Order  # Once it was submitted
-
-    def __init__(self, session: Path, plan: RegenerationPlan) -> None:
-        super().__init__(session)
-        self.plan = plan
+    plan: RegenerationPlan
+    order: Order = field(init=False)  # Once it was submitted
 
     @property
     def what(self) -> str:
@@ -74,45 +71,46 @@ class RegenerateOrder(WorkOrder):
         self.runs = [self.order.run]
 
 
+@dataclass(eq=False)
 class MoreSamplesOrder(WorkOrder):
     """Let a run have ``samples`` candidates per task for an evaluator, the latest unless named, as it was asked for with ``prompt`` and ``context``."""
 
-    def __init__(
-        self, session: Path, run: str, samples: int, evaluator: str = "", prompt: str = "", context: str = ""
-    ) -> None:
-        super().__init__(session)
-        self._run, self._samples, self._evaluator, self._asked = run, samples, evaluator, (prompt, context)
+    run: str
+    samples: int
+    evaluator: str = ""
+    prompt: str = ""
+    context: str = ""
 
     def estimate(self, measured: Measured) -> Estimate:
         plan = self._grown()
         ask = plan.asks[-1]
         with SessionReader(self.session) as reader:
-            tasks = {task.id for task in reader.tasks(self._run) if task.state == "ready"}
-            had = sum(row.evaluator == ask.evaluator and row.task_id in tasks for row in reader.candidates(self._run))
+            tasks = {task.id for task in reader.tasks(self.run) if task.state == "ready"}
+            had = sum(row.evaluator == ask.evaluator and row.task_id in tasks for row in reader.candidates(self.run))
         told = estimate_candidates(
             measured, plan.source, ask.evaluator, candidates=max(0, len(tasks) * ask.samples - had)
         )
         return building_first(told, measured, plan.source)
 
     def _grown(self) -> RegenerationPlan:
-        row = _run(self.session, self._run)
+        row = _run(self.session, self.run)
         old = RegenerationPlan.from_json(row.config)
-        check_regeneration(replace(old, samples=self._samples))
-        evaluator = self._evaluator or old.evaluator
+        check_regeneration(replace(old, samples=self.samples))
+        evaluator = self.evaluator or old.evaluator
         mine = [ask for ask in old.asks if ask.evaluator == evaluator]
         if not mine:
             raise UsageError(f"The run was never asked for samples of {evaluator}.")
         # Who does not say how they were asked for means all of them.
-        mine = [ask for ask in mine if (ask.prompt, ask.context) == self._asked] or mine
+        mine = [ask for ask in mine if (ask.prompt, ask.context) == (self.prompt, self.context)] or mine
         had = max(ask.samples for ask in mine)
-        if self._samples <= had:
+        if self.samples <= had:
             raise UsageError(f"The run has {had} samples per task already; ask for more than that.")
-        asks = tuple(replace(ask, samples=self._samples) for ask in mine)
+        asks = tuple(replace(ask, samples=self.samples) for ask in mine)
         return replace(old, **repeating(asks[-1]), asks=asks)
 
     def write(self) -> None:
         grown = self._grown()
-        self.runs = [_run(self.session, self._run).id]
+        self.runs = [_run(self.session, self.run).id]
         with SessionWriter(self.session) as writer, writer.transaction():
             grow(writer, self.runs[0], grown)
 

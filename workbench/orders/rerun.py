@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -37,6 +37,7 @@ def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[Ca
     return [], found
 
 
+@dataclass(eq=False)
 class RerunOrder(WorkOrder):
     """Run tasks or candidates again.
 
@@ -46,38 +47,29 @@ class RerunOrder(WorkOrder):
     ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
     """
 
-    def __init__(
-        self,
-        session: Path,
-        item: str = "",
-        *,
-        failed: bool = False,
-        model: str = "",
-        samples: int = 0,
-        engine: str = "",
-        spend_limit: float = 0.0,
-    ) -> None:
-        super().__init__(session)
-        self._item, self._failed, self._model, self._samples = item, failed, model, samples
-        self._engine, self._spend = engine, spend_limit
-        self.orders: list[
-            Order | str
-        ] = []  # Once it was submitted, an order per run, or its id alone where tests run again
+    item: str = ""
+    failed: bool = False
+    model: str = ""
+    samples: int = 0
+    engine: str = ""
+    spend_limit: float = 0.0
+    # Once it was submitted, an order per run, or its id alone where tests run again
+    orders: list[Order | str] = field(default_factory=list, init=False)
 
     @property
     def asks(self) -> bool:
-        return bool(self._model or self._samples)
+        return bool(self.model or self.samples)
 
     @cached_property
     def again(self) -> list[Again]:
         with SessionReader(self.session) as reader:
             found = []
-            for run, mine in _meant(self.session, reader, self._item, self._failed):
+            for run, mine in _meant(self.session, reader, self.item, self.failed):
                 plan = RegenerationPlan.from_json(run.config)
                 if not self.asks:
                     found.append(Again(plan.source, mine[0].evaluator, 0, len(mine)))
                     continue
-                asked = _asked_again(run, mine, self._model, self._samples)
+                asked = _asked_again(run, mine, self.model, self.samples)
                 had = Counter(row.task_id for row in reader.candidates(run.id) if row.evaluator == asked.evaluator)
                 more = sum(max(0, asked.samples - had[task]) for task in asked.tasks)
                 found.append(Again(plan.source, asked.evaluator, more, 0))
@@ -92,16 +84,16 @@ class RerunOrder(WorkOrder):
         return estimate_again(measured, self.again)
 
     def write(self) -> None:
-        if self._engine:
-            move(self.session, self._engine)
+        if self.engine:
+            move(self.session, self.engine)
         with SessionReader(self.session) as reader:
-            touched = _meant(self.session, reader, self._item, self._failed)
+            touched = _meant(self.session, reader, self.item, self.failed)
         self.runs = [run.id for run, _ in touched]
-        grown = {run.id: _asked_again(run, mine, self._model, self._samples) for run, mine in touched if self.asks}
+        grown = {run.id: _asked_again(run, mine, self.model, self.samples) for run, mine in touched if self.asks}
         with SessionWriter(self.session) as writer, writer.transaction() as connection:
             for key, mine in ((run.id, mine) for run, mine in touched):
                 if self.asks:
-                    plan = replace(grown[key], spend_limit=self._spend or grown[key].spend_limit)
+                    plan = replace(grown[key], spend_limit=self.spend_limit or grown[key].spend_limit)
                     grow(writer, key, plan)
                     self.orders.append(Order(key, plan.asks[0], plan.k))
                     continue
@@ -166,27 +158,27 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     return replace(again, **repeating(ask), asks=(ask,))
 
 
+@dataclass(eq=False)
 class RerunTrialOrder(WorkOrder):
     """Run a trial again as the next repeat, with another model if one is named; a fork is forked again."""
 
-    trial = ""  # Once it was submitted, the new one
-
-    def __init__(self, session: Path, trial: str, *, model: str = "", spend_limit: float = 0.0) -> None:
-        super().__init__(session)
-        self._old, self._model, self._spend = trial, model, spend_limit
+    old: str
+    model: str = ""
+    spend_limit: float = 0.0
+    trial: str = field(default="", init=False)  # Once it was submitted, the new one
 
     def resolve(self) -> None:
         with SessionReader(self.session) as reader:
-            self._row = the_trial(self.session, reader, self._old)
+            self._row = the_trial(self.session, reader, self.old)
             self._run = reader.run(self._row.run_id)
 
     @property
     def what(self) -> str:
-        return f"{self._row.case_name} × {self._row.agent} × {self._model or self._row.model}"
+        return f"{self._row.case_name} × {self._row.agent} × {self.model or self._row.model}"
 
     def estimate(self, measured: Measured) -> Estimate:
         self.resolve()
-        old, model = self._row, self._model or self._row.model
+        old, model = self._row, self.model or self._row.model
         return estimate_trials(measured, [old.case_id], old.agent, model, judges_of(self._run), repeats=1, at_once=1)
 
     def write(self) -> None:
@@ -195,7 +187,7 @@ class RerunTrialOrder(WorkOrder):
         if run is None:
             raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
         if old.parent:
-            again = ForkOrder.again(self.session, old, model=self._model, spend_limit=self._spend)
+            again = ForkOrder.again(self.session, old, model=self.model, spend_limit=self.spend_limit)
             again.write()
             self.runs, self.trial = again.runs, again.trial
             return
@@ -204,11 +196,11 @@ class RerunTrialOrder(WorkOrder):
             recorded,
             cases=(old.case_id,),
             agent=old.agent,
-            model=self._model or old.model,
+            model=self.model or old.model,
             repeats=1,
             first_repeat=0,
-            read_limit=0 if self._model else recorded.read_limit,
-            spend_limit=self._spend or recorded.spend_limit,
+            read_limit=0 if self.model else recorded.read_limit,
+            spend_limit=self.spend_limit or recorded.spend_limit,
         )
         self.runs = [plan_document(self.session, plan)]
         with SessionReader(self.session) as reader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 
 from workbench.base.settings import load
 from workbench.orders.estimate import Estimate, estimate_scores
@@ -16,39 +16,32 @@ from workbench.session import SessionReader
 from workbench.session.rows import TrialRow
 
 
+@dataclass(eq=False)
 class RescoreOrder(WorkOrder):
     """Score trials ``items`` (by id, its beginning, or their case; none for all) anew; what is empty else is the default of this machine.
 
     What other judges gave stays beside the new scores; the same judge's score by the same rubric is replaced.
     """
 
-    def __init__(
-        self,
-        session: Path,
-        items: Sequence[str] = (),
-        *,
-        judges: Sequence[str] = (),
-        rubrics: Sequence[str] = (),
-        judge_repeats: int = 1,
-        spend_limit: float = 0.0,
-    ) -> None:
-        super().__init__(session)
-        self._items, self._judges, self._spend_limit = items, tuple(judges), spend_limit
-        self._rubrics, self._repeats = tuple(dict.fromkeys(rubrics)) or RUBRICS, judge_repeats
+    items: Sequence[str] = ()
+    judges: Sequence[str] = ()
+    rubrics: Sequence[str] = ()
+    judge_repeats: int = 1
+    spend_limit: float = 0.0
 
     @property
     def what(self) -> str:
-        return f"scores by {', '.join(self._judges)}"
+        return f"scores by {', '.join(self.judges)}"
 
     def resolve(self) -> None:
-        self._judges = tuple(dict.fromkeys(resolved_judge(judge) for judge in self._judges or ("",)))
+        self.judges = tuple(dict.fromkeys(resolved_judge(judge) for judge in self.judges or ("",)))
 
     def plan(self) -> DocumentPlan:
         with SessionReader(self.session) as reader:
             trials = trials_meant(
                 self.session,
                 reader.trials(),
-                self._items,
+                self.items,
                 lambda row: row.state == "done" and row.readme_blob is not None,
                 _why_unscored,
             )
@@ -56,12 +49,12 @@ class RescoreOrder(WorkOrder):
         plan = DocumentPlan(
             cases=tuple(dict.fromkeys(trial.case_id for trial in trials)),
             agent="",
-            judge=self._judges[0],
-            rubrics=self._rubrics,
-            spend_limit=self._spend_limit or load().spend_limit,
-            judge_repeats=self._repeats,
+            judge=self.judges[0],
+            rubrics=tuple(dict.fromkeys(self.rubrics)) or RUBRICS,
+            spend_limit=self.spend_limit or load().spend_limit,
+            judge_repeats=self.judge_repeats,
             trials=tuple(trial.id for trial in trials),
-            judges=self._judges,
+            judges=tuple(self.judges),
             rescore="anew",
         )
         check_scoring(plan)

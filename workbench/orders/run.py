@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench import catalog
 from workbench.agents.names import address_of, is_peer, is_remote, make_agent
-from workbench.base.errors import UsageError
+from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extension_check import import_folders
-from workbench.base.extensions import is_dotted
-from workbench.base.plugins import path_of
+from workbench.base.extensions import is_dotted, path_of
 from workbench.base.settings import load
 from workbench.base.text import plural
+from workbench.catalog import TestCase, content_of, current_snapshot, kept_snapshot, resolve_case, snapshot_of
 from workbench.orders import defaults
 from workbench.orders.estimate import Estimate, estimate_trials
 from workbench.orders.measured import Measured
 from workbench.orders.order import WorkOrder
 from workbench.orders.plan_checks import check_document, check_place
 from workbench.plans.plan import DocumentPlan
+from workbench.repository import Snapshot
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
-from workbench.session.identity import run_id
+from workbench.session.identity import run_id, trial_id
+from workbench.session.rows import TrialRow
 from workbench.session.session_names import resolve_session
-
-if TYPE_CHECKING:
-    from workbench.orders.trial_contents import OrderedCase
 
 LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such files and the conversation
 
@@ -115,8 +114,6 @@ def replay_plan(session: Path) -> DocumentPlan:
 
 def plan_document(session: Path, plan: DocumentPlan) -> str:
     """Write a run and those of its trials that the session (created if missing) has not into it, and return the run's id."""
-    from workbench.orders.trial_contents import ordered_case
-
     _check_named(plan)
     plan = resolved(plan)
     check_place(session)
@@ -176,8 +173,6 @@ def meant_trials(
     session: Path, plan: DocumentPlan, cases: Sequence[OrderedCase] = ()
 ) -> tuple[DocumentPlan, list[MeantTrial]]:
     """Return a plan with its defaults and the trials that it asks for; ``cases`` are its cases where they were read already."""
-    from workbench.orders.trial_contents import ordered_case
-
     _check_named(plan)
     plan = with_defaults(plan)
     check_place(session)
@@ -212,12 +207,11 @@ def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
     return "missing"
 
 
+@dataclass(eq=False)
 class RunOrder(WorkOrder):
     """Run an agent on test cases."""
 
-    def __init__(self, session: Path, plan: DocumentPlan) -> None:
-        super().__init__(session)
-        self.plan = plan
+    plan: DocumentPlan
 
     def resolve(self) -> None:
         self.plan = with_card(self.plan)
@@ -250,3 +244,59 @@ class RunOrder(WorkOrder):
                 f"{len(recorded)} of {len(rows)} trials are in the session already: no agent is run for them, only scores that "
                 f"they lack are asked for. Once more from the start: workbench rerun {self.session} {recorded[0]}"
             )
+
+
+class ContentChanged(WorkbenchError):
+    """The content that a trial started with is no longer available."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedCase:
+    """A case as it is when a trial on it is planned."""
+
+    text: str  # The text with which the case can be resolved again
+    case: TestCase
+    snapshot: Snapshot | None  # Its repository, if available without the network; else None
+
+    @property
+    def content(self) -> str:
+        """The part of a trial's identity that identifies the case's content."""
+        return content_of(self.case, self.snapshot)
+
+    def identity(self, query: Callable[[str, Sequence[object]], list[Any]], plan: DocumentPlan, repeat: int) -> str:
+        """Return the identity of a trial of a plan on this content: that of the session's existing trial, if there is one.
+
+        That of a trial planned before its repository was fetched does not include the content: such a trial matches, too.
+        """
+        name, more = (plan.agent, plan.model, self.case.id, repeat), plan.further
+        mine = trial_id(*name, self.content + more)
+        for known in (trial_id(*name, content_of(self.case, None) + more), trial_id(*name, more)):
+            rows = query("SELECT snapshot FROM trials WHERE id = ?", (known,))
+            if rows and (self.snapshot is None or rows[0][0] in (None, self.snapshot.digest)):
+                return known
+        return mine
+
+
+def ordered_case(text: str) -> OrderedCase:
+    case = resolve_case(text)
+    path = Path(text).expanduser()
+    local = case.source and not path.is_absolute() and path.exists()
+    try:
+        snapshot = current_snapshot(case)
+    except WorkbenchError:
+        snapshot = None  # the trial meets the same problem and reports it
+    # Make the path absolute, as a resume may run in another folder.
+    return OrderedCase(str(path.absolute()) if local else text, case, snapshot)
+
+
+def content_for(trial: TrialRow, case: TestCase) -> Snapshot:
+    """Return the repository that a trial was planned or started with. Raises ContentChanged: it, or the ground truth, changed."""
+    snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
+    anew = "run the case again, as a trial of its own."
+    if trial.snapshot and snapshot.digest != trial.snapshot:
+        raise ContentChanged(
+            f"The repository of {case.name} has changed since this trial was ordered and its former content is not kept; {anew}"
+        )
+    if trial.content and trial.content not in (content_of(case, snapshot), content_of(case, None)):
+        raise ContentChanged(f"The ground truth of {case.name} has changed since this trial was ordered; {anew}")
+    return snapshot

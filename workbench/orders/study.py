@@ -10,7 +10,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench import catalog
@@ -37,7 +37,7 @@ from workbench.session.judges import recorded_as
 from workbench.session.pending_work import is_missing
 from workbench.session.rows import StudyCellRow
 from workbench.studies.checking import check_study, column_problem
-from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Column, Study
+from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Study, StudyColumn
 from workbench.studies.following import declared
 
 _LOOK_SECONDS = 0.2
@@ -59,7 +59,7 @@ def resolved_study(study: Study, session: Path | None = None) -> Study:
     return whole
 
 
-def _check_models(study: Study, column: Column) -> None:
+def _check_models(study: Study, column: StudyColumn) -> None:
     if study.kind == AGENTS:
         if not is_remote(column.system):
             with_defaults(document_plan(study, column))
@@ -69,7 +69,7 @@ def _check_models(study: Study, column: Column) -> None:
         resolved_regeneration(regeneration_plan(study, study.rows[0], column))
 
 
-def _is_complete(session: Path, study: Study, column: Column) -> bool:
+def _is_complete(session: Path, study: Study, column: StudyColumn) -> bool:
     try:
         if study.kind != AGENTS:
             return all(carried_out(session, regeneration_plan(study, row, column)) for row in study.rows)
@@ -102,7 +102,7 @@ def _written_out(study: Study) -> Study:
     return replace(study, columns=tuple(columns), results=results)
 
 
-def _resolved_column(study: Study, column: Column) -> Column:
+def _resolved_column(study: Study, column: StudyColumn) -> StudyColumn:
     try:
         return replace(column, model=with_defaults(document_plan(study, column)).model)
     except WorkbenchError as error:
@@ -120,7 +120,7 @@ def written_out(rows: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def document_plan(study: Study, column: Column) -> DocumentPlan:
+def document_plan(study: Study, column: StudyColumn) -> DocumentPlan:
     """Return the plan of the run that executes a column of agents."""
     asked = of_study(DocumentPlan, {"limits": study.limits, "settings": study.settings})
     judges = study.settings.judges or ("",)
@@ -131,7 +131,7 @@ def document_plan(study: Study, column: Column) -> DocumentPlan:
     return plan if study.limits.steps else replace(plan, max_steps=load().max_steps)
 
 
-def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPlan:
+def regeneration_plan(study: Study, row: str, column: StudyColumn) -> RegenerationPlan:
     """Return the plan of a cell of docs."""
     asked = of_study(RegenerationPlan, {"limits": study.limits, "settings": study.settings})
     asked |= {"samples": study.samples, "k": study.k, "spend_limit": _most(study)}
@@ -328,12 +328,11 @@ def launch_study(session: Path, name: str, *, queue: bool = False) -> subprocess
     return engine_for(session, "study", name, f"study-{safe}", queue=queue)
 
 
+@dataclass(eq=False)
 class StudyOrder(WorkOrder):
     """Execute what a session lacks of a study; the session is made if there is none."""
 
-    def __init__(self, session: Path, study: Study) -> None:
-        super().__init__(session)
-        self.study = study
+    study: Study
 
     def resolve(self) -> None:
         self.study = resolved_study(self.study, self.session)

@@ -11,21 +11,14 @@ from workbench.agents.names import is_remote
 from workbench.base.errors import WorkbenchError
 from workbench.models.names import keys_unneeded
 from workbench.orders.docs_estimate import documentation
-from workbench.orders.estimate import (
-    Estimate,
-    added,
-    building_first,
-    estimate_candidates,
-    estimate_trials,
-    known_tasks,
-)
-from workbench.orders.measured import Measured, measure, most_tasks
+from workbench.orders.estimate import Estimate, added, building_first, estimate_candidates, estimate_trials, known_tasks
+from workbench.orders.measured import Measured, measure
 from workbench.orders.orders import is_same_work
 from workbench.orders.regenerate import absolute_source, resolved
-from workbench.orders.run import meant_trials
+from workbench.orders.run import meant_trials, ordered_case
 from workbench.orders.study import document_plan, regeneration_plan
-from workbench.orders.trial_contents import ordered_case
 from workbench.plans.plan import RegenerationPlan
+from workbench.regeneration.builds import most_tasks
 from workbench.session import SessionReader
 from workbench.session.rows import RunRow
 from workbench.studies.checking import column_problem

@@ -1,8 +1,7 @@
-"""Reports: a session, or one work item of it, as Markdown, HTML, JSON or CSV, for people and for other programs.
+"""Pages: what is read as a document, in all formats; reports on sessions, single items and studies.
 
-Others use :func:`write_report`, and of studies :func:`workbench.pages.study_report.write_study_report`, which needs numpy; ``workbench show`` also uses :mod:`workbench.results.items` (which item does a person
-mean) and :mod:`workbench.pages.records` (rows as JSON values). Importing this front door costs nothing: the formats
-load when a report is written.
+:func:`write_report` covers sessions, :func:`workbench.pages.study_report.write_study_report` studies, which need numpy. The
+modules of the formats are imported when a report is written.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.session.damage import Damage
+    from workbench.session.row_reader import Damage
 
 PAGE_FORMATS: Mapping[str, str] = {
     "md": "Markdown",
@@ -21,12 +20,12 @@ PAGE_FORMATS: Mapping[str, str] = {
     "json": "everything",
     "csv": "its tables",
 }
-"""What a page can be written as."""
+"""Formats of a page."""
 FORMATS: Mapping[str, str] = {
     **PAGE_FORMATS,
     "csv": "a line per trial, or per candidate in a session of regeneration only",
 }
-"""The formats of a session, with what each is; packages add others. In LaTeX it has its sentences, tables and figures alone."""
+"""Formats of a report on a session; plug-ins add others."""
 STUDY_FORMATS: Mapping[str, str] = {
     **FORMATS,
     "csv": "a line per cell and per item",
@@ -41,22 +40,22 @@ __all__ = ["FORMATS", "STUDY_FORMATS", "format_by_name", "in_words", "write_repo
 
 
 def format_by_name(file: str | Path, formats: Mapping[str, str]) -> str:
-    """Return the one of ``formats`` that the ending of a file's name says, "" for none."""
+    """Return the format of a file's suffix, "" if it is none of ``formats``."""
     format = _BY_ENDING.get(Path(file).suffix.lower(), "")
     return format if format in formats else ""
 
 
 def in_words(formats: Mapping[str, str]) -> str:
-    """Return names of formats with what they are, for a person: ``md (Markdown), json (everything)``."""
+    """Return ``md (Markdown), json (everything)``."""
     return ", ".join(f"{name} ({what})" for name, what in formats.items())
 
 
 def write_report(
     session: Path, format: str, out: Path | None, item: str | None = None, *, damage: list[Damage] | None = None
 ) -> Path | str:
-    """Write a report on a session; return the path written, or the text where ``out`` is None.
+    """Write a report on a session and return its path, or the text if ``out`` is None; blocks while it reads.
 
-    It blocks while it reads. A file appears complete or not at all. ``damage`` gets what could not be read of the session.
+    What could not be read of the session is appended to ``damage``.
 
     Raises:
         UsageError: The format or item is unknown, or ``out`` is a session.

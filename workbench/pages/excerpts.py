@@ -1,4 +1,4 @@
-"""Long texts for pages that people read: cut where they grow too long, and always said so."""
+"""Excerpts of long texts; an excerpt that is cut says so."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ README_LIMIT = 400_000
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The beginning of a text without control sequences; ``size`` is the whole text's in bytes."""
+    """The beginning of a text without control sequences; ``size`` is that of the whole text in bytes."""
 
     text: str
     size: int
@@ -29,10 +29,9 @@ class Excerpt:
 
 
 class Excerpts:
-    """Reads texts of a session for one report.
+    """Reads the texts of one report, ``whole`` or as excerpts.
 
-    A report with ten thousand observations of a megabyte must still open: once a report has spent its allowance,
-    each further text is shortened to a few lines. ``whole`` texts are never cut.
+    A report with ten thousand observations of a megabyte must still open: after its allowance is spent, excerpts have a few lines.
     """
 
     def __init__(self, reader: SessionReader, *, whole: bool = False) -> None:
@@ -45,19 +44,19 @@ class Excerpts:
         return self._left > 0
 
     def charge(self, characters: int) -> None:
-        """Take what is written out besides excerpts from the allowance."""
+        """Subtract text that is not an excerpt from the allowance."""
         self._left -= characters
 
     def of(self, digest: str | None, name: str) -> Excerpt:
-        """Return the beginning of a blob, an empty excerpt for None, a sentence with its ``name`` if it cannot be read."""
+        """Return an excerpt of a blob: empty for None, a sentence with its ``name`` if it cannot be read."""
         limit = _LONGEST if self._left > 0 else _SHORT
         found = self._read(digest, name, limit)
         self._left -= min(found.size, limit)
-        # A cut in the middle of a character leaves its replacement at the end.
+        # A character that is cut leaves a replacement character at the end.
         return replace(found, text=found.text.rstrip("\ufffd")) if found.cut else found
 
     def readme(self, digest: str, name: str) -> Excerpt:
-        """Return a README, whole unless it is absurdly long; not charged to the allowance."""
+        """Return a README up to :data:`README_LIMIT`, not charged to the allowance."""
         return self._read(digest, name, README_LIMIT)
 
     def _read(self, digest: str | None, name: str, limit: int) -> Excerpt:
@@ -69,13 +68,13 @@ class Excerpts:
 
 
 def split_answer(answer: str) -> tuple[str, str]:
-    """Return the thought before an agent's call, and the answer from there on; an answer without a call is all thought."""
+    """Return the thought before an agent's call, and the rest of the answer; an answer without a call is all thought."""
     thought, _ = protocol.split_answer(answer)
     return thought, answer.strip()[len(thought) :].strip()
 
 
 def pretty_json(text: str) -> str:
-    """Return JSON indented for reading, any other text as it is."""
+    """Return JSON indented, any other text unchanged."""
     try:
         return json_text(json.loads(text), indent=2)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""A page as HTML that loads nothing: ``html.jinja``, figures as SVG, READMEs rendered; light, dark, on paper; in ten years, too.
+"""A page as one HTML file that loads nothing: the template ``html.jinja``, SVG figures and rendered READMEs; light, dark, in print.
 
-Its one script searches a page of items; without it nothing is missing but the search. A template takes
-2.8 times the time of the same in Python (30 µs for a small part), and 0.2 s for the first page of a process.
+Its only script searches pages with items. The template takes 2.8 times as long as Python code (30 µs for a small part), and 0.2 s
+for the first page of a process.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from workbench.base import glyphs, text
 from workbench.base.python_syntax import retried
 from workbench.comparison.texts import line_diff, line_diff_words
 from workbench.pages import svg, wording
-from workbench.pages.page import Figure, Marked, Page, Section, TextChanges
+from workbench.pages.page import Figure, MarkedText, ReportPage, Section, TextChanges
 from workbench.session.json_forms import TIER_NAMES
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-# The browser itself enforces that nothing is fetched and nothing else runs, whatever a README or a name says.
+# The browser enforces that nothing is fetched and no other script runs, whatever a README or a name contains.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 MOST_COMPARED = 100_000
-"""Characters of each text that is compared here: matching lines takes quadratic time at worst."""
+"""Maximum length of compared texts: matching lines takes quadratic time at worst."""
 _BOUNDS = re.compile(r"([−+]?\d[\d.,]*) ((?:\[[^\]]*\])?(?: ?\([^)]*\))?(?: of \d+)?)$")
 _STATES = {
     **dict.fromkeys((glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]), "bad"),
@@ -45,7 +45,7 @@ _STATES = {
 }
 
 
-def render(page: Page) -> Iterator[str]:
+def render(page: ReportPage) -> Iterator[str]:
     made = _templates()
     script, policy = "", _POLICY
     if page.noun:
@@ -70,7 +70,7 @@ def _file(name: str) -> str:
 
 
 def _anchored(sections: Sequence[Section]) -> tuple[Section, ...]:
-    """Return sections with ids; the id of one without is made of its title."""
+    """Return sections with unique ids, made of their titles where they have none."""
     found: dict[str, Section] = {}
     for number, one in enumerate(sections, 1):
         name = one.anchor or re.sub(r"[^a-z0-9]+", "-", one.title.lower()).strip("-")[:40]
@@ -91,8 +91,8 @@ def _templates() -> Any:
 
 
 def _clean(value: object) -> object:
-    """Return what a template writes without control characters and bidirectional overrides."""
-    if isinstance(value, Marked):
+    """Return a template's value without control characters and bidirectional overrides."""
+    if isinstance(value, MarkedText):
         return Markup().join(_piece(*one) for one in value.pieces)
     return value if isinstance(value, Markup) else "" if value is None else text.clean(str(value))
 
@@ -110,7 +110,7 @@ def e(value: object) -> Markup:
 
 
 def marked(words: str) -> Markup:
-    """Return a state or verdict as a coloured word; its glyph and word say the same without the colour."""
+    """Return a state or verdict in its colour, which repeats what glyph and word say."""
     name = _STATES.get(words[:1], "") if len(words) == 1 or words[1:2] == " " else ""
     if " · " in words and name:
         return Markup(" · ").join(marked(part) for part in words.split(" · "))
@@ -123,7 +123,7 @@ def _cells(signs: str) -> Markup:
 
 
 def _bounded(words: str) -> Markup:
-    """Return a cell; bounds, and how a cell stands, are below its value, so that a matrix stays narrow."""
+    """Return a cell with the bounds below its value, so that a matrix stays narrow."""
     found = _BOUNDS.match(words)
     return Markup("{}<small>{}</small>").format(e(found[1]), e(found[2])) if found and found[2] else e(words)
 
@@ -133,7 +133,7 @@ def _figure(figure: Figure) -> Markup:
 
 
 def _diff(part: TextChanges) -> tuple[str, list[str]]:
-    """Return the lines with - and +, which say without colour what colour says, and how many; or why there are none."""
+    """Return a summary and the lines of a diff; without lines, the summary says why."""
     before, after = part.before, part.after
     if before.cut or after.cut or max(len(before.text), len(after.text)) > MOST_COMPARED:
         return ": too long to compare here.", []
@@ -146,13 +146,13 @@ def _diff(part: TextChanges) -> tuple[str, list[str]]:
     return line_diff_words(diff), diff
 
 
-_RENDERED_LIMIT = 100_000  # characters; the worst of them take a second; beyond that only the source is shown
+_RENDERED_LIMIT = 100_000  # characters; the worst such README takes a second; of a longer one only the source is shown
 _LINKS = ("http://", "https://", "mailto:")
-_LOWER = 3  # a README's first heading stands below the report's own
+_LOWER = 3  # levels by which a README's headings are moved below those of the report
 
 
 def rendered(markdown: str) -> Markup | None:
-    """Return a README as HTML of the renderer's own tags, None where it is too long; images become words, odd links lead nowhere."""
+    """Return a README as HTML, None if it is too long; images become text, and only web and mail links remain links."""
     return None if len(markdown) > _RENDERED_LIMIT else Markup(_renderer().render(markdown))
 
 
@@ -161,7 +161,7 @@ def _renderer() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    # Every target passes the parser; what leads nowhere is dealt with below, where its text can be kept.
+    # All targets pass the parser: the render rules below keep the text of a refused link.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     for rule in (_image, _link_open, _link_close, _heading_open, _heading_close):
         parser.add_render_rule(rule.__name__[1:], rule)
@@ -187,7 +187,7 @@ def _leads(token: Any) -> bool:
 
 
 def _link_close(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
-    # Links do not nest in Markdown: the nearest opening before belongs to this closing.
+    # Links do not nest in Markdown, so the nearest opening token matches.
     opening = next(tokens[at] for at in range(place, -1, -1) if tokens[at].type == "link_open")
     return "</a>" if _leads(opening) else "</span>"
 

@@ -1,7 +1,6 @@
-r"""A page as a fragment of LaTeX: sections, tables with booktabs and figures with pgfplots, to be read by ``\input`` in an article.
+r"""A page as a LaTeX fragment for ``\input`` in an article: sections, tables with booktabs and figures with pgfplots.
 
-It has no preamble; the comment at its beginning says what the article's needs. What is folded elsewhere is left out: the tables
-beside have its numbers.
+A comment at its beginning lists the packages it needs. Folded figures are left out; the tables have their numbers.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from workbench.pages.page import (
     Folded,
     Forest,
     Heat,
-    Marked,
+    MarkedText,
     Note,
-    Page,
     PageTable,
     Part,
+    ReportPage,
     Subheading,
 )
 from workbench.pages.svg import scale_of
@@ -39,22 +38,22 @@ _HEAD = r"""% Written by workbench report. Read this file with \input; the pream
 % are left out without it, \usepackage{pgfplots}\pgfplotsset{compat=1.17}.
 """
 _LETTERS = 92
-"""So many letters of a footnote's face fit on a line of an article; a wider table is divided by its columns."""
+"""Letters of \\footnotesize on a line of an article; a wider table is divided by columns."""
 _LONG = 32
-"""A longer text wraps within its cell."""
+"""Longer texts wrap within their cells."""
 _ROWS = 42
-"""So many rows fit on a page of an article; a longer table is divided by its rows."""
+"""Rows on a page of an article; a longer table is divided by rows."""
 _FLOATS = 12
-"""After so many tables and figures of a section a new page begins: LaTeX keeps no more than 52 that wait for a place."""
+"""Tables and figures of a section before a page break: LaTeX defers at most 52 floats."""
 
 
-def render(page: Page) -> Iterator[str]:
+def render(page: ReportPage) -> Iterator[str]:
     yield _HEAD
     for number, block in enumerate(filter(None, _blocks(page))):
         yield f"\n{block}" if number else block
 
 
-def _blocks(page: Page) -> Iterator[str]:
+def _blocks(page: ReportPage) -> Iterator[str]:
     labels: dict[str, int] = {}
     yield rf"\section*{{{latex(page.title)}}}" + "\n"
     for part in page.lead:
@@ -99,7 +98,7 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
 
 
 def _divided(table: PageTable) -> list[PageTable]:
-    """Return a table, or several where it is wider or longer than a page."""
+    """Divide a table that is wider or longer than a page."""
     widths = [max(map(len, column)) + 2 for column in zip(table.headings, *table.rows, strict=True)]
     texts = [place for place in range(len(widths)) if place not in table.right]
     # Cells that wrap have two lines.
@@ -158,7 +157,7 @@ def _label(words: str, labels: dict[str, int]) -> str:
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    # Would be ligatures, an optional argument after a line break, or a quotation mark that OT1 lacks.
+    # Otherwise ligatures, an optional argument after a line break, or a quotation mark that OT1 lacks.
     '"': "''", "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}", "*": "{*}",
     "−": "$-$", "×": r"$\times$", "±": r"$\pm$", "·": r"\textperiodcentered{}", "–": "--", "—": "---", "…": r"\ldots{}",
     "→": r"$\to$", "≤": r"$\le$", "≥": r"$\ge$", "τ": r"$\tau$", "’": "'", "‘": "`", "“": "``", "”": "''", "•": r"\textbullet{}",
@@ -167,20 +166,20 @@ _SPECIAL = {
 }  # fmt: skip
 _PLAIN = frozenset("ßæÆœŒøØłŁı")
 _ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327")
-"""Accents that a plain LaTeX can put on a letter."""
+"""Accents that plain LaTeX can put on a letter."""
 _ENDED = re.compile(r"-(?=-)|.", re.DOTALL)
 
 
 def latex(text: object, width: int = 600) -> str:
     """Return a text as one line of LaTeX, cut to ``width`` characters."""
-    if isinstance(text, Marked):
+    if isinstance(text, MarkedText):
         return text.joined(latex, lambda code: rf"\texttt{{{latex(code)}}}", "{0}")
     return _ENDED.sub(lambda found: _one(found[0], found.string[found.end() :][:1]), one_line(str(text), width))
 
 
 def _one(character: str, following: str) -> str:
     if character == "-" and following == "-":
-        # Two would become a dash.
+        # Two hyphens would become a dash.
         return "-{}"
     if character in _SPECIAL:
         return _SPECIAL[character]

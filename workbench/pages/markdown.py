@@ -1,7 +1,4 @@
-"""A page as Markdown; foreign text is escaped or fenced and can change nothing around it.
-
-Figures are left out: the tables beside them have their numbers.
-"""
+"""A page as Markdown; texts from outside are escaped or fenced. Figures are left out: the tables have their numbers."""
 
 from __future__ import annotations
 
@@ -12,20 +9,20 @@ from itertools import chain
 from workbench.base.text import clean
 from workbench.pages import page
 
-# An underscore inside a word is no emphasis; what only means something at the start of a line is escaped only there.
+# An underscore inside a word is not emphasis; characters with a meaning only at the start of a line are escaped only there.
 _PUNCTUATION = re.compile(r"([\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|^[#+=>-]|#(?=#*$))")
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _BACKTICKS = re.compile(r"`+")
-# An interval in brackets is no link unless something is attached to it; people read this on terminals, too.
+# An interval in brackets is not a link unless followed by one of these; unescaped it stays readable on a terminal.
 _INTERVAL = re.compile(r"\\\[([−+\d., ]+)\\\](?![\[(:])")
 _PLUS = re.compile(r"^\\\+(?=\d)")
 _SHORT = 300
-"""Characters of a line that needs no block of its own."""
+"""Prose up to this length stays on its title's line."""
 
 
 def inline(text: object) -> str:
     """Return a text as one line that Markdown shows letter by letter: no markup, no HTML, no end of a table cell."""
-    if isinstance(text, page.Marked):
+    if isinstance(text, page.MarkedText):
         return text.joined(inline, "`{}`".format, "[{}]({})")
     flat = " ".join(clean(str(text)).split())
     escaped = _PUNCTUATION.sub(r"\\\1", flat.replace("&", "&amp;").replace("<", "&lt;"))
@@ -33,7 +30,7 @@ def inline(text: object) -> str:
 
 
 def fence(text: str, language: str = "") -> str:
-    """Return a text as a code block; the fence is longer than any run of backticks inside."""
+    """Return a code block whose fence is longer than any run of backticks inside."""
     text = clean(text)
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     ticks = "`" * max(3, longest + 1)
@@ -41,7 +38,7 @@ def fence(text: str, language: str = "") -> str:
     return f"{ticks}{language}\n{body}{ticks}\n"
 
 
-def render(whole: page.Page) -> Iterator[str]:
+def render(whole: page.ReportPage) -> Iterator[str]:
     yield f"# {inline(whole.title)}\n"
     blocks = map(_part, whole.lead)
     for block in chain(blocks, chain.from_iterable(map(_section, chain(whole.sections, whole.items)))):
@@ -59,8 +56,8 @@ def _table(shown: page.PageTable) -> str:
         return ""
     rule = ["---:" if place in shown.right else "---" for place in range(len(shown.headings))]
     lines = [map(inline, shown.headings), rule, *([_line(cell) for cell in row] for row in shown.rows)]
-    said = f"{_line(shown.caption)}\n\n" if shown.caption else ""
-    return said + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    caption = f"{_line(shown.caption)}\n\n" if shown.caption else ""
+    return caption + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _part(part: page.Part) -> str:
@@ -87,8 +84,8 @@ def _part(part: page.Part) -> str:
             return "\n".join([_heading(part.title, part.small), *filter(None, map(_part, part.parts))])
         case page.Folded():
             did, what, *numbers = map(inline, part.cells)
-            said = f"**{inline(part.title)}** {did} {what} — {' · '.join(numbers)}\n"
-            return "\n".join([said, *filter(None, map(_part, part.parts))])
+            summary = f"**{inline(part.title)}** {did} {what} — {' · '.join(numbers)}\n"
+            return "\n".join([summary, *filter(None, map(_part, part.parts))])
         case page.Card():
             from workbench.pages.session_page import criteria
 
@@ -115,7 +112,7 @@ def _literal(part: page.Preformatted) -> str:
 
 
 def _hidden(title: str, small: str, text: page.Preformatted) -> str:
-    """Return a code block behind a summary; the blank lines let Markdown read it inside the HTML."""
+    """Return a collapsed code block; the blank lines are needed for Markdown inside HTML."""
     summary = f"{inline(title)}{f', {inline(small)}' if small else ''}"
     return f"<details><summary>{summary}</summary>\n\n{fence(text.text, text.language)}\n</details>\n"
 

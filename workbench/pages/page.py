@@ -20,7 +20,7 @@ T = TypeVar("T")
 _MARK = re.compile(r"`([^`]+)`|\[([^]]+)\]\(([^)\s]+)\)")
 
 
-class Marked(str):
+class MarkedText(str):
     """A text of the program's own in which `` `code` `` and ``[text](URL)`` keep their meaning; never for a text from outside.
 
     As a string it has no link targets; ``pieces`` are its texts, each with its kind: "", "code" or the URL of a link.
@@ -28,7 +28,7 @@ class Marked(str):
 
     pieces: tuple[tuple[str, str], ...]
 
-    def __new__(cls, source: str) -> Marked:
+    def __new__(cls, source: str) -> MarkedText:
         pieces, end = [], 0
         for found in _MARK.finditer(source):
             pieces += [(source[end : found.start()], ""), (found[1], "code") if found[1] else (found[2], found[3])]
@@ -49,7 +49,7 @@ class Marked(str):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A paragraph; ``kind`` names its style: ``said`` (plain), ``problem``, ``advice``, ``remark``; "" is dimmed."""
+    """A paragraph; ``kind`` names its style: ``plain``, ``problem``, ``advice``, ``remark``; "" is dimmed."""
 
     text: str
     kind: str = ""
@@ -154,12 +154,12 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A heat map with its numbers; ``said`` describes it for readers who cannot see it."""
+    """A heat map with its numbers; ``description`` describes it for readers who cannot see it."""
 
     caption: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
-    said: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class Strips:
     caption: str
     rows: tuple[Strip, ...]
     lines: tuple[float, ...]
-    said: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class Histograms:
     low: float
     high: float
     noun: str
-    said: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +311,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReportPage:
     """A title, the parts before the first heading, and sections; ``over`` and ``foot`` name the program and its source.
 
     ``items`` are sections that are built one by one, so that the long texts of one are gone when the next is built; ``index``

@@ -15,11 +15,11 @@ from workbench.pages.page import (
     Forest,
     Heat,
     HeatCell,
-    Marked,
+    MarkedText,
     Note,
-    Page,
     PageTable,
     Part,
+    ReportPage,
     Section,
     grid,
     grid_of,
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 CANNOT = (
     "pass@k of single tasks, intervals over tasks and files, sampling variance: no verdict of a candidate was published",
-    "BLEU, ROUGE, BERTScore and CodeBERTScore and how they go with pass@k: neither texts nor scores were published; "
-    "`workbench metrics SESSION` computes them of your own runs",
+    "BLEU, ROUGE, BERTScore and CodeBERTScore and their correlation with pass@k: neither texts nor scores were published; "
+    "`workbench metrics SESSION` computes them for your own runs",
     "completeness, helpfulness and truthfulness of the docs: the documentation was not published",
     "the sizes of T_i, and with them a weighting by tests: not in the tables",
     "pass@k without leaking docs: needs docs and bodies of each task",
 )
-"""What the tables do not allow, and why."""
+"""What cannot be computed from the tables, and why."""
 
 
-def paper_page(paper: Paper) -> Page:
+def paper_page(paper: Paper) -> ReportPage:
     count = paper.repositories
     lead = Note(
         f"{count} repositories; two doc systems with two models each, and the original docstrings (default); two evaluators; k = 1 and 3. "
-        "Everything is computed from pass@k by repository as it was printed, to two digits."
+        "Everything is computed from the printed pass@k by repository, which has two digits."
     )
     sections = (
         Section("Table 1 from Table 3", tuple(_table_1(paper))),
@@ -54,11 +54,11 @@ def paper_page(paper: Paper) -> Page:
         Section("RepoAgent − OSA, paired over repositories", tuple(_paired(paper))),
         Section("Popular and other repositories", (_strata(paper),)),
         Section("Where the paper disagrees with itself", (BulletList(tuple(disagreements(paper))),)),
-        Section("What cannot be computed", (BulletList(tuple(map(Marked, CANNOT))),)),
+        Section("What cannot be computed", (BulletList(tuple(map(MarkedText, CANNOT))),)),
         Section("Method", tuple(_method(paper))),
     )
-    title = "The doc-to-code paper, computed again from its published tables"
-    return Page(
+    title = "The doc-to-code paper, recomputed from its published tables"
+    return ReportPage(
         title, (lead,), sections, over="Workbench study paper", foot=f"Written by Workbench {workbench.__version__}."
     )
 
@@ -118,7 +118,7 @@ def _rankings(paper: Paper) -> Iterator[Part]:
     pairs = list(dict.fromkeys((one.better, one.worse) for orders in paper.orders.values() for one in orders))
     of = {(setting, one.better, one.worse): one for setting, orders in paper.orders.items() for one in orders}
     yield grid(
-        "How often two columns keep their overall order: repositories (with ties), and resamples of repositories.",
+        "How often two columns keep their overall order: in repositories (with ties) and in resamples of repositories.",
         ("better > worse", *(_setting(one) for one in paper.settings)),
         tuple(
             (
@@ -161,8 +161,8 @@ def _paired(paper: Paper) -> Iterator[Part]:
     sure = [one for one in paper.paired if (one.difference.interval.low or 0.0) > 0]
     yield Note(
         f"{len(sure)} of {len(paper.paired)} intervals exclude 0. The unit is the repository; p by a paired permutation test of "
-        f"{paper.paired[0].test.ways:,} random ways, Holm over the {len(paper.paired)}. The bootstrap covers .93 of 28 repositories where it "
-        "says .95."
+        f"{paper.paired[0].test.ways:,} random permutations, Holm over the {len(paper.paired)}. With 28 repositories, the nominal 95 % of the "
+        "bootstrap are 93 %."
     )
 
 
@@ -191,39 +191,39 @@ def _method(paper: Paper) -> Iterator[Part]:
     yield FactList(
         (
             ("written by", f"Workbench {workbench.__version__}, Python {platform.python_version()}"),
-            ("from", "Tables 1, 2 and 3 of the paper, as the package has them"),
-            ("random ways and resamples", f"{paper.paired[0].test.ways:,}"),
+            ("from", "Tables 1, 2 and 3 of the paper, as packaged"),
+            ("random permutations and resamples", f"{paper.paired[0].test.ways:,}"),
         )
     )
     yield Note(
-        "Differences have Student's interval over repositories, with a cluster-robust variance. Verdicts, tasks and texts of the paper were "
-        "not published, so that nothing here has a unit below the repository."
+        "Differences have Student's interval over repositories, with a cluster-robust variance. The verdicts, tasks and texts of the paper "
+        "were not published, so the repository is the smallest unit."
     )
 
 
 def disagreements(paper: Paper) -> list[str]:
-    """Return where tables and text contradict each other, each in a sentence."""
+    """Return the contradictions between tables and text, each in a sentence."""
     candidates, everything, tasks = paper.sums
-    said = [
+    found = [
         f"Table 2's tasks sum to {tasks:,}, the text says {paper.tasks_in_the_text:,} (candidates {candidates:,}, all tasks {everything:,})."
     ]
     off = [one for one in paper.means if one.off > 0.005]
-    said += [
+    found += [
         f"Table 1 prints {one.printed:.2f} for {_cell(one.system)} under {_setting(one.setting)}; Table 3 gives {one.mean:.4f}."
         for one in off
     ]
     unsure = [one for one in paper.paired if (one.difference.interval.low or 0.0) <= 0]
-    said += [
+    found += [
         f"A large gap between RepoAgent and OSA does not hold everywhere: {one.model} under {_setting(one.setting)} is "
         f"{signed(one.difference.value or 0.0, 3)} {bounds(*one.bootstrap, 3, signed)}, {one.difference.repositories.words}."
         for one in unsure
     ]
     spreads = paper.spreads.values()
     within = sum(0.15 <= one <= 0.25 for one in spreads)
-    said.append(
+    found.append(
         f"The text gives interquartile ranges of 0.15 to 0.25; over repositories they are {min(spreads):.2f} to {max(spreads):.2f}, {within} of {len(spreads)} within."
     )
-    return said
+    return found
 
 
 def _cell(cell: Cell) -> str:

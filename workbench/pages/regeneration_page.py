@@ -1,4 +1,4 @@
-"""What came of a regeneration run as parts of a page: its figures, how candidates failed, its tasks; then each task with its candidates."""
+"""A regeneration run as parts of a page: figures, failures and tasks; then each task with its candidates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workbench.pages.page import (
     TextChanges,
     table_of,
 )
-from workbench.results.contents import Contents, Line, Regenerated, former_failing
+from workbench.results.contents import Contents, Regenerated, TaskGroupLine, former_failing
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, TaskRow
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import StageRow
 
 MOST_FAILURES = 50
-"""Groups of failures that a table has; the JSON report has all of them."""
+"""Failure groups in a table; the JSON report has all of them."""
 
 
 def regenerations(contents: Contents, most_failures: int = MOST_FAILURES) -> Iterator[Section]:
@@ -46,9 +46,9 @@ def regenerations(contents: Contents, most_failures: int = MOST_FAILURES) -> Ite
 def _run(contents: Contents, outcome: Regenerated, most: int) -> Iterator[Part]:
     if outcome.groups:
         yield _evaluators(outcome)
-        ours = f"Our own errors ({glyphs.VERDICTS['error']}) count for nobody."
-        control = f"A control must be exactly 1 (reference) or 0 (stub). {ours}"
-        yield Note(f"pass@k without bias. {' '.join(wording.interval_notes(outcome))} {control}")
+        errors = f"Errors of the workbench ({glyphs.VERDICTS['error']}) are not counted."
+        control = f"A control must be exactly 1 (reference) or 0 (stub). {errors}"
+        yield Note(f"Unbiased estimates of pass@k. {' '.join(wording.interval_notes(outcome))} {control}")
     if contents.item is None:
         yield from _over_all_tasks(outcome, most)
     yield Subheading("Tasks", f"{len(outcome.tasks):,}")
@@ -57,13 +57,13 @@ def _run(contents: Contents, outcome: Regenerated, most: int) -> Iterator[Part]:
     if outcome.dropped:
         rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
         dropped = PageTable(("file", "function", "stage", "reason"), rows)
-        yield Folded("Functions that became no task", (dropped,), f"{len(rows):,}")
+        yield Folded("Functions without a task", (dropped,), f"{len(rows):,}")
     if outcome.stages:
         columns: dict[str, Callable[[StageRow], str]] = {
             "stage": lambda one: one.name,
             "state": lambda one: one.state,
             "done": lambda one: f"{one.done:,}" + (f" of {one.total:,}" if one.total is not None else ""),
-            # A suite's note names the quarantined tests below its first line.
+            # Further lines of a suite's note list the quarantined tests.
             "note": lambda one: (one.note or "").partition("\n")[0],
         }
         yield Folded("Stages", (table_of(outcome.stages, columns, {"done"}, {"note"}),))
@@ -88,8 +88,8 @@ def _over_all_tasks(outcome: Regenerated, most: int) -> Iterator[Part]:
         "such as": lambda one: one.representative.id,
     }
     if groups := outcome.diagnosis.groups:
-        shown = f", the first {most:,} of {len(groups):,} ways" if len(groups) > most else ""
-        yield Subheading(f"What went wrong with {plural(outcome.diagnosis.candidates, 'candidate')}{shown}")
+        shown = f", the first {most:,} of {len(groups):,} groups" if len(groups) > most else ""
+        yield Subheading(f"Failures of {plural(outcome.diagnosis.candidates, 'candidate')}{shown}")
         numbers, droppable = {"candidates", "tasks", "tests"}, ("such as", "exception")
         yield table_of(groups[:most], columns, numbers, droppable=droppable)
     known = {task.id: task for task in outcome.tasks}
@@ -100,8 +100,8 @@ def _over_all_tasks(outcome: Regenerated, most: int) -> Iterator[Part]:
     )
     if unsolved:
         table = PageTable(("file", "function", "samples", "evaluators"), unsolved, frozenset({2, 3}))
-        yield Folded("Tasks that nobody solves", (table,), f"{len(unsolved):,}")
-    # Where all tasks are in one file, it is said already.
+        yield Folded("Tasks without a passing sample", (table,), f"{len(unsolved):,}")
+    # With one file, the figures above are its own.
     files = [
         (group.name, outcome.name(one), f"{group.tasks:,}", *(share(each.value) for each in group.pass_at))
         for one, groups in outcome.files.items()
@@ -165,10 +165,10 @@ def _evaluators(outcome: Regenerated) -> PageTable:
 
 
 def _tasks(contents: Contents, outcome: Regenerated) -> PageTable:
-    """Return a line per task and group with a cell per sample; excluded tasks say why."""
+    """Return a row for each task and group with a sign for each sample; excluded tasks have the reason."""
     rows: list[tuple[str, ...]] = []
     links = []
-    of_task: dict[str, list[Line]] = {}
+    of_task: dict[str, list[TaskGroupLine]] = {}
     for line in outcome.lines:
         if not line.control:
             of_task.setdefault(line.task.id, []).append(line)
@@ -177,7 +177,7 @@ def _tasks(contents: Contents, outcome: Regenerated) -> PageTable:
         cover = percent(task.coverage)
         start = (contents.short.get(task.id, task.id), task.path, task.qualified_name, str(task.test_count), cover)
         status = "ready" if task.state == "ready" else f"{task.state}: {task.reason or 'no reason given'}"
-        lines: list[Line | None] = [*of_task.get(task.id, ())]
+        lines: list[TaskGroupLine | None] = [*of_task.get(task.id, ())]
         for one in lines or [None]:
             values = [one.result.at(k) if one else None for k in outcome.ks]
             middle = (outcome.name(one.group), one.cells) if one else (NOTHING, "")
@@ -193,20 +193,18 @@ def _tasks(contents: Contents, outcome: Regenerated) -> PageTable:
 
 
 def controls_words(controls: str | None) -> str:
-    """Return how the controls of a task went, whatever JSON the run recorded of them."""
-    told = decoded(controls)
-    if not told:
+    """Return ``✓ reference · ✓ stub``, or whatever JSON was recorded."""
+    recorded = decoded(controls)
+    if not recorded:
         return ""
-    if not isinstance(told, dict):
-        return str(told)
-    words = {True: glyphs.VERDICTS["passed"], False: glyphs.VERDICTS["failed"]}
-    return " · ".join(
-        f"{words.get(held, held) if isinstance(held, bool) else held} {name}" for name, held in told.items()
-    )
+    if not isinstance(recorded, dict):
+        return str(recorded)
+    signs = {True: glyphs.VERDICTS["passed"], False: glyphs.VERDICTS["failed"]}
+    return " · ".join(f"{signs[one] if isinstance(one, bool) else one} {name}" for name, one in recorded.items())
 
 
 def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[Part]:
-    """Yield a task with its docstring, body and tests, without its candidates."""
+    """Yield a task without its candidates: docstring, body and tests."""
     yield FactList((
         ("task", task.id),
         ("lines", f"{task.start_line} to {task.end_line}" if task.start_line is not None else ""),
@@ -248,12 +246,12 @@ def samples_of_task(reader: SessionReader, task: TaskRow, outcome: Regenerated, 
 def candidate_parts(
     reader: SessionReader, candidate: CandidateRow, original: Excerpt | None, texts: Excerpts
 ) -> Iterator[Part]:
-    """Yield former verdicts, the body beside the original one, and tests that failed."""
+    """Yield former verdicts, the body and its difference from the original, and failed tests."""
     for former in reader.former_verdicts(candidate.id):
         yield Note(f"before: {wording.former_words(former)}")
         if failed := tuple(f"{test.outcome} {test.test_id}" for test in former_failing(reader, former)):
             yield BulletList(failed)
-    # A control's body is the original or a stub, which the task shows already.
+    # A control's body is the original or a stub.
     if candidate.body_blob and not candidate.control:
         body = texts.of(candidate.body_blob, f"the body of candidate {candidate.id}")
         yield Preformatted(body.text, "Body", body.words, language="python")

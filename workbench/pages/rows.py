@@ -13,9 +13,9 @@ from typing import Any
 
 from workbench.base.text import clean, iso, json_text
 from workbench.pages import records
-from workbench.pages.page import BulletList, FactList, Folded, Note, Page, PageTable, Part
+from workbench.pages.page import BulletList, FactList, Folded, Note, PageTable, Part, ReportPage
 from workbench.results.contents import Contents, Regenerated, Trial
-from workbench.results.grounding import Counts, KeptGroundings
+from workbench.results.grounding import GroundingCounts, KeptGroundings
 from workbench.session import json_forms
 from workbench.session.reader import SessionReader
 
@@ -24,7 +24,7 @@ Cell = str | int | float | None
 
 
 def safe(cell: Cell) -> Cell:
-    """Return a cell that no spreadsheet executes and no terminal obeys."""
+    """Escape a cell so that no spreadsheet takes it for a formula, without control characters."""
     if not isinstance(cell, str):
         return cell
     text = clean(cell)
@@ -37,7 +37,7 @@ def line(cells: Sequence[Cell]) -> str:
     return written.getvalue()
 
 
-def page_csv(page: Page) -> Iterator[str]:
+def page_csv(page: ReportPage) -> Iterator[str]:
     """Yield the tables of a page, each with its headings, a blank line between two."""
     tables = [one for parts in (page.lead, *(section.parts for section in page.sections)) for one in _tables(parts)]
     for number, table in enumerate(tables):
@@ -53,7 +53,7 @@ def _tables(parts: Iterable[Part]) -> Iterator[PageTable]:
             yield from _tables(part.parts)
 
 
-def page_json(page: Page) -> Iterator[str]:
+def page_json(page: ReportPage) -> Iterator[str]:
     sections = [{"title": one.title, **values_of(one.parts)} for one in page.sections]
     yield json_text({"title": page.title, **values_of(page.lead), "sections": sections}, indent=1) + "\n"
 
@@ -88,14 +88,14 @@ _TRIAL = (
 _CANDIDATE = (
     "candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state",
     "verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd",
-    "asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful", "docs_scope",
+    "asked_s", "tested_s", "at", "retesting", "former", "prompt", "context", "settings", "doubtful", "docs_scope",
     "repairs", "documented", "failure_group",
 )  # fmt: skip
 _WORKS = (
     ("blocks_work", "works"), ("blocks_run", "run"), ("blocks", "blocks"), ("claims_true", "claims_true"), ("claims_said", "said"),
     ("claims", "claims"),
 )  # fmt: skip
-_NOT_COUNTED = Counts(None, None, None, None)
+_NOT_COUNTED = GroundingCounts(None, None, None, None)
 
 
 def session_csv(reader: SessionReader, contents: Contents) -> Iterator[str]:
@@ -119,7 +119,7 @@ def session_csv(reader: SessionReader, contents: Contents) -> Iterator[str]:
         yield line(row)
 
 
-def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: Counts) -> list[Cell]:
+def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: GroundingCounts) -> list[Cell]:
     values = records.trial_values(trial)
     values |= {"items_seen": counts.seen, "items_not_looked_at": counts.unseen, "items_nowhere": counts.nowhere}
     values |= {"bytes_seen_share": counts.share, "cost_usd": values["cost"]}

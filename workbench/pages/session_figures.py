@@ -1,7 +1,6 @@
-"""What the figures of a session show: points by trial and tier, how points are distributed, pass@k by task.
+"""Figures of a session: points by trial and tier, the distribution of points, and pass@k by task.
 
-A matrix has a row for each item up to :data:`MOST_ROWS`; more of them become columns or are counted in bins, and the caption
-says so. The figures themselves are computed in the rooms of rubric, regeneration and statistics.
+A matrix has up to :data:`MOST_ROWS` rows; more items become columns or are counted in bins, and the caption says so.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _SCALE = (
 
 
 def points_by_trial(contents: Contents) -> Heat | Strips | None:
-    """Return points of every trial by tier under the first rubric and judge; None where nothing was scored."""
+    """Return points by trial and tier, by the first rubric and judge; None if nothing was scored."""
     if not contents.judged:
         return None
     numbers = sorted({number for trial in contents.trials for number in _tiers(contents, trial)})
@@ -49,8 +48,8 @@ def points_by_trial(contents: Contents) -> Heat | Strips | None:
         sums = _tiers(contents, trial)
         cells = [_cell(sums.get(number)) for number in numbers]
         rows.append((name, (*cells, _total_cell(contents, trial))))
-    caption = f"Points by trial and tier ({_by(contents)}). {_SCALE} ? is unscored, – was not judged."
-    return Heat(caption, (*map(_tier_name, numbers), "total"), tuple(rows), _trials_said(contents, numbers))
+    caption = f"Points by trial and tier ({_by(contents)}). {_SCALE} ?: unscored, –: not judged."
+    return Heat(caption, (*map(_tier_name, numbers), "total"), tuple(rows), _describe_trials(contents, numbers))
 
 
 def _tiers(contents: Contents, trial: Trial) -> dict[int, tuple[float | None, float]]:
@@ -81,7 +80,7 @@ def _toned(share: float, text: str) -> HeatCell:
 
 
 def _total_cell(contents: Contents, trial: Trial) -> HeatCell:
-    """Return all points of a trial; only those of all tiers have a colour, the model's own ones where these are told apart."""
+    """Return a trial's total, its own points if they are known; only a total of all tiers has a colour."""
     if trial.score(contents.judged[0]) is None:
         return HeatCell(None, NOTHING, "not judged")
     total = _total(contents, trial)
@@ -101,7 +100,7 @@ def _share(points: tuple[float | None, float] | None) -> float | None:
 
 
 def _labels(trials: Sequence[Trial]) -> list[str]:
-    """Return names as short as the trials allow: what all have in common is left out, but for the case."""
+    """Return the cases of trials, with agent, model and repeat where these differ."""
     agents = {trial.row.agent for trial in trials}
     models = {trial.row.model for trial in trials}
     repeats = {trial.row.repeat for trial in trials}
@@ -109,9 +108,9 @@ def _labels(trials: Sequence[Trial]) -> list[str]:
     def label(trial: Trial) -> str:
         row = trial.row
         case = (SIGN + " " if row.parent else "") + (row.case_name or row.case_id)
-        told = (row.agent if len(agents) > 1 else "", row.model if len(models) > 1 else "")
+        names = (row.agent if len(agents) > 1 else "", row.model if len(models) > 1 else "")
         return " · ".join(
-            filter(None, (case, trial.content_suffix, *told, str(row.repeat) if len(repeats) > 1 else ""))
+            filter(None, (case, trial.content_suffix, *names, str(row.repeat) if len(repeats) > 1 else ""))
         )
 
     return [label(trial) for trial in trials]
@@ -131,11 +130,10 @@ def _strips(contents: Contents, numbers: Sequence[int]) -> Strips:
         rows.append(Strip(name, columns, _standings(values)))
     column = "A column is a trial" if each == 1 else f"A column is the mean of {each:,} trials"
     caption = (
-        f"Points of {len(ordered):,} trials by tier, from the most points in all to the fewest ({_by(contents)}). {column}; "
-        f"its height is the share of the points that there are, lines mark {percent(MIDDLING)} and {percent(GOOD)}. {_SCALE} "
-        "Gaps are unscored. The table below has the names."
+        f"Points of {len(ordered):,} trials by tier, sorted by total ({_by(contents)}). {column}; its height is the share of the "
+        f"maximum, lines mark {percent(MIDDLING)} and {percent(GOOD)}. {_SCALE} Gaps are unscored. The table below has the names."
     )
-    return Strips(caption, tuple(rows), (MIDDLING, GOOD, 1.0), _trials_said(contents, numbers))
+    return Strips(caption, tuple(rows), (MIDDLING, GOOD, 1.0), _describe_trials(contents, numbers))
 
 
 def _standings(shares: Sequence[float | None]) -> str:
@@ -143,16 +141,16 @@ def _standings(shares: Sequence[float | None]) -> str:
     return " · ".join(f"{counts[one]:,} {one}" for one in ("good", "middling", "poor", "unscored") if counts[one])
 
 
-def _trials_said(contents: Contents, numbers: Sequence[int]) -> str:
-    said = [f"Total: {_standings([_whole(contents, trial) for trial in contents.trials])}."]
+def _describe_trials(contents: Contents, numbers: Sequence[int]) -> str:
+    sentences = [f"Total: {_standings([_whole(contents, trial) for trial in contents.trials])}."]
     for number in numbers:
         shares = [_share(_tiers(contents, trial).get(number)) for trial in contents.trials]
-        said.append(f"{_tier_name(number)}: {_standings(shares)}.")
-    return " ".join(said)
+        sentences.append(f"{_tier_name(number)}: {_standings(shares)}.")
+    return " ".join(sentences)
 
 
 def distribution_of_points(contents: Contents) -> Histograms | None:
-    """Return how points are distributed, by agent and model, forks left out; None where nothing was scored."""
+    """Return the distribution of points by agent and model, without forks; None if nothing was scored."""
     if not contents.judged:
         return None
     drawn = [trial for trial in contents.trials if not trial.row.parent]
@@ -172,35 +170,35 @@ def distribution_of_points(contents: Contents) -> Histograms | None:
             continue
         same = [one for one in mine if one.tiers == tiers]
         spread = spread_of(same, trials=len(mine))
-        said = f"{spread.scored:,} of {spread.trials:,} scored"
-        said += f", own points {spread.own[0]:.1f} of {spread.own[1]:.1f}" if spread.own else ""
-        said += "" if spread.mean is None else f", mean {spread.mean:.1f}"
-        said += "" if spread.sd is None else f" ± {spread.sd:.1f}"
+        text = f"{spread.scored:,} of {spread.trials:,} scored"
+        text += f", own points {spread.own[0]:.1f} of {spread.own[1]:.1f}" if spread.own else ""
+        text += "" if spread.mean is None else f", mean {spread.mean:.1f}"
+        text += "" if spread.sd is None else f" ± {spread.sd:.1f}"
         bins = histogram([one.points for one in same if one.points is not None], 0.0, out_of, _POINT_BINS)
         toned = tuple((one, _TONES[standing((one.low + one.high) / 2 / out_of)]) for one in bins)
-        rows.append(HistogramRow(name, toned, spread.mean, said))
+        rows.append(HistogramRow(name, toned, spread.mean, text))
     left_out = len(contents.trials) - len(drawn)
     partial = sum(_total(contents, trial).points is not None for trial in drawn) - len(counted)
     unit = f"points of {out_of:g}"
     caption = (
-        f"Distribution of points: trials by {unit} ({_by(contents)}). The upright line is the mean, colours are as above."
-        + (f" {plural(partial, 'trial')} with points of fewer tiers left out." if partial else "")
-        + (f" {plural(left_out, 'fork')} of recorded trials left out." if left_out else "")
-        + (f" The {MOST_GROUPS} agents with the most trials of {len(groups):,}." if len(groups) > MOST_GROUPS else "")
+        f"Distribution of points: trials by {unit} ({_by(contents)}). The vertical line is the mean; colours as above."
+        + (f" {plural(partial, 'trial')} with points of fewer tiers excluded." if partial else "")
+        + (f" {plural(left_out, 'fork')} of recorded trials excluded." if left_out else "")
+        + (f" The {MOST_GROUPS} of {len(groups):,} agents with the most trials." if len(groups) > MOST_GROUPS else "")
     )
-    return Histograms(caption, tuple(rows), unit, 0.0, out_of, "trials", _rows_said(rows))
+    return Histograms(caption, tuple(rows), unit, 0.0, out_of, "trials", _describe_rows(rows))
 
 
 def _total(contents: Contents, trial: Trial) -> Total:
     return contents.total(trial, contents.judged[0])
 
 
-def _rows_said(rows: Sequence[HistogramRow]) -> str:
+def _describe_rows(rows: Sequence[HistogramRow]) -> str:
     return " ".join(f"{row.label}: {row.text}." for row in rows)
 
 
 def pass_at_k_by_task(outcome: Regenerated) -> Heat | Histograms | None:
-    """Return pass@k of every task under each group that was asked; None where there is nothing to show."""
+    """Return pass@k by task and group; None if there is nothing to show."""
     asked = [(outcome.name(one.group), one) for one in outcome.groups if not one.control]
     columns = [(f"{name} pass@{k}", one, k) for name, one in asked for k in outcome.ks]
     sampled = {result.task for _, one in asked for result in one.results}
@@ -210,16 +208,16 @@ def pass_at_k_by_task(outcome: Regenerated) -> Heat | Histograms | None:
     means = ", ".join(
         f"{name} pass@{estimate.k} {share(estimate.value)}" for name, one in asked for estimate in one.figures.pass_at
     )
-    said = f"{plural(len(tasks), 'task')}; means: {means}."
+    description = f"{plural(len(tasks), 'task')}; means: {means}."
     if len(tasks) > MOST_ROWS or len(columns) > _MOST_HEADINGS:
-        return _counted_tasks(columns, said)
+        return _counted_tasks(columns, description)
     results = [{result.task: result for result in one.results} for _, one, _ in columns]
     rows = []
     for task in tasks:
         cells = [_rate(mine.get(task.id), k) for mine, (_, _, k) in zip(results, columns, strict=True)]
         rows.append((task.qualified_name, tuple(cells)))
-    caption = "pass@k by task: the stronger the colour, the more of its samples passed. – has fewer than k samples."
-    return Heat(caption, tuple(name for name, _, _ in columns), tuple(rows), said)
+    caption = "pass@k by task: the stronger the colour, the more samples passed. –: fewer than k samples."
+    return Heat(caption, tuple(name for name, _, _ in columns), tuple(rows), description)
 
 
 def _rate(result: TaskResult | None, k: int) -> HeatCell:
@@ -229,7 +227,7 @@ def _rate(result: TaskResult | None, k: int) -> HeatCell:
     return HeatCell(value, share(value), f"{result.passed:,} of {result.counted:,} passed")
 
 
-def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) -> Histograms:
+def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], description: str) -> Histograms:
     rows = []
     for name, one, k in columns[:MOST_GROUPS]:
         values = [value for result in one.results if (value := result.at(k)) is not None]
@@ -237,8 +235,7 @@ def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) 
         text = f"{plural(len(values), 'task')}, mean {share(mean)}"
         bins = histogram(values, 0.0, 1.0, _RATE_BINS) if values else ()
         rows.append(HistogramRow(name, tuple((each, "") for each in bins), mean, text))
-    caption = (
-        "pass@k by task: how many tasks have which rate. The upright line is the mean; the table below has each task."
-        + (f" The first {MOST_GROUPS} rows of {len(columns):,}." if len(columns) > MOST_GROUPS else "")
+    caption = "Distribution of pass@k over tasks. The vertical line is the mean; the table below has each task." + (
+        f" The first {MOST_GROUPS} rows of {len(columns):,}." if len(columns) > MOST_GROUPS else ""
     )
-    return Histograms(caption, tuple(rows), "pass@k of a task", 0.0, 1.0, "tasks", said)
+    return Histograms(caption, tuple(rows), "pass@k of a task", 0.0, 1.0, "tasks", description)

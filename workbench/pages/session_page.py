@@ -1,7 +1,7 @@
-"""A session as a page: sections over all of it, then one for each trial and task; commands and panes show parts of it, too.
+"""A session as a page: overview sections, each a function in ``SECTIONS``, then a section for each trial and task.
 
-A section is a function in ``SECTIONS``. Those of trials and tasks are made one by one, so that the long texts of one are gone when
-the next is made.
+``workbench show`` and panes of the app show parts of it. Sections of items are built one by one, so that the long texts of one are
+gone when the next is built.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base import glyphs
 from workbench.base.text import NOTHING, fixed, one_line, percent, plural, share, when
-from workbench.checking.verdicts import CheckDamaged, Checked, alarm, checked_of, shown_lines
+from workbench.checking.verdicts import CheckDamaged, CheckResult, alarm, checked_of, shown_lines
 from workbench.grounding import read_trial
 from workbench.pages import session_figures, wording
 from workbench.pages.excerpts import Excerpt, Excerpts, pretty_json, split_answer
@@ -24,11 +24,11 @@ from workbench.pages.page import (
     Figure,
     Folded,
     Note,
-    Page,
     PageTable,
     Part,
     Preformatted,
     Readme,
+    ReportPage,
     Section,
     Subheading,
     TextChanges,
@@ -47,21 +47,21 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import StepRow
 
 if TYPE_CHECKING:
-    from workbench.results.spread import Agreement, Spread
+    from workbench.results.spread import Agreement, ScoreSpread
 
 IMPORTED = "imported scores"
 _PROBLEM, _REMARK = "problem", "remark"
 _MOST_LISTED = 100
-"""Likely inventions, or alarms, that are listed; all are counted."""
+"""Listed inventions or alarms; all are counted."""
 _MOST_OUTPUT = 12
-_NOT_IN_POINTS = "Whether blocks run and what the README names is there; a figure of its own, in no rubric's points."
+_NOT_IN_POINTS = "Whether code blocks run and names exist; not part of any rubric's points."
 _WRONG, _ODD = glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]
 
 
-def session_page(reader: SessionReader, contents: Contents) -> Page:
+def session_page(reader: SessionReader, contents: Contents) -> ReportPage:
     sections = (section for make in SECTIONS for section in make(contents, MOST_FAILURES))
     noun = "trial" if not contents.regenerations else "task" if not contents.trials else "item"
-    return Page(
+    return ReportPage(
         f"Session {contents.name}",
         (
             session_facts(contents),
@@ -86,7 +86,7 @@ def _index(contents: Contents) -> Iterator[Subheading]:
 
 
 def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterator[Section]:
-    """Yield a section for each trial and task, then what turned out to be damaged."""
+    """Yield a section for each trial and task, then the damage found meanwhile."""
     for trial in contents.trials:
         inside = chain(trial_parts(reader, contents, trial, texts), _steps(reader, trial, texts))
         yield Section(trial_title(trial), inside, anchor=f"trial-{trial.row.id}", item=True)
@@ -95,15 +95,9 @@ def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterato
             inside = chain(task_parts(contents, task, texts), samples_of_task(reader, task, outcome, texts))
             yield Section(task.qualified_name, inside, task.path, f"task-{task.id}", item=True)
     if reader.damage:
-        said = tuple(one.sentence for one in reader.damage)
-        yield Section(
-            "Damaged",
-            (
-                Note("These parts of the session file could not be read; everything else is shown.", _PROBLEM),
-                BulletList(said),
-            ),
-            anchor="damaged",
-        )
+        note = Note("These parts of the session file could not be read; everything else is shown.", _PROBLEM)
+        damage = BulletList(tuple(one.sentence for one in reader.damage))
+        yield Section("Damaged", (note, damage), anchor="damaged")
 
 
 def _points(contents: Contents, _: int) -> Iterator[Section]:
@@ -115,7 +109,7 @@ def _points(contents: Contents, _: int) -> Iterator[Section]:
 def _means(contents: Contents, _: int) -> Iterator[Section]:
     if not contents.spread:
         return
-    columns: dict[str, Callable[[Spread], str]] = {
+    columns: dict[str, Callable[[ScoreSpread], str]] = {
         "agent": lambda one: one.agent,
         "model": lambda one: one.model,
         "case": lambda one: one.case or "all",
@@ -124,13 +118,13 @@ def _means(contents: Contents, _: int) -> Iterator[Section]:
         "mean ± sd (range)": spread_words,
     }
     forks = sum(bool(trial.row.parent) for trial in contents.trials)
-    said = "Means over trials with the standard deviation of the sample."
-    said += f" {plural(forks, 'fork')} of recorded trials: in no mean." if forks else ""
-    yield Section("Means", (table_of(contents.spread, columns, {"scored"}), Note(said)), anchor="means")
+    note = "Means over trials with the standard deviation of the sample."
+    note += f" {plural(forks, 'fork')} of recorded trials excluded." if forks else ""
+    yield Section("Means", (table_of(contents.spread, columns, {"scored"}), Note(note)), anchor="means")
 
 
 def _trials(contents: Contents, _: int) -> Iterator[Section]:
-    """Yield the trials with their score by each rubric and judge, and the tiers of the first."""
+    """Yield the trials with their scores by each rubric and judge, and the tiers by the first."""
     if not contents.trials:
         return
 
@@ -165,12 +159,12 @@ def _trials(contents: Contents, _: int) -> Iterator[Section]:
     table = table_of(contents.trials, columns, right, {IMPORTED, "works", "fork", "tags"}, droppable)
     table = replace(table, links=tuple(one.row.id for one in contents.trials), anchor="trial-")
     first = " by ".join(contents.judged[0]) if contents.judged else ""
-    said = f"T1 to T4 are the tiers of {first}: structure, sections, accuracy, quality. " if first else ""
-    yield Section("Trials", (table, Note(f"{said}? is unscored, which is not 0.")), anchor="trials")
+    tiers_note = f"T1 to T4 are the tiers of {first}: structure, sections, accuracy, quality. " if first else ""
+    yield Section("Trials", (table, Note(f"{tiers_note}? means unscored, not 0.")), anchor="trials")
 
 
 def _agreement(contents: Contents, _: int) -> Iterator[Section]:
-    """Yield how judges agree, tier by tier, the tier's criteria below it."""
+    """Yield the agreement of judges by tier and criterion."""
     if not contents.agreement:
         return
     columns: dict[str, Callable[[Agreement], str]] = {
@@ -183,12 +177,12 @@ def _agreement(contents: Contents, _: int) -> Iterator[Section]:
         "same": lambda one: percent(one.exact),
         "r": lambda one: share(one.correlation),
     }
-    said = (
+    note = (
         "Difference: points of the second judge minus those of the first, mean over n documents that both scored; same: share of "
         "documents with the same points; r: Pearson's correlation."
     )
     table = table_of(contents.agreement, columns, {"n", "difference", "same", "r"})
-    yield Section("Agreement of judges", (table, Note(said)), anchor="agreement")
+    yield Section("Agreement of judges", (table, Note(note)), anchor="agreement")
 
 
 def _runs(contents: Contents, _: int) -> Iterator[Section]:
@@ -200,11 +194,11 @@ def _runs(contents: Contents, _: int) -> Iterator[Section]:
         "state": lambda one: wording.state(one.state),
         "items": lambda one: str(one.items),
         "plan": lambda one: wording.plan_words(one.row.config),
-        "asked for": lambda one: when(one.row.created_at),
+        "ordered": lambda one: when(one.row.created_at),
         "spend $": lambda one: fixed(one.row.spend_usd, 4),
         "remark": lambda one: "; ".join(filter(None, (one.row.error, one.row.note))),
     }
-    optional, droppable = {"name", "tags", "remark"}, ("asked for", "spend $", "kind")
+    optional, droppable = {"name", "tags", "remark"}, ("ordered", "spend $", "kind")
     table = table_of(contents.runs, columns, {"items", "spend $"}, optional, droppable)
     away = archived_sentence(contents)
     yield Section("Runs", (table, *([Note(away)] if away else ())), anchor="runs")
@@ -214,7 +208,7 @@ SECTIONS = (_points, _means, _trials, _agreement, regenerations, _runs)
 
 
 def overview(contents: Contents, most_failures: int) -> Iterator[Section]:
-    """Yield the sections over the whole session that are more than figures; of ways to fail so many as stand in a table."""
+    """Yield the overview sections that are more than figures, with at most so many failure groups in a table."""
     for make in SECTIONS:
         yield from (
             one for one in make(contents, most_failures) if not all(isinstance(part, Figure) for part in one.parts)
@@ -225,18 +219,16 @@ def archived_sentence(contents: Contents) -> str:
     if not contents.archived:
         return ""
     runs = plural(contents.archived, "run")
-    return f"{runs} archived: left out here, kept in the file; in the app, U and . bring them back."
+    return f"{runs} archived: omitted here but still in the file; in the app, U and . restore them."
 
 
 def state_advice(contents: Contents, session: str) -> Sequence[str]:
-    """Return what to do about runs that are not at their end."""
     if any(run.state in {"interrupted", "unscored", "cancelled", "failed"} for run in contents.runs):
-        return (f"Something is missing. Go on with: workbench resume {session}",)
+        return (f"Some runs are incomplete. To continue: workbench resume {session}",)
     return ()
 
 
 def trial_title(trial: Trial) -> str:
-    """Return what identifies a trial to a person."""
     row = trial.row
     fork = fork_words(row.parent, row.fork_step, row.edited)
     return " · ".join(filter(None, (_case(trial), row.agent, row.model, f"repeat {row.repeat}", fork)))
@@ -260,7 +252,7 @@ def session_facts(contents: Contents) -> FactList:
 
 
 def trial_parts(reader: SessionReader, contents: Contents, trial: Trial, texts: Excerpts) -> Iterator[Part]:
-    """Yield what came of a trial, without its steps."""
+    """Yield a trial without its steps."""
     row = trial.row
     yield FactList((
         ("trial", row.id),
@@ -276,7 +268,7 @@ def trial_parts(reader: SessionReader, contents: Contents, trial: Trial, texts: 
     if trial.problem:
         yield Note(f"{glyphs.UNSCORED} {trial.problem}", _PROBLEM)
     if row.parsed == 0:
-        yield Note(f"{_ODD} The answer did not keep the protocol.", _PROBLEM)
+        yield Note(f"{_ODD} The answer violated the protocol.", _PROBLEM)
     yield from wording.remarks(contents, row.id)
     readme = None if row.readme_blob is None else texts.readme(row.readme_blob, f"the README of trial {row.id}")
     changed = () if readme is None or not row.parent else (_since_parent(reader, trial, readme, texts),)
@@ -308,15 +300,15 @@ def _scores(reader: SessionReader, trial: Trial) -> Iterator[Part]:
 def _since_parent(reader: SessionReader, trial: Trial, readme: Excerpt, texts: Excerpts) -> Part:
     parent, row = reader.trial(trial.row.parent), trial.row
     if parent is None or parent.readme_blob is None:
-        why = "that is not in this session" if parent is None else "that handed in none"
-        return Note(f"Fork of trial {row.parent[:8]}, {why}: no README to compare with.")
+        why = "which is not in this session" if parent is None else "which submitted none"
+        return Note(f"Fork of trial {row.parent[:8]}, {why}: there is no README to compare with.")
     before = texts.readme(parent.readme_blob, f"the README of trial {parent.id}")
     names = (f"README of {parent.id[:8]}, the parent", f"README of {row.id[:8]}, the fork")
-    return TextChanges("README since its parent's", before, readme, names, texts)
+    return TextChanges("Changes from the parent's README", before, readme, names, texts)
 
 
 def criteria(card: Scorecard) -> PageTable:
-    """Return a scorecard as a table: the sum of each tier, then its criteria."""
+    """Return a scorecard as a table: each tier with its sum, followed by its criteria."""
     shaped = card.given is not None
     rows: list[tuple[str, ...]] = []
     for number, tier in card.tiers.items():
@@ -346,7 +338,7 @@ def _check(reader: SessionReader, trial: Trial) -> Iterator[Part]:
     try:
         checked = checked_of(reader, trial.row.id)
     except CheckDamaged as error:
-        checked = Checked((), (), (), (str(error),))
+        checked = CheckResult((), (), (), (str(error),))
     if checked is None:
         return
     alarms = checked.alarms
@@ -375,11 +367,11 @@ def _grounding(reader: SessionReader, trial: Trial) -> Iterator[Part]:
     if len(listed) > _MOST_LISTED:
         listed[_MOST_LISTED:] = [f"and {len(listed) - _MOST_LISTED:,} more"]
     if listed:
-        inside += [Note("Likely inventions, nowhere in the repository:", "said"), BulletList(tuple(listed))]
+        inside += [Note("Likely inventions, not found in the repository:", "plain"), BulletList(tuple(listed))]
     if patterns:
-        inside.append(Note(f"Exploration: {'; '.join(patterns)}.", "said"))
+        inside.append(Note(f"Exploration: {'; '.join(patterns)}.", "plain"))
     counts = found.sentence() if found is not None else "no README"
-    yield Folded("Where the README comes from", tuple(inside), counts, "paper", unfolded=bool(listed))
+    yield Folded("Grounding of the README", tuple(inside), counts, "paper", unfolded=bool(listed))
 
 
 def _steps(reader: SessionReader, trial: Trial, texts: Excerpts) -> Iterator[Part]:

@@ -1,4 +1,4 @@
-"""What of a study's page is about texts: metrics of docs and bodies, how they go with pass@k, docs that carry the code."""
+"""Sections of a study's page on functions: text metrics and their correlation with pass@k, leaking docs, strata."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from workbench.base.text import NOTHING, percent
 from workbench.catalog.repositories import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
-from workbench.pages.page import Bar, Forest, Note, PageTable, Part, Section, grid, grid_of
+from workbench.pages.page import Bar, Forest, MarkedText, Note, PageTable, Part, Section, grid, grid_of
 from workbench.statistics.correlations import FEWEST, Correlation
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -16,7 +16,7 @@ from workbench.studies.text_metrics import LEXICAL, MetricsOf, furthest
 from workbench.studies.wording import figure, part_words
 
 _SPEARMAN = 1
-"""Where Spearman's stands among the kinds."""
+"""Index of Spearman's among the correlations."""
 
 
 def metrics_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
@@ -24,7 +24,7 @@ def metrics_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) ->
         return
     found = analysis.metrics
     if found is None:
-        yield Section("Metrics of texts", (Note(f"Metrics of texts are left out: {analysis.problem}"),))
+        yield Section("Text metrics", (Note(f"Text metrics were not computed: {analysis.problem}"),))
         return
     if not found.by_column:
         return
@@ -37,7 +37,7 @@ def metrics_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) ->
     parts.append(Note(_rules(outcome, analysis)))
     if found.together:
         parts.append(Note(_beside_the_text(found.together)))
-    yield Section("Metrics of texts, and how they go with pass@k", tuple(parts))
+    yield Section("Text metrics and their correlation with pass@k", tuple(parts))
 
 
 def _whose(one: MetricsOf) -> str:
@@ -51,8 +51,8 @@ def _drawn(one: MetricsOf, k: int) -> Iterator[Part]:
         if each.correlations[k] and (found := each.correlations[k][0]).value is not None
     )
     if bars:
-        said = f"Pearson's correlation of metrics with pass@{k}; coloured where 0 is outside its interval."
-        yield Forest(f"{_whose(one)}: {said}", bars, f"Pearson's correlation with pass@{k}")
+        caption = f"Pearson's correlation of metrics with pass@{k}; coloured where its interval excludes 0."
+        yield Forest(f"{_whose(one)}: {caption}", bars, f"Pearson's correlation with pass@{k}")
 
 
 def _with_pass(one: MetricsOf, k: int) -> PageTable:
@@ -66,7 +66,7 @@ def _with_pass(one: MetricsOf, k: int) -> PageTable:
         "mean": _mean,
         **{name: correlation(place) for place, name in enumerate(("Pearson", "Spearman", "Kendall"))},
     }
-    return grid_of(f"{_whose(one)}: with pass@{k}.", one.metrics, columns, 2)
+    return grid_of(f"{_whose(one)}: correlations with pass@{k}.", one.metrics, columns, 2)
 
 
 def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[Part]:
@@ -87,7 +87,7 @@ def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[
             (*key, *(_correlation(_spearman(mine[key], k)) if key in mine else NOTHING for _, mine in named))
             for key in keys
         )
-        # A metric, or pass@k, that is the same everywhere goes with nothing.
+        # A constant metric, or constant pass@k, has no correlation.
         if rows := tuple(row for row in rows if set(row[2:]) != {NOTHING}):
             yield grid(f"Spearman's correlation with pass@{k} by column.", heads, rows, 2)
 
@@ -117,34 +117,34 @@ def _rules(outcome: StudyOutcome, analysis: Analysis) -> str:
         for each in kinds
         if each.low is not None
     }
-    said = [
-        "doc-doc: docs against the original docstring; code-code: bodies against the original one; code-doc: the original body against "
-        "the docs; doc: of the docs alone."
+    rules = [
+        "doc-doc: docs and the original docstring; code-code: bodies and the original one; code-doc: the original body and the docs; "
+        "doc: the docs alone."
     ]
     if units:
-        said.append(
-            f"Intervals of correlations by the jackknife over {', '.join(units)}; too few of them, or values that do not vary, give none."
+        rules.append(
+            f"Intervals of correlations by the jackknife over {', '.join(units)}; there is none over too few of them or for constant values."
         )
     else:
-        said.append("No correlation has an interval: fewer than five files, or values that do not vary.")
+        rules.append("No correlation has an interval: there are fewer than five files, or values are constant.")
     if 1 < len(outcome.rows) < FEWEST:
-        said.append("Fewer than five repositories are taken as they are: their files are left out in turn.")
+        rules.append("With fewer than five repositories, the jackknife leaves out files.")
     if found.together:
-        said.append(
-            "All systems together: a task counts once under each, so a correlation is also that between systems; that within one stands by column."
+        rules.append(
+            "All systems together: each task counts once for each system, so these correlations include differences between systems."
         )
     if found.tasks < found.of:
-        said.append(
-            f"Of {found.of:,} tasks {found.tasks:,}, every so many of each row, the same functions under every system."
+        rules.append(
+            f"Computed for a sample of {found.tasks:,} of {found.of:,} tasks, the same functions under every system."
         )
-    said += [f"{one[:1].upper()}{one[1:]}." for one in found.notes]
-    return " ".join(said)
+    rules += [f"{one[:1].upper()}{one[1:]}." for one in found.notes]
+    return " ".join(rules)
 
 
 def _beside_the_text(together: Sequence[MetricsOf]) -> str:
-    said = [
-        f"The paper's text: no lexical metric's correlation with pass@k is further from 0 than {MOST_LEXICAL_CORRELATION}, CodeBERTScore of "
-        f"code and docs is below {CODE_DOC_CORRELATION}. Here, lexical metrics furthest from 0 by Pearson's:"
+    sentences = [
+        f"According to the paper, no lexical metric's correlation with pass@k exceeds {MOST_LEXICAL_CORRELATION} in absolute value, and that "
+        f"of CodeBERTScore of code and docs is below {CODE_DOC_CORRELATION}. The largest of lexical metrics here, by Pearson's:"
     ]
     for one in together:
         picks = [(pair, furthest(one, LEXICAL, pair=pair)) for pair in PAIRS]
@@ -154,8 +154,8 @@ def _beside_the_text(together: Sequence[MetricsOf]) -> str:
             if pick is not None
             for metric, k, found in [pick]
         ]
-        said.append(f"{one.model or 'default model'}: {'; '.join(words) or 'none that varies'}.")
-    return " ".join(said)
+        sentences.append(f"{one.model or 'default model'}: {'; '.join(words) or 'all are constant'}.")
+    return " ".join(sentences)
 
 
 def leaks_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
@@ -181,12 +181,12 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> I
         return
     figures = (words for measure in measures for words in (measure, f"{measure} without"))
     heads = ("docs", "tasks", "leaking", "share", "overlap", *figures)
-    said = (
-        "Leaking: the docstring repeats at least 40 % of the body's runs of four tokens, or one of twelve with an operator (ngram-1). "
-        "Overlap: mean share that it repeats, over documented tasks. Rankings without leaking docs stand among those of parts."
+    note = (
+        "Leaking: the docstring repeats at least 40 % of the body's 4-grams of tokens, or a 12-gram with an operator (ngram-1). "
+        "Overlap: mean share of repeated 4-grams over documented tasks. Rankings without leaking docs are among those on parts."
     )
-    table = grid("Leakage check: pass@k with and without docs that carry the code.", heads, rows)
-    yield Section("Docs that carry the code", (table, Note(said)))
+    table = grid("Leakage check: pass@k with and without docs that contain the code.", heads, rows)
+    yield Section("Docs that contain the code", (table, Note(note)))
 
 
 def strata_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
@@ -199,14 +199,13 @@ def strata_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> 
         means = (one.means[column.name][measure] for column in outcome.columns)
         words = (part_words(mean, measure, one.functions) for mean in means)
         rows.append((one.property, one.name, f"{one.functions:,}", *words))
-    said = (
-        "Parts of about equal size; equal values are in one part. Means are unweighted over rows, as those of the whole. Difficulty is "
-        "the mean over all columns, so a stratum's means are near it: what it shows is how columns differ there. Length of docs "
-        "divides each column's own docs. A mean of fewer functions than the part has says of how many; columns that are not comparable "
-        "are in no mean over all. Other k are in --format json."
+    note = MarkedText(
+        "Strata have about equal sizes; equal values are in one stratum. Means are unweighted over rows. Difficulty is the mean over all "
+        "columns, so compare the columns of a stratum, not strata. Length of docs is that of each column's own docs. A mean over "
+        "fewer functions than the stratum has says over how many. Other k are in `--format json`."
     )
     table = grid(f"{measure} by kinds of functions.", heads, tuple(rows), 2)
-    yield Section("By kinds of functions", (table, Note(said)))
+    yield Section("By kinds of functions", (table, Note(note)))
 
 
 def stability_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
@@ -220,11 +219,11 @@ def stability_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) 
     kept = sum(one.tau is not None and one.tau >= 1 - EQUAL for one in parts)
     unordered = sum(one.tau is None for one in parts)
     heads = ("model", "measure", "functions", "ranking", "count", "tau")
-    said = (
-        f"{kept:,} of {len(parts):,} strata (below) have the ranking of all functions and are left out here"
-        + (f"; {unordered:,} have no order" if unordered else "")
-        + ". tau: Kendall's, with the ranking on all functions. Without leaking docs, and documented everywhere: under each of "
+    note = (
+        f"{kept:,} of {len(parts):,} strata (below) have the ranking of all functions and are omitted here"
+        + (f"; {unordered:,} have no ranking" if unordered else "")
+        + ". tau: Kendall's, with the ranking on all functions. Functions without leaking docs, and documented ones, are so under each of "
         "the systems that write docs."
     )
     table = grid("Rankings on parts of the functions that all systems have.", heads, rows, 4)
-    yield Section("Do rankings hold in parts?", (table, Note(said)))
+    yield Section("Do rankings hold in parts?", (table, Note(note)))

@@ -1,4 +1,4 @@
-"""A study as a page: the matrix with intervals, the leaderboard, comparisons with tests, rankings, the published figures beside."""
+"""A study as a page: the matrix with intervals, the leaderboard, differences with tests, rankings and published figures."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from workbench.base.glyphs import DOUBTFUL, STATES
 from workbench.base.text import NOTHING, percent, plural
-from workbench.pages.page import BulletList, Heat, HeatCell, NarrowForm, Note, Page, Part, Section, grid, grid_of
+from workbench.pages.page import BulletList, Heat, HeatCell, NarrowForm, Note, Part, ReportPage, Section, grid, grid_of
 from workbench.pages.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.pages.study_pairs import difference_sections, published_section, ranking_section
 from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import Analysis
-from workbench.studies.cells import POINTS, Cell, brief
+from workbench.studies.cells import POINTS, StudyCell, brief
 from workbench.studies.declaration import AGENTS, in_points
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import StudyOutcome
@@ -25,13 +25,13 @@ def study_page(
     analysis: Analysis | None = None,
     method: Section | None = None,
     resamples: int = RESAMPLES,
-) -> Page:
+) -> ReportPage:
     """Return the page; without ``analysis`` or ``method`` these sections are left out."""
     study = outcome.study
-    said = (*filter(None, (study.title,)), _stand(outcome), *outcome.problems, *outcome.notes)
+    notes = (*filter(None, (study.title,)), _stand(outcome), *outcome.problems, *outcome.notes)
     sections = [section for make in SECTIONS for section in make(outcome, analysis, resamples)]
     sections += [method] if method is not None else []
-    return Page(f"Study {study.name}", tuple(map(Note, said)), tuple(sections), over="Workbench study")
+    return ReportPage(f"Study {study.name}", tuple(map(Note, notes)), tuple(sections), over="Workbench study")
 
 
 def _stand(outcome: StudyOutcome) -> str:
@@ -54,8 +54,8 @@ def _broken(outcome: StudyOutcome, _: Analysis | None, __: int) -> Iterator[Sect
         if cell.problem:
             broken.setdefault(cell.problem, []).append(f"{cell.row} × {cell.column.name}")
     if broken:
-        said = tuple(f"{problem} ({', '.join(cells)})" for problem, cells in broken.items())
-        yield Section("Cells that did not come to their end", (BulletList(said),))
+        problems = tuple(f"{problem} ({', '.join(cells)})" for problem, cells in broken.items())
+        yield Section("Incomplete cells", (BulletList(problems),))
 
 
 def _leaderboard(outcome: StudyOutcome, _: Analysis | None, __: int) -> Iterator[Section]:
@@ -67,7 +67,7 @@ SECTIONS = (
     _matrices, _broken, _leaderboard, difference_sections, ranking_section, stability_section, strata_section, leaks_section,
     metrics_section, published_section,
 )  # fmt: skip
-"""All sections in their order; each has of the outcome, the analysis and the number of resamples what it needs."""
+"""All sections in order, as functions of the outcome, the analysis and the number of resamples."""
 
 
 def _named(measure: str) -> str:
@@ -101,26 +101,26 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
     yield Note(f"Means of columns are unweighted over rows. {' '.join(words)}{documented}")
     if common is not None:
         yield Note(
-            "The columns do not have the same, so their means do not compare: only those of what all of them have do. Differences and "
-            "rankings are on common items."
+            "The columns have different items, so only their means over common items are comparable. Differences and rankings are on common "
+            "items."
         )
     if measure == "score" and any(one.doubts for one in outcome.by_column):
         yield Note(
-            f"Cut: trials of which an answer ended at the token limit; credited: of cases without facts, which get {NO_FACTS_POINTS:g} points "
-            "for tier 3 by rule (the leaderboard's mean of tier 3 is without them); with points from the format: the answer was held to a "
-            "grammar that gave more than a tenth of the points."
+            f"Cut: trials with an answer that ended at the token limit; credited: trials of cases without facts, which get {NO_FACTS_POINTS:g} "
+            "points for tier 3 by rule (and are not in the leaderboard's mean of tier 3); with points from the format: the answer's grammar "
+            "guaranteed more than a tenth of the points."
         )
     if any(one.doubts for one in outcome.by_column) and not in_points(measure):
         yield Note(
-            "Doubtful: passes of bodies that could have forged them; repaired: passes whose answer had to be adjusted to give a body; cut: "
-            "answers that ended at the token limit. Rankings stand with and without them."
+            "Doubtful: passes of bodies that could have forged them; repaired: passes whose answer had to be adjusted to get a body; cut: "
+            "answers that ended at the token limit. Rankings are given with and without them."
         )
 
 
 def _narrow(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]) -> NarrowForm:
     """Return the matrix of means; its legend has the interval and the other figures of each column."""
 
-    def short(cell: Cell) -> str:
+    def short(cell: StudyCell) -> str:
         value = figure(cell.means[measure].value, measure) + (DOUBTFUL if cell.doubts else "")
         return value if cell.state == "done" else f"{value}{STATES.get(cell.state, '')}"
 
@@ -135,14 +135,14 @@ def _narrow(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]
 
 
 def _about(name: str, value: str) -> str:
-    """Return a figure of a column within a sentence: ``39,600 tokens``, ``documented 41 %``; a cost says what it is."""
+    """Return ``39,600 tokens``, ``documented 41 %``, or a cost."""
     return f"{value} tokens" if name == "tokens" else value if name == "cost" else f"{name} {value}"
 
 
 def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
     full = POINTS if in_points(measure) else 1.0
 
-    def shown(cell: Cell) -> HeatCell:
+    def shown(cell: StudyCell) -> HeatCell:
         value = cell.means[measure].value
         words = cell_words(cell, measure)
         if value is None:
@@ -185,16 +185,16 @@ def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
         for one in lines
     )
     yield grid("Agents from the best to the worst.", heads, rows, 2)
-    said = (
+    note = (
         f"Tiers, steps, tokens, USD and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
         "Between repeats: standard deviation within a case, pooled over cases."
     )
     if uneven and outcome.common["score"].items:
         ranked = (f"{one.summary.title} {figure(one.over_common, 1)}" for one in lines if one.place is not None)
-        said += f" Places are by the mean of the cases that all have a score of: {'; '.join(ranked)}."
-    yield Note(said)
+        note += f" Places are by the mean over cases that all agents have a score for: {'; '.join(ranked)}."
+    yield Note(note)
     judges = list(dict.fromkeys(judge for one in lines for judge in one.by_judge))
-    for common, which in ((False, "all trials that it scored"), (True, "the trials that all of them scored")):
+    for common, which in ((False, "all trials that the judge scored"), (True, "the trials that all judges scored")):
         if len(judges) > 1:
             rows = tuple((one.summary.title, *(judge_words(one, judge, common) for judge in judges)) for one in lines)
             yield grid(f"Mean score by judge, over {which}.", ("agent", *judges), rows)

@@ -1,4 +1,4 @@
-"""What of a study's page sets columns against one another: paired differences with tests, and rankings."""
+"""Sections of a study's page that compare columns: paired differences with tests, rankings, and the published figures."""
 
 from __future__ import annotations
 
@@ -6,45 +6,49 @@ from collections.abc import Callable, Iterable, Iterator
 
 from workbench.base.text import NOTHING, plural
 from workbench.catalog.repositories import QUARTILES_APART, published_counts, published_name, published_scores
-from workbench.pages.page import Bar, BulletList, Forest, Note, PageTable, Part, Section, grid, grid_of
-from workbench.statistics.paired import Difference, Tally
+from workbench.pages.page import Bar, BulletList, Forest, MarkedText, Note, PageTable, Part, Section, grid, grid_of
+from workbench.statistics.paired import Difference, WinTally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.beside_paper import BesidePaper, Series
-from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.significance import AdjustedComparison, adjusted_comparisons, all_pairs, resampled_orders
 from workbench.studies.wording import cell_words, chance_words, difference_words, figure, left_out_words
 
 MOST_PAIRS = 15
-"""So many comparisons stand on the page, those with the smallest p-values; JSON has all of them."""
+"""Comparisons on the page, those with the smallest p-values; JSON has all of them."""
 MOST_OPENED = 6
-"""So many of them have a forest plot of their rows."""
+"""Comparisons with a forest plot of their rows."""
 MOST_SETTINGS = 12
-"""More rankings than this give no table of Kendall's tau, only its range."""
+"""Rankings in a table of Kendall's tau; of more, only the range is given."""
 
 
 def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: int) -> Iterator[Section]:
-    pairs = every_pair(outcome)
+    pairs = all_pairs(outcome)
     if refused := not_ranked(outcome):
-        said = tuple(f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused)
-        yield Section("Not comparable, made under other conditions", (BulletList(said),))
+        differences = tuple(
+            f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused
+        )
+        yield Section("Not comparable, because of different conditions", (BulletList(differences),))
     for measure in outcome.study.measures if pairs else ():
-        found = [one for one in chances(outcome, pairs, measure, resamples=resamples) if one.comparison.values]
+        found = [
+            one for one in adjusted_comparisons(outcome, pairs, measure, resamples=resamples) if one.comparison.values
+        ]
         if found:
-            # Without a p-value last; equal ones by the size of the difference.
+            # By p-value, then by the size of the difference; those without a p-value last.
             found.sort(
                 key=lambda one: (one.test.p is None, one.test.p or 0.0, -abs(one.comparison.difference.value or 0.0))
             )
             yield Section(f"Differences in {measure}, paired", tuple(_differences(outcome, found, measure)))
 
 
-def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> Iterator[Part]:
+def _differences(outcome: StudyOutcome, found: list[AdjustedComparison], measure: str) -> Iterator[Part]:
     shown = [_Sided(outcome, one, measure) for one in found[:MOST_PAIRS]]
     axis = "difference in points of 100" if in_points(measure) else f"difference in {measure}"
     yield Forest(
-        f"Paired differences in {measure}, the better system first, with 95 % intervals; coloured where 0 is outside.",
+        f"Paired differences in {measure}, the better system first, with 95 % intervals; coloured where the interval excludes 0.",
         tuple(one.bar() for one in shown),
         axis,
     )
@@ -60,15 +64,17 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
     }
     yield grid_of(f"Paired differences in {measure}.", shown, columns)
     if len(found) > MOST_PAIRS:
-        yield Note(f"{len(found) - MOST_PAIRS} further pairs, with larger p-values, are in --format json.")
+        yield Note(
+            MarkedText(f"{len(found) - MOST_PAIRS} further pairs, with larger p-values, are in `--format json`.")
+        )
     rules = dict.fromkeys(one.test.rule for one in found[:MOST_PAIRS] if one.test.rule)
     words = [f"p: {'; '.join(rules)}; Holm: adjusted for all pairs of this measure."] if rules else []
     words += [one.comparison.difference.interval.words for one in found[:MOST_PAIRS]]
     yield Note(" ".join(dict.fromkeys(words)))
-    left_out = tuple(said for one in shown if (said := one.left_out(outcome.study.row_noun)))
+    left_out = tuple(text for one in shown if (text := one.left_out(outcome.study.row_noun)))
     if left_out:
         yield BulletList(left_out)
-    if judged := tuple(said for one in shown if (said := one.judged())):
+    if judged := tuple(text for one in shown if (text := one.judged())):
         yield BulletList(judged)
     for one in shown[:MOST_OPENED]:
         if (rows := one.by_row()) and len(rows) > 1:
@@ -76,9 +82,9 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
 
 
 class _Sided:
-    """A comparison turned so that what is better stands first."""
+    """A comparison with the better side first."""
 
-    def __init__(self, outcome: StudyOutcome, chance: Chance, measure: str) -> None:
+    def __init__(self, outcome: StudyOutcome, chance: AdjustedComparison, measure: str) -> None:
         self.chance, self._measure = chance, measure
         found = chance.comparison
         self._turn = -1.0 if (found.difference.value or 0.0) < 0 else 1.0
@@ -105,17 +111,17 @@ class _Sided:
 
     def left_out(self, row: str) -> str:
         found = self.chance.comparison
-        said = left_out_words(found, system_name(found.left), system_name(found.right), row)
-        return f"Left out of {self.name}: {said}." if said else ""
+        reasons = left_out_words(found, system_name(found.left), system_name(found.right), row)
+        return f"Left out of {self.name}: {reasons}." if reasons else ""
 
     def judged(self) -> str:
-        """Return of how many blocks or claims both shares are, "" of other measures."""
+        """Return the denominators of both shares, in blocks or claims; "" for other measures."""
         found = self.chance.comparison
         sides = zip((found.left, found.right), found.judged or (), strict=False)
-        said = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
-        return f"{self.name}: {said} {'blocks' if self._measure == 'works' else 'claims'}." if said else ""
+        counts = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
+        return f"{self.name}: {counts} {'blocks' if self._measure == 'works' else 'claims'}." if counts else ""
 
-    def tally(self, counts: Tally) -> str:
+    def tally(self, counts: WinTally) -> str:
         sides = (counts.wins, counts.ties, counts.losses)
         return " / ".join(f"{count:,}" for count in (reversed(sides) if self._turn < 0 else sides))
 
@@ -168,11 +174,11 @@ def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float 
 
 
 _SAME = {"original": "default"}
-"""What the paper calls a doc system of ours by another name."""
+"""The paper's names of our doc systems."""
 
 
 def published_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
-    """Yield a section with what both have: the same doc systems, and a table for each k where a row is a repository of the paper."""
+    """Yield the doc systems of both, and a table for each k of the rows that are repositories of the paper."""
     if outcome.study.kind != DOCS:
         return
     parts: list[Part] = []
@@ -183,7 +189,7 @@ def published_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) 
     if rows and ks:
         parts += _by_repository(outcome, rows, ks)
     if parts:
-        yield Section("The paper's figures beside these", tuple(parts))
+        yield Section("Comparison with the paper's figures", tuple(parts))
 
 
 def _series(beside: BesidePaper) -> Iterator[Part]:
@@ -211,7 +217,7 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
     )
     if spread := [one for one in every if one.quartiles]:
         low, high = QUARTILES_APART
-        caption = f"Distance of the quartiles over repositories; the paper's text says {low} to {high}."
+        caption = f"Interquartile ranges over repositories; the paper's text says {low} to {high}."
         yield table(
             caption,
             spread,
@@ -219,8 +225,8 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
             lambda one: (figure(one.quartiles.get(name), 2) for name in beside.families),
         )
     yield Note(
-        "Published: computed from Table 3, two digits a repository. tau: Kendall's of the published rankings with the same k, the lowest to the "
-        "highest, over the systems of both. Fewer than three repositories give no interval; this study's rest on rows that all of its systems have."
+        "Published: computed from Table 3, which has two digits. tau: the range of Kendall's with the published rankings of the same k, over "
+        "the systems of both. Fewer than three repositories give no interval; this study's figures are over rows that all of its systems have."
     )
 
 
@@ -257,8 +263,8 @@ def _by_repository(outcome: StudyOutcome, rows: dict[str, str], ks: list[int]) -
         for row, name in rows.items()
     )
     yield Note(
-        f"As printed in Table 3 of the paper, beside this study's. Tasks: {tasks}. Tasks, prompts, evaluators and versions of the "
-        "repositories are not the same, so only the direction of a difference can be set beside the paper's, not its size."
+        f"As printed in Table 3 of the paper, with this study's. Tasks: {tasks}. Tasks, prompts, evaluators and versions of the "
+        "repositories differ, so only the direction of a difference is comparable, not its size."
     )
 
 
@@ -291,4 +297,4 @@ def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> PageTable:
         *(f"{one} (paper)" for one in evaluators),
         *(model or "default model" for model in models),
     )
-    return grid(f"pass@{k}: published figures beside this study's.", heads, tuple(lines), 2)
+    return grid(f"pass@{k}: published figures and this study's.", heads, tuple(lines), 2)

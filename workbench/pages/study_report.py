@@ -33,14 +33,13 @@ from workbench.session.sample_counts import sample_counts
 from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import NO_TEXTS, Analysis, analyse
 from workbench.studies.cells import counted_missing
-from workbench.studies.chances import chances, every_pair, resampled_orders
 from workbench.studies.comparing import rankings, taus
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, DOCS, Study
 from workbench.studies.following import read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
-from workbench.studies.outcome import StudyOutcome
-from workbench.studies.task_facts import function_facts
+from workbench.studies.outcome import StudyOutcome, function_facts
+from workbench.studies.significance import adjusted_comparisons, all_pairs, resampled_orders
 from workbench.studies.wording import dollars
 
 
@@ -53,10 +52,9 @@ def write_study_report(
     metrics: Sequence[str] = (),
     model: Path | None = None,
 ) -> Path | bytes:
-    """Write a report on a study, or (without a session) on the paper's tables; return the path written, or the bytes.
+    """Write a report on a study, or without a session on the paper's tables; return its path, or the bytes if ``out`` is None.
 
-    ``metrics`` and ``model`` are as in :func:`workbench.studies.analysis.analyse`; a WorkbenchError says what is unknown, cannot be
-    read or written, or which package is missing.
+    ``metrics`` and ``model`` are as in :func:`workbench.studies.analysis.analyse`.
     """
     if format not in ("csv", "parquet"):
         needed("numpy", "tests of a study")
@@ -76,7 +74,7 @@ def write_study_report(
 def compose_study(
     session: Path, name: str, format: str, *, metrics: Sequence[str] = (), model: Path | None = None
 ) -> Iterator[str | bytes]:
-    """Yield a report on a study of a session, piece by piece; the rest is as in :func:`write_study_report`."""
+    """Yield a report on a study in pieces; the arguments are those of :func:`write_study_report`."""
     _check(format, STUDY_FORMATS)
     with SessionReader(session) as reader:
         reader.hold()
@@ -96,7 +94,7 @@ def compose_study(
 
 
 def compose_paper(format: str) -> Iterator[str | bytes]:
-    """Yield a report on the published tables of the doc-to-code paper, which have no rows of cells and items."""
+    """Yield a report on the published tables of the doc-to-code paper, which has no CSV."""
     _check(format, ("md", "html", "json", "latex"))
     paper = published_paper()
     if format == "json":
@@ -121,7 +119,7 @@ def study_json(
         "comparisons": [
             one.to_json()
             for measure in outcome.study.measures
-            for one in chances(outcome, every_pair(outcome), measure, resamples=resamples)
+            for one in adjusted_comparisons(outcome, all_pairs(outcome), measure, resamples=resamples)
         ],
         "rankings": [one.to_json() for one in found],
         "taus": [{"left": left.words, "right": right.words, "tau": tau} for (left, right), tau in taus(found).items()],
@@ -146,16 +144,16 @@ def _judged_json(outcome: StudyOutcome) -> dict[str, Any]:
 
 # -- how it was done: arguments, versions, prompts, models, seeds, what was left out, and the self-checks
 
-_SAID_ELSEWHERE = {
+_REPEATED = {
     "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",
     "acceptances", "trials", "name", "k", "samples", "limit", "repeats", "spend_limit",
 }  # fmt: skip
-"""What of a run's plan stands in rows and columns, or in the declaration of the study."""
+"""Keys of a run's plan that the rows, the columns or the declaration of the study repeat."""
 _MOST_REASONS = 12
 
 
 def method_section(reader: SessionReader, outcome: StudyOutcome, *, resamples: int = RESAMPLES) -> Section:
-    """Return the section; of columns of others it says where they come from and what is known of how they were made."""
+    """Return the section; columns from other sessions have their source and their known conditions."""
     return Section("Method", tuple(_method(reader, outcome, resamples)))
 
 
@@ -165,10 +163,10 @@ def _method(reader: SessionReader, outcome: StudyOutcome, resamples: int) -> Ite
     scale = [("scored by", " by ".join(outcome.scale))] if study.kind == AGENTS else []
     yield FactList((*_versions(reader), *_declared(study, resamples), *scale, *_plans([run for _, run in runs])))
     yield Note(
-        "Intervals are of 95 %, of a mean over the unit that each names; a mean of shares has Wilson's with Student's quantile, a paired "
-        "difference Student's with a cluster-robust variance. Where too few units carry one there is none, with the reason. A column's "
-        "mean is unweighted over its rows. Our own errors and trials of which a tier is unscored are in no mean; they are not 0. Runs that were "
-        "put away are in no figure. Columns are paired, tested and ranked only where all that is known of how they were made is the same."
+        "Intervals are 95 % intervals of a mean over the unit that each names: Wilson's with Student's quantile for a mean of shares, Student's "
+        "with a cluster-robust variance for a paired difference. Where there are too few units, the reason is given. A column's mean is "
+        "unweighted over its rows. Errors of the workbench and trials with an unscored tier are excluded from means, not counted as 0. Archived "
+        "runs are excluded. Columns are paired, tested and ranked only if all their known conditions are equal."
     )
     if sources := dict.fromkeys(f"{one.name}: results from {one.mark}" for one in outcome.columns if one.mark):
         yield BulletList(tuple(sources))
@@ -183,7 +181,7 @@ def _method(reader: SessionReader, outcome: StudyOutcome, resamples: int) -> Ite
             "tokens": lambda one: f"{one.tokens:,}",
             "cost": lambda one: dollars(one.cost_usd),
         }
-        yield grid_of("What models were asked.", asked, columns, 5)
+        yield grid_of("Requests to models.", asked, columns, 5)
     if made := _made(outcome):
         yield made
     if study.kind == AGENTS:
@@ -215,7 +213,7 @@ def _declared(study: Study, resamples: int) -> Iterator[tuple[str, str]]:
 
 
 def _runs(reader: SessionReader, outcome: StudyOutcome) -> list[tuple[str, RunRow]]:
-    """Return the runs that the study executed, each with the row it is of ("" for several)."""
+    """Return the runs that the study executed, each with its row ("" for several)."""
     rows: dict[str, set[str]] = {}
     for cell in outcome.cells.values():
         if cell.run and not cell.work.session:
@@ -226,13 +224,13 @@ def _runs(reader: SessionReader, outcome: StudyOutcome) -> list[tuple[str, RunRo
 
 
 def _plans(runs: Sequence[RunRow]) -> Iterator[tuple[str, str]]:
-    """Yield what all runs were asked for alike, and of the rest which values there were."""
+    """Yield the keys of all plans with their distinct values."""
     values: dict[str, dict[str, None]] = {}
     for run in runs:
         for key, value in run.plan.items():
-            if key not in _SAID_ELSEWHERE and value not in (None, "", 0, [], {}, False):
-                said = ", ".join(map(str, value)) if isinstance(value, list) else "yes" if value is True else str(value)
-                values.setdefault(key, {})[said] = None
+            if key not in _REPEATED and value not in (None, "", 0, [], {}, False):
+                text = ", ".join(map(str, value)) if isinstance(value, list) else "yes" if value is True else str(value)
+                values.setdefault(key, {})[text] = None
     for key in sorted(values):
         yield key.replace("_", " "), "; ".join(values[key])
 
@@ -243,7 +241,7 @@ def _sampling(one: CallSum) -> str:
 
 
 def _made(outcome: StudyOutcome) -> PageTable | None:
-    """Return under what each column was made, those of others included; a value that differs from row to row is not named."""
+    """Return the conditions of each column, without those that vary by row."""
     found: dict[str, dict[str, dict[str, None]]] = {}
     for (_, column), cell in outcome.cells.items():
         for name, value in cell.work.conditions.items():
@@ -255,22 +253,22 @@ def _made(outcome: StudyOutcome) -> PageTable | None:
         for one in outcome.by_column
         if one.column.name in found
     )
-    return grid("Under what each column was made.", ("column", *names), rows, len(names) + 1) if names else None
+    return grid("Conditions of each column.", ("column", *names), rows, len(names) + 1) if names else None
 
 
 def _unscored(outcome: StudyOutcome) -> Iterator[Part]:
     measure = outcome.study.measures[0]
     missing = counted_missing(one for cell in outcome.cells.values() for one in cell.means[measure].missing)
-    said = [
+    sentences = [
         f"{plural(one.items, 'trial')} without a score, {one.kind}{f': {one.why}' if one.why else ''}"
         for one in sorted(missing, key=lambda one: -one.items)[:_MOST_REASONS]
         if one.kind not in ("queued", "running", "not begun")
     ]
-    yield BulletList(tuple(said) or ("No trial was left out.",))
+    yield BulletList(tuple(sentences) or ("No trial was excluded.",))
 
 
 def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[str, RunRow]]) -> Iterator[Part]:
-    sums: dict[str, Counter[str]] = {}  # by row; of shares what they are of under another name
+    sums: dict[str, Counter[str]] = {}  # by row; the denominator of a share is "of …"
     excluded: Counter[str] = Counter()
     dropped: Counter[str] = Counter()
     failed: dict[str, None] = {}
@@ -302,18 +300,18 @@ def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[
         **{name: share(name) for name in ("reference passed", "stub passed", "re-checks that disagree")},
     }
     rows = [row for row in outcome.rows if row in sums]
-    yield grid_of("What was left out, and the self-check, summed over the runs of a row.", rows, columns)
+    yield grid_of("Exclusions and self-checks, summed over the runs of a row.", rows, columns)
     yield Note(
-        "A control must pass on all tasks (reference: the original body) or on none (stub). Excluded: tasks whose controls contradict "
-        "them; dropped: functions that became no task."
+        "A control must pass on all tasks (reference: the original body) or on none (stub). Excluded: tasks whose controls fail; dropped: "
+        "functions without a task."
     )
-    said = [f"Self-check that failed: {one}" for one in failed] or ["No self-check failed."]
-    said += [
-        f"Excluded, {count:,}: {reason or 'no reason was kept'}"
+    sentences = [f"Self-check that failed: {one}" for one in failed] or ["No self-check failed."]
+    sentences += [
+        f"Excluded, {count:,}: {reason or 'no reason was recorded'}"
         for reason, count in excluded.most_common(_MOST_REASONS)
     ]
-    said += [f"Dropped at {stage}: {count:,}" for stage, count in dropped.most_common(_MOST_REASONS)]
-    yield BulletList(tuple(said))
+    sentences += [f"Dropped at {stage}: {count:,}" for stage, count in dropped.most_common(_MOST_REASONS)]
+    yield BulletList(tuple(sentences))
 
 
 def _revisions(reader: SessionReader, runs: Iterable[tuple[str, RunRow]]) -> tuple[tuple[str, ...], ...]:

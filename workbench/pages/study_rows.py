@@ -1,6 +1,6 @@
-"""A study as rows for other programs: one for each cell, one for each item behind it, one for each column; ``kind`` says which.
+"""A study as rows of CSV or Parquet: one for each cell, for each of its items, and for each column; ``kind`` tells them apart.
 
-The same columns in CSV and Parquet, each with one type; a value that a kind of row lacks is empty.
+Both formats have the same columns, each of one type; values that a kind of row lacks are empty.
 """
 
 from __future__ import annotations
@@ -14,11 +14,20 @@ from workbench.base.errors import WorkbenchError
 from workbench.pages.rows import line
 from workbench.results.studies import TaskFacts
 from workbench.session.json_forms import picked
-from workbench.studies.cells import CREDITED, FORMATTED, SHARES, Cell, Mean, missing_of, pass_of, score_of, value_of
+from workbench.studies.cells import (
+    CREDITED,
+    FORMATTED,
+    SHARES,
+    Mean,
+    StudyCell,
+    missing_of,
+    pass_of,
+    score_of,
+    value_of,
+)
 from workbench.studies.declaration import AGENTS
 from workbench.studies.leaderboard import LeaderLine, leaderboard
-from workbench.studies.outcome import ColumnSummary, StudyOutcome
-from workbench.studies.task_facts import FunctionFacts
+from workbench.studies.outcome import ColumnSummary, FunctionFacts, StudyOutcome
 
 Values = dict[str, Any]
 _COMMON: dict[str, type] = {
@@ -61,7 +70,7 @@ def field(measure: str) -> str:
 
 
 def rows_of(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> Iterator[Values]:
-    """Yield a row for each cell, each followed by those of its trials or tasks; then a row for each column."""
+    """Yield a row for each cell, followed by its trials or tasks; then a row for each column."""
     known = {(one.row, one.name): one.facts for one in functions}
     for cell in outcome.cells.values():
         common = {
@@ -115,7 +124,7 @@ def _means(means: Mapping[str, Mean]) -> Values:
     return found
 
 
-def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
+def _cell(outcome: StudyOutcome, cell: StudyCell) -> Values:
     work = cell.work
     found: Values = {
         "kind": "cell",
@@ -136,7 +145,7 @@ def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
     return found
 
 
-def _trials(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
+def _trials(outcome: StudyOutcome, cell: StudyCell) -> Iterator[Values]:
     scale, measures = outcome.scale, outcome.study.measures
     for trial in cell.work.trials:
         tiers = trial.scores[scale].tiers if scale in trial.scores else (None,) * 4
@@ -162,14 +171,14 @@ def _trials(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
 
 
 def _tasks(
-    outcome: StudyOutcome, cell: Cell, known: Mapping[tuple[str, str], Mapping[str, TaskFacts]]
+    outcome: StudyOutcome, cell: StudyCell, known: Mapping[tuple[str, str], Mapping[str, TaskFacts]]
 ) -> Iterator[Values]:
     evaluator, prompt, context = (one or None for one in cell.work.group)
     for task in cell.work.tasks:
-        told = known.get((cell.row, task.name), {}).get(cell.column.name)
+        facts = known.get((cell.row, task.name), {}).get(cell.column.name)
         yield {
             "kind": "task",
-            **picked(told, "leak", "coverage", "body:body_bytes", "docs:docs_bytes"),
+            **picked(facts, "leak", "coverage", "body:body_bytes", "docs:docs_bytes"),
             **picked(task, "task:item", "file:path", "function", "occurrence", "tests", "samples", "counted", "passed"),
             **picked(task, "doubtful", "repaired", "cut"),
             "evaluator": evaluator,
@@ -188,7 +197,7 @@ def study_csv(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) ->
 
 
 def study_parquet(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> bytes:
-    """Return the table as a Parquet file; texts are as they are, without the marks that CSV puts before formulas."""
+    """Return the rows as a Parquet file; texts are unchanged, while CSV marks formulas."""
     try:
         arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError:
@@ -205,5 +214,5 @@ def study_parquet(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()
 
 
 def _sound(value: Any) -> Any:
-    """Return a text that UTF-8 can hold: a lone surrogate becomes its escape."""
+    """Escape lone surrogates, which UTF-8 cannot hold."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -1,6 +1,6 @@
-"""Figures as SVG inside a page, right in light and dark and on paper: matrices, forest plots, columns, histograms.
+"""Figures as inline SVG: heat maps, forest plots, strips and histograms.
 
-Colours come from the page's style. Nothing in a figure is loaded, and every text from outside is escaped here.
+Colours come from the page's style sheet, for light, dark and print. Texts are escaped, and nothing is loaded.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from workbench.pages.page import Bar, Figure, Forest, Heat, Histograms, Strips
 from workbench.statistics.histogram import round_step
 
 LETTER = 7.7
-"""Width of a letter at 12 px in the widest of the fonts, in px."""
+"""Width in px of a letter at 12 px in the widest font."""
 _HEAD_LINES = 3
 _WORDS = re.compile(r"[^\s/-]*[/-]+|[^\s/-]+\s*|\s+")
-"""What a heading is broken into: words, and what ends in a hyphen or slash."""
+"""Pieces of a heading: words, and parts that end in a hyphen or slash."""
 _MOST_LABEL = 34
 
 _TONED = 0.3
-"""How strong a colour is that tells the value by itself: the number on it stays readable."""
+"""Opacity of a colour with a meaning of its own: the number on it stays readable."""
 MOST_COLUMNS = 300
-"""Columns of a strip, each at least 2 px wide."""
+"""Maximum columns of a strip, each at least 2 px wide."""
 _STRIP_WIDE, _WIDEST = 600.0, 14.0
 _PLOT_WIDE = 480.0
 _HIGH, _GAP = 44.0, 22.0
@@ -47,7 +47,7 @@ def e(value: object) -> str:
 
 
 def heat(figure: Heat) -> str:
-    """Return a matrix: the higher the value, the stronger the colour; its number stands in each cell."""
+    """Return a matrix of colours, each with its number."""
     heads = [_wrapped(one, 12) for one in figure.headings]
     labels = [shortened(name, _MOST_LABEL) for name, _ in figure.rows]
     left = 14 + LETTER * max(map(len, labels), default=0)
@@ -73,14 +73,14 @@ def heat(figure: Heat) -> str:
                 f'<g>{hint}<rect class="{fill}" x="{start:.1f}" y="{above:.1f}" width="{wide}" height="{high}" rx="3" '
                 f'fill-opacity="{strength:.2f}"/>{_text(start + wide / 2, above + 17, cell.text, "middle")}</g>'
             )
-    return _svg(figure.caption, width, height, parts, figure.said)
+    return _svg(figure.caption, width, height, parts, figure.description)
 
 
 def forest(figure: Forest) -> str:
-    """Return a forest plot: a dot for each value, a line for its interval, and where 0 is."""
+    """Return a dot for each value, a line for its interval, and a line at 0."""
     labels = [shortened(bar.label, 58) for bar in figure.bars]
     left = 16 + LETTER * max(map(len, labels), default=0)
-    said = 16 + LETTER * max((len(bar.text) for bar in figure.bars), default=0)
+    texts = 16 + LETTER * max((len(bar.text) for bar in figure.bars), default=0)
     plot, high, top = 340.0, 24, 8
     low, upper, ticks = scale_of(figure.bars)
     bottom = top + high * len(figure.bars)
@@ -106,11 +106,11 @@ def forest(figure: Forest) -> str:
         name = "sure" if bar.is_sure else "unsure" if bar.low is not None else "alone"
         parts.append(f'<g class="{name}">{hint}{inside}<circle cx="{at(bar.value):.1f}" cy="{middle}" r="4"/></g>')
         parts.append(_text(left + plot + 12, middle + 4, bar.text, "start"))
-    return _svg(figure.caption, left + plot + said, bottom + 42, parts)
+    return _svg(figure.caption, left + plot + texts, bottom + 42, parts)
 
 
 def scale_of(bars: Sequence[Bar]) -> tuple[float, float, list[float]]:
-    """Return both ends of the axis, 0 always within, and its round ticks."""
+    """Return both ends of an axis that includes 0, and its round ticks."""
     ends = [one for bar in bars for one in (bar.value, bar.low, bar.high) if one is not None]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     if high - low < 1e-9:
@@ -121,7 +121,7 @@ def scale_of(bars: Sequence[Bar]) -> tuple[float, float, list[float]]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Return a heading in lines of at most ``width`` letters; what has no room in the last is cut in its middle."""
+    """Return a heading in at most three lines of ``width`` letters; longer words are shortened in the middle."""
     lines: list[str] = []
     for word in _WORDS.findall(one_line(text, 200)):
         if lines and len(lines[-1]) + len(word.rstrip()) <= width:
@@ -146,7 +146,7 @@ def strips(figure: Strips) -> str:
         for place, column in enumerate(row.columns):
             if column is not None:
                 share, tone = column
-                # A share of 0 is seen, too: it is a value, and no gap.
+                # A share of 0 has a visible height, unlike a gap.
                 high = max(1.5, _HIGH * min(1.0, max(0.0, share)))
                 at = left + each * place
                 across = max(1.0, each - 1) if each >= 4 else each
@@ -154,12 +154,12 @@ def strips(figure: Strips) -> str:
         parts += [f'<path class="{e(tone or "value")}" d="{"".join(paths)}"/>' for tone, paths in drawn.items()]
         parts.append(_line("base", left, left + wide, bottom))
         parts.append(_text(left + wide + 12, bottom - _HIGH / 2 + 4, row.text, "start", "soft"))
-    said = 24 + LETTER * max((len(row.text) for row in figure.rows), default=0)
-    return _svg(figure.caption, left + wide + said, 8 + (_HIGH + _GAP) * len(figure.rows), parts, figure.said)
+    texts = 24 + LETTER * max((len(row.text) for row in figure.rows), default=0)
+    return _svg(figure.caption, left + wide + texts, 8 + (_HIGH + _GAP) * len(figure.rows), parts, figure.description)
 
 
 def histograms(figure: Histograms) -> str:
-    """Return the rows under one another over their axis; a bar that is wide enough has its count above it."""
+    """Return histograms below one another on one axis; bars that are wide enough have their counts."""
     left = _left(row.label for row in figure.rows)
     span = figure.high - figure.low
     bottom = 8 + (_HIGH + _GAP) * len(figure.rows)
@@ -195,11 +195,11 @@ def histograms(figure: Histograms) -> str:
         if row.mean is not None:
             x = at(row.mean)
             parts.append(f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{base - _HIGH:.1f}" y2="{base + 4:.1f}"/>')
-        # Above the line of the mean, which may run through them.
+        # Drawn after the line of the mean, which may cross them.
         parts += counts
         parts.append(_text(left + _PLOT_WIDE + 16, base - _HIGH / 2 + 4, row.text, "start", "soft"))
-    said = 30 + LETTER * max((len(row.text) for row in figure.rows), default=0)
-    return _svg(figure.caption, left + _PLOT_WIDE + said, bottom + 42, parts, figure.said)
+    texts = 30 + LETTER * max((len(row.text) for row in figure.rows), default=0)
+    return _svg(figure.caption, left + _PLOT_WIDE + texts, bottom + 42, parts, figure.description)
 
 
 def _left(labels: Iterable[str]) -> float:
@@ -215,11 +215,11 @@ def _text(x: float, y: float, words: str, anchor: str, kind: str = "") -> str:
     return f'<text{name} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{e(words)}</text>'
 
 
-def _svg(caption: str, width: float, height: float, parts: Sequence[str], said: str = "") -> str:
-    """Return a figure of so many px with its caption; ``said`` is what it shows in words, for whoever does not see it."""
-    # Its own width, not the page's: letters stay as large as those around it, and what is wider scrolls.
+def _svg(caption: str, width: float, height: float, parts: Sequence[str], description: str = "") -> str:
+    """Return a figure with its caption; ``description`` describes it for screen readers."""
+    # In px, not in % of the page, so that letters keep their size; a wide figure scrolls.
     return (
-        f'<figure><div class="wide"><svg role="img" aria-label="{e(" ".join(filter(None, (caption, said))))}" '
+        f'<figure><div class="wide"><svg role="img" aria-label="{e(" ".join(filter(None, (caption, description))))}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">{"".join(parts)}</svg></div>'
         f"<figcaption>{e(caption)}</figcaption></figure>\n"
     )

@@ -1,4 +1,4 @@
-"""Numbers, sizes and times as people read them; "–" is what is not known, "?" what could not be scored."""
+"""Texts for points, states, verdicts, plans and remarks; "–" stands for unknown, "?" for unscored."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ def of(value: float | None, maximum: float | None) -> str:
 
 
 def score(total: float | None, out_of: float, by_format: float | None) -> str:
-    """Return ``64.2 / 100``; where a format gave more than a tenth of it, the model's own points first."""
+    """Return ``64.2 / 100``; if a format gave more than a tenth of it, the model's own points come first."""
     whole = ", ".join(filter(None, (of(total, out_of), given(by_format))))
     own = own_points(total, out_of, by_format)
     return whole if own is None else f"{of(*own)} own points; in all {whole}"
 
 
 def own_first(total: Total) -> str:
-    """Return ``82 / 100``; where a format gave more than a tenth of it, the model's own points first."""
+    """Return ``82 / 100``; if a format gave more than a tenth of it, the model's own points come first."""
     whole = of(total.points, total.out_of)
     return f"{of(*total.own)} own, {whole}" if total.own else whole
 
 
 def given(value: object) -> str | None:
-    """Return ``40 of it by the format``: points that the response schema of an answer gave; None where the answer was free."""
+    """Return ``40 of it by the format``: points that the grammar of an answer guaranteed; None if it had none."""
     amount = json_forms.number(value)
     return None if amount is None else f"{points(amount)} of it by the format"
 
 
 def tokens(prompt: int | None, completion: int | None) -> str:
-    """Return ``1,200 + 80``, of the prompt and of the answer, or "" where both are unknown."""
+    """Return prompt and completion tokens as ``1,200 + 80``, "" if both are unknown."""
     return "" if prompt is None and completion is None else f"{fixed(prompt)} + {fixed(completion)}"
 
 
@@ -74,7 +74,7 @@ def verdict(name: str | None) -> str:
 
 
 def evidence(one: Evidence) -> str:
-    """Return one piece of evidence as a line: where it stands, then what it says."""
+    """Return ``file a.py:3: text``."""
     place = one.path or ""
     if one.line is not None:
         place = f"{place}:{one.line}" if place else f"line {one.line}"
@@ -82,15 +82,15 @@ def evidence(one: Evidence) -> str:
 
 
 def plan_words(config: str) -> str:
-    """Return a run's plan on one line: what was asked for, defaults and empty values left out."""
+    """Return a run's plan on one line without defaults and empty values."""
     plan = decoded(config)
     if not isinstance(plan, dict):
         return str(plan)
-    said = []
+    parts = []
     for key in sorted(plan, key=lambda name: _PLAN_FIRST.index(name) if name in _PLAN_FIRST else len(_PLAN_FIRST)):
         value = plan[key]
         if key == "asks":
-            # The last ask stands in the plan itself; only what was asked for before it is worth a word.
+            # The plan's own keys repeat the last ask; several are listed.
             asks = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
             value = [f"{one.get('evaluator')} × {one.get('samples')}" for one in asks] if len(asks) > 1 else []
         if value is True or key in ("acceptances", "trials"):
@@ -103,8 +103,8 @@ def plan_words(config: str) -> str:
             words = json.dumps(value, ensure_ascii=False)
         else:
             words = str(value)
-        said.append(f"{key.replace('_', ' ')} {words}")
-    return " · ".join(said)
+        parts.append(f"{key.replace('_', ' ')} {words}")
+    return " · ".join(parts)
 
 
 # -- samples and their figures
@@ -113,20 +113,19 @@ def plan_words(config: str) -> str:
 def stands_words(candidate: CandidateRow) -> str:
     if candidate.verdict is None:
         return state(candidate.state)
-    said = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.retesting else "")
-    return said + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
+    words = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.retesting else "")
+    return words + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
 
 
 def former_words(former: FormerVerdictRow) -> str:
-    """Return a replaced verdict in a line: ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
-    told = [f"{verdict(former.verdict)} on {when(former.at)}"]
-    told += [former.route] if former.route else []
-    told += [f"{former.tested_s:.2f} s"] if former.tested_s is not None else []
-    return ", ".join(told) + (f": {former.verdict_reason}" if former.verdict_reason else "")
+    """Return ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
+    seconds = "" if former.tested_s is None else f"{former.tested_s:.2f} s"
+    parts = filter(None, (f"{verdict(former.verdict)} on {when(former.at)}", former.route, seconds))
+    return ", ".join(parts) + (f": {former.verdict_reason}" if former.verdict_reason else "")
 
 
 def estimate_words(estimate: PassEstimate) -> str:
-    """Return ``0.58 [0.41, 0.73] over 12 files``, "–" where no task has k samples."""
+    """Return ``0.58 [0.41, 0.73] over 12 files``, "–" if no task has k samples."""
     if estimate.value is None:
         return NOTHING
     if estimate.interval is None or estimate.low is None or estimate.high is None:
@@ -135,14 +134,9 @@ def estimate_words(estimate: PassEstimate) -> str:
 
 
 def interval_notes(outcome: Regenerated) -> list[str]:
-    """Return by which rule and unit the intervals of a run are, or why there is none: a sentence for each different one."""
-    said = [
-        estimate.interval.words
-        for group in outcome.groups
-        for estimate in group.figures.pass_at
-        if estimate.interval is not None and estimate.value is not None
-    ]
-    return list(dict.fromkeys(said))
+    """Return the rules and units of a run's intervals, or why there are none, without duplicates."""
+    estimates = (estimate for group in outcome.groups for estimate in group.figures.pass_at)
+    return list(dict.fromkeys(one.interval.words for one in estimates if one.interval and one.value is not None))
 
 
 def verdict_words(verdicts: Mapping[str, int]) -> str:

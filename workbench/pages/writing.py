@@ -11,23 +11,31 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.extensions import failure, is_dotted, load, make
+from workbench.base.extensions import failure, is_dotted, load, make, names, path_of
 from workbench.base.files import building_beside
-from workbench.base.plugins import names, path_of
 from workbench.base.reasons import last_words
 from workbench.base.text import one_line
 from workbench.pages import FORMATS, PAGE_FORMATS, format_by_name
-from workbench.pages.page import Page
+from workbench.pages.page import ReportPage
 from workbench.results.contents import read_contents
 from workbench.results.items import find_item
-from workbench.session.damage import Damage
-from workbench.session.importer import ReportFormat
 from workbench.session.reader import SessionReader
+from workbench.session.row_reader import Damage
 
 _SQLITE = b"SQLite format 3\x00"
 _TIMEOUT = 600.0
+
+
+class ReportFormat(Protocol):
+    """Writes a session in a format of its own."""
+
+    name: str
+
+    def render(self, session: SessionReader) -> str:
+        """Return the whole report; ``session`` is in one read transaction, so that its rows agree with each other."""
 
 
 class ReportError(WorkbenchError):
@@ -37,7 +45,7 @@ class ReportError(WorkbenchError):
 # -- rendering
 
 
-def rendered(page: Page, format: str) -> Iterator[str]:
+def rendered(page: ReportPage, format: str) -> Iterator[str]:
     """Yield a page in one of :data:`workbench.pages.PAGE_FORMATS`."""
     if format in ("csv", "json"):
         from workbench.pages.rows import page_csv, page_json
@@ -107,7 +115,7 @@ def render_plugin(path: str, session: SessionReader, item: str | None) -> str:
 # -- writing
 
 
-def write_page(page: Page, out: Path, format: str = "") -> Path:
+def write_page(page: ReportPage, out: Path, format: str = "") -> Path:
     """Write a page in a format, by default that of the file's suffix, Markdown without one; UsageError for an unknown suffix."""
     format = format or format_by_name(out, PAGE_FORMATS)
     if not format and out.suffix:

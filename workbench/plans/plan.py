@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from workbench.agents.names import AGENTS, agent_info
 from workbench.base import numbers
 from workbench.base.errors import UsageError
-from workbench.base.plugins import names, plugin_named
+from workbench.base.extensions import names, plugin_named
 from workbench.documenters.types import SCOPES
 from workbench.plans.arguments import Counts, Line, PlanDamaged, argument, arguments_of, further, read_plan
 from workbench.session.groups import CONTROLS
@@ -487,9 +487,7 @@ class ImportPlan:
         line=Line("case", "The test case that the trajectories are about, so that they can be scored.", _cases),
     )
     readme_is_last_message: bool = argument(
-        False,
-        "--readme-is-last-message",
-        "the last message of each trajectory is the README that was handed in",
+        False, "--readme-is-last-message", "the last message of each trajectory is the README that was handed in"
     )
     import_folders: tuple[str, ...] = ()  # Where an importer named by dotted path is imported from first
 

@@ -10,7 +10,7 @@ from workbench.base.glyphs import VERDICTS
 from workbench.base.text import one_line, plural
 from workbench.session.groups import CONTROLS, Group
 from workbench.session.json_forms import picked
-from workbench.session.sample_counts import CheckRow, SampleCount
+from workbench.session.sample_counts import FailedSelfCheck, SampleCount
 
 _MUST_PASS = {"reference": 1.0, "stub": 0.0}  # share of tasks on which each control must pass
 _SIGN = VERDICTS["failed"]
@@ -123,7 +123,7 @@ class SelfCheck:
         }
 
 
-def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[CheckRow] = ()) -> SelfCheck:
+def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[FailedSelfCheck] = ()) -> SelfCheck:
     """Return the self-check of a run with so many tasks; ``counts`` include excluded tasks."""
     rows = list(counts)
     controls = []

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from workbench.base import glyphs
 from workbench.base.text import decoded, percent
 from workbench.grounding.exploration import WHOLE
-from workbench.results.items import Item, all_items, short_ids
+from workbench.results.items import WorkItem, all_items, short_ids
 from workbench.results.samples import candidates_of, run_check
 from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
-from workbench.results.spread import Agreement, Spread, Total, spreads
+from workbench.results.spread import Agreement, ScoreSpread, Total, spreads
 from workbench.results.works import works_by_trial
 from workbench.session.forks import below_parents
 from workbench.session.groups import Group
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TaskGroupLine:
     """A task under a group."""
 
     task: TaskRow
@@ -72,7 +72,7 @@ class Regenerated:
 
     ks: tuple[int, ...]
     tasks: tuple[TaskRow, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TaskGroupLine, ...]
     groups: tuple[GroupOutcome, ...]
     check: SelfCheck
     stages: tuple[StageRow, ...]
@@ -80,7 +80,7 @@ class Regenerated:
     diagnosis: Diagnosis
     files: Mapping[Group, tuple[TaskGroup, ...]]
 
-    def of_task(self, task: str) -> list[Line]:
+    def of_task(self, task: str) -> list[TaskGroupLine]:
         """Return the lines of one task, controls last."""
         return [line for line in self.lines if line.task.id == task]
 
@@ -150,10 +150,10 @@ class Contents:
     runs: tuple[Run, ...]
     trials: tuple[Trial, ...]
     judged: tuple[tuple[str, str], ...]
-    spread: tuple[Spread, ...]
+    spread: tuple[ScoreSpread, ...]
     annotations: tuple[AnnotationRow, ...]
     short: dict[str, str]
-    item: Item | None = None
+    item: WorkItem | None = None
     agreement: tuple[Agreement, ...] = ()
     archived: int = 0
     labels: tuple[LabelRow, ...] = ()
@@ -180,7 +180,7 @@ class Contents:
         return [remark for remark in self.annotations if remark.item == item]
 
 
-def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
+def read_contents(reader: SessionReader, item: WorkItem | None = None) -> Contents:
     meta = reader.meta()
     every: dict[str, list[ScoreRow]] = {}
     for score in sorted(reader.scores(), key=lambda row: (row.rubric != PREFERRED_RUBRIC, row.rubric, row.judge)):
@@ -254,7 +254,7 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
     for one in counts_of(reader, (candidate for mine in found.values() for candidate in mine)):
         singles.setdefault((one.task, one.control, one.group), []).append(one)
     lines = [
-        Line(known[key[0]], key[2], key[1], tuple(mine), task_result(known[key[0]], singles[key]))
+        TaskGroupLine(known[key[0]], key[2], key[1], tuple(mine), task_result(known[key[0]], singles[key]))
         for key, mine in found.items()
     ]
     asked = {one.group: one.results for one in groups if not one.control}
@@ -295,7 +295,7 @@ def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], w
     )
 
 
-def _wanted(reader: SessionReader, item: Item | None) -> tuple[str | None, str | None]:
+def _wanted(reader: SessionReader, item: WorkItem | None) -> tuple[str | None, str | None]:
     if item is None:
         return None, None
     if item.kind == "candidate":

@@ -28,7 +28,7 @@ RULES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class GroundingCounts:
     """What a table shows of a trial's grounding.
 
     Items are counted, None without a README (``unseen`` and ``nowhere`` also without the repository on this machine);
@@ -41,13 +41,13 @@ class Counts:
     share: float | None
 
 
-def counts_of(why: Why) -> Counts:
+def counts_of(why: Why) -> GroundingCounts:
     found, share = why.grounding, why.exploration.share
     if found is None:
-        return Counts(None, None, None, share)
+        return GroundingCounts(None, None, None, share)
     if not found.repository:
-        return Counts(found.counts[SEEN], None, None, share)
-    return Counts(found.counts[SEEN], found.counts[UNSEEN], found.counts[NOWHERE], share)
+        return GroundingCounts(found.counts[SEEN], None, None, share)
+    return GroundingCounts(found.counts[SEEN], found.counts[UNSEEN], found.counts[NOWHERE], share)
 
 
 class KeptGroundings:
@@ -58,7 +58,7 @@ class KeptGroundings:
 
     def all_of(
         self, reader: SessionReader, stopped: Callable[[], bool] = lambda: False
-    ) -> Iterator[tuple[str, Counts]]:
+    ) -> Iterator[tuple[str, GroundingCounts]]:
         """Yield (trial, counts) for the trials of a session that are done, the cached ones first."""
         trials = [trial for trial in reader.trials() if trial.readme_blob or trial.state == "done"]
         keys = _keys(reader, trials)
@@ -99,16 +99,16 @@ class KeptGroundings:
         return memory
 
 
-def _known(connection: sqlite3.Connection) -> dict[str, Counts]:
-    found: dict[str, Counts] = {}
+def _known(connection: sqlite3.Connection) -> dict[str, GroundingCounts]:
+    found: dict[str, GroundingCounts] = {}
     with contextlib.suppress(sqlite3.Error):
         for key, value in connection.execute("SELECT key, value FROM counts"):
             with contextlib.suppress(ValueError, TypeError):
-                found[str(key)] = Counts(*json.loads(value))
+                found[str(key)] = GroundingCounts(*json.loads(value))
     return found
 
 
-def _keep(connection: sqlite3.Connection, key: str, counts: Counts) -> None:
+def _keep(connection: sqlite3.Connection, key: str, counts: GroundingCounts) -> None:
     value = json.dumps([counts.seen, counts.unseen, counts.nowhere, counts.share])
     # It is only remembered: a full disk or another program's lock costs counting it again.
     with contextlib.suppress(sqlite3.Error):

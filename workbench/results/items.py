@@ -17,7 +17,7 @@ _TABLES: tuple[tuple[Kind, str], ...] = (("trial", "trials"), ("task", "tasks"),
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class WorkItem:
     """One work item of a session; ``step`` is set where one step of a trial was named."""
 
     kind: Kind
@@ -42,7 +42,7 @@ def short_ids(ids: Iterable[str]) -> Mapping[str, str]:
     return shortened
 
 
-def find_item(reader: SessionReader, text: str) -> Item:
+def find_item(reader: SessionReader, text: str) -> WorkItem:
     """Return the item whose id begins with ``text``, ``TRIAL:STEP`` for a step. UsageError: none, or several."""
     name, colon, number = text.strip().partition(":")
     ids = all_items(reader)
@@ -56,11 +56,11 @@ def find_item(reader: SessionReader, text: str) -> Item:
         raise UsageError(f"{shown!r} could be {len(found)} items ({few}); give more characters.")
     kind = ids[found[0]]
     if not colon:
-        return Item(kind, found[0])
+        return WorkItem(kind, found[0])
     if kind != "trial":
         raise UsageError(f"{shown!r} names a step, but {found[0]} is a {kind}; only trials have steps.")
     numbers = [step.number for step in reader.steps(found[0])]
     if not number.isdecimal() or int(number) not in numbers:
         has = f"its steps are {numbers[0]} to {numbers[-1]}" if numbers else "it has no steps yet"
         raise UsageError(f"Trial {found[0]} has no step {one_line(number, 20)!r}; {has}.")
-    return Item("trial", found[0], int(number))
+    return WorkItem("trial", found[0], int(number))

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.text import one_line
-from workbench.results.reasons import Reason, error_reasons
-from workbench.results.samples import run_check
+from workbench.results.samples import ErrorReason, error_reasons, run_check
 from workbench.results.tasks import dropped_stages, task_states
 from workbench.session.groups import Group
 from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow
@@ -67,7 +66,7 @@ class RunView:
     sandboxes: tuple[str, ...]
     weaknesses: tuple[str, ...]
     check: SelfCheck
-    reasons: tuple[Reason, ...] = ()  # why samples of ``group`` have no verdict
+    reasons: tuple[ErrorReason, ...] = ()  # why samples of ``group`` have no verdict
     progress: tuple[EvaluatorProgress, ...] = ()  # ``groups``, and those without a sample yet
 
     @property

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.base.text import plural
 from workbench.session.groups import OF_GROUP, Group
 from workbench.session.rows import UNDER_WAY, CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
 from workbench.session.sample_counts import COUNTS, SampleCount, failed_checks, sample_counts
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
     from workbench.regeneration.outcome import TaskResult
     from workbench.regeneration.self_check import SelfCheck
+    from workbench.session.reader import SessionReader
+if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 ROUTES = ("hot", "warm", "cold")
@@ -71,7 +76,7 @@ def samples_of(reader: SessionReader, task_id: str, group: Group) -> list[Candid
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleView:
     """A sample of a task, None if it was not asked for yet, and its number from 0."""
 
     task: TaskRow
@@ -82,16 +87,16 @@ class Sample:
     annotations: tuple[str, ...] = ()
 
 
-def read_sample(reader: SessionReader, task_id: str, group: Group, number: int) -> Sample | None:
+def read_sample(reader: SessionReader, task_id: str, group: Group, number: int) -> SampleView | None:
     """Read a task and its sample ``number``; None if the task is gone."""
     task = reader.task(task_id)
     samples = samples_of(reader, task_id, group)
     if task is None or not 0 <= number < len(samples):
-        return None if task is None else Sample(task, None, number)
+        return None if task is None else SampleView(task, None, number)
     one = samples[number]
     labels = tuple(row.label for row in reader.labels(one.id))
     remarks = tuple(row.text for row in reader.annotations(one.id))
-    return Sample(task, one, number, tuple(reader.former_verdicts(one.id)), labels, remarks)
+    return SampleView(task, one, number, tuple(reader.former_verdicts(one.id)), labels, remarks)
 
 
 def candidates_of(reader: SessionReader, run_id: str) -> list[CandidateRow]:
@@ -159,3 +164,47 @@ def development(reader: SessionReader, run_id: str, group: Group) -> tuple[float
         count, passed = count + more, passed + right
         points.append(passed / count)
     return tuple(points)
+
+
+# Ids of requests, ports, seconds, dates: every run of word characters that holds a digit, but for the status of HTTP.
+_CHANGING = re.compile(r"(?<!status )(?<!code: )\b[\w-]*\d[\w-]*(?:[.:]\d[\w-]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReason:
+    """One cause: its first sentence, and how many items failed by it."""
+
+    sentence: str
+    count: int
+
+    def __str__(self) -> str:
+        return f"{plural(self.count, 'error')}: {self.sentence}"
+
+    def to_json(self) -> dict[str, object]:
+        return {"sentence": self.sentence, "count": self.count}
+
+
+def kind_of(sentence: str) -> str:
+    """Return what two sentences about one cause have in common."""
+    return _CHANGING.sub("#", sentence)
+
+
+def counted(sentences: Iterable[tuple[str, int]]) -> tuple[ErrorReason, ...]:
+    """Return the causes of (sentence, count) pairs, the most frequent first."""
+    first: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    for sentence, count in sentences:
+        kind = kind_of(sentence)
+        first.setdefault(kind, sentence)
+        counts[kind] = counts.get(kind, 0) + count
+    return tuple(ErrorReason(first[kind], count) for kind, count in sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def error_reasons(reader: SessionReader, run_id: str, group: Group) -> tuple[ErrorReason, ...]:
+    """Return why samples of a group have no verdict; controls are left out."""
+    rows = reader.query(
+        "SELECT verdict_reason, count(*) FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ? "
+        f"AND control = 0 AND verdict = 'error' AND {OF_GROUP} GROUP BY verdict_reason ORDER BY min(at)",
+        (run_id, *group.arguments),
+    )
+    return counted((str(sentence or "no reason was recorded"), int(count)) for sentence, count in rows)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.results.costs import total_spend
-from workbench.results.plan_title import plan_title
+from workbench.results.runs import plan_title
 from workbench.results.tasks import task_states
 from workbench.results.trials import trials_by_run
 from workbench.session.sample_counts import CONTROL_FAILS

@@ -60,7 +60,7 @@ def comparable(totals: Sequence[Total]) -> list[Total]:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ScoreSpread:
     """The spread of scores of one group of trials, of one case or (``case`` is "") of all."""
 
     agent: str
@@ -105,7 +105,7 @@ class Spread:
 
 def spreads(
     trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]], totals: Mapping[tuple[str, str, str], Total]
-) -> Iterator[Spread]:
+) -> Iterator[ScoreSpread]:
     """Yield each (agent, model) over all its trials, then each of its cases that has several trials.
 
     Forks are in none: a person took part in them, and they are not drawn independently of their parents.
@@ -136,13 +136,13 @@ def spread_of(
     case: str = "",
     rubric: str = "",
     judge: str = "",
-) -> Spread:
+) -> ScoreSpread:
     counted = comparable(totals)
     values = [one.points for one in counted if one.points is not None]
     mean = statistics.fmean(values) if values else None
     # As `statistics.stdev`, which calculates with fractions and takes a hundred times as long.
     squares = math.fsum((value - (mean or 0.0)) ** 2 for value in values)
-    return Spread(
+    return ScoreSpread(
         agent, model, case, rubric, judge, trials,
         scored=len(values),
         partial=sum(one.points is not None for one in totals) - len(values),
@@ -158,7 +158,7 @@ def spread_of(
     )  # fmt: skip
 
 
-def words(spread: Spread) -> str:
+def words(spread: ScoreSpread) -> str:
     """Return ``64.2 ± 3.1 (60 to 67) of 100``, the models' own points first if a format gave more than a tenth."""
     if spread.mean is None:
         return "unscored"

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.results.kinds import Kind, kind_of
 from workbench.results.samples import ROUTES, SAMPLE_STATE, SampleState, development, sample_states
 from workbench.session.groups import OF_GROUP
 from workbench.session.labels import in_words, labels_by_item
@@ -101,7 +101,7 @@ class TaskLine:
         return self.branches_covered / self.branches if self.branches else None
 
     @property
-    def documented_as(self) -> Kind | None:
+    def documented_as(self) -> DocstringQuality | None:
         """How its docstring carries it, by the samples shown; None while they are still to come."""
         if not self.excluded and not self.counted:
             return None
@@ -261,3 +261,22 @@ def _pass_at() -> _PassAt:
     from workbench.regeneration.passk import pass_at_k
 
     return lru_cache(maxsize=4096)(pass_at_k)
+
+
+#: A pass@1 below this is bad, unless somebody says otherwise.
+BELOW = 0.5
+
+
+class DocstringQuality(StrEnum):
+    """How a function is documented, by what evaluators made of its docstring."""
+
+    WELL = "well"
+    BADLY = "badly"
+    UNTESTABLE = "untestable"
+
+
+def kind_of(passed: int, counted: int, *, excluded: bool, below: float = BELOW) -> DocstringQuality:
+    """Return how a function is documented; ``excluded``: its own body does not pass its tests."""
+    if excluded or not counted:
+        return DocstringQuality.UNTESTABLE
+    return DocstringQuality.BADLY if passed / counted < below else DocstringQuality.WELL

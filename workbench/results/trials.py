@@ -12,7 +12,7 @@ from workbench.base.glyphs import STATES, counted
 from workbench.base.text import plural
 from workbench.results.costs import total_spend
 from workbench.results.scores import Lost, card_of, lost_points, totals_of
-from workbench.results.spread import Spread, Total, comparable, spread_of
+from workbench.results.spread import ScoreSpread, Total, comparable, spread_of
 from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
@@ -20,7 +20,7 @@ from workbench.session.rows import TrialRow
 from workbench.session.schema import ARCHIVED_RUNS
 
 if TYPE_CHECKING:
-    from workbench.results.grounding import Counts
+    from workbench.results.grounding import GroundingCounts
     from workbench.session.reader import SessionReader
 
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM accessed_files WHERE access = 'read' GROUP BY trial_id"
@@ -61,7 +61,7 @@ class TrialLine:
     labels: tuple[str, ...] = ()  # star and tags
     parent: str = ""  # the trial that it is a fork of
     fork_step: int = 0  # the last inherited step
-    counts: Counts | None = None  # grounding; None until looked up, after the rest
+    counts: GroundingCounts | None = None  # grounding; None until looked up, after the rest
 
     @property
     def shown_case(self) -> str:
@@ -161,7 +161,7 @@ def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -
     return replace(trials, lines=tuple(replace(line, lost=lost.get(line.id, ())) for line in trials.lines))
 
 
-def with_counts(trials: Trials, known: Mapping[str, Counts]) -> Trials:
+def with_counts(trials: Trials, known: Mapping[str, GroundingCounts]) -> Trials:
     lines = tuple(
         line if known.get(line.id) == line.counts else replace(line, counts=known.get(line.id)) for line in trials.lines
     )
@@ -256,7 +256,7 @@ def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | Non
 # -- means
 
 
-def share_of(spread: Spread) -> float:
+def share_of(spread: ScoreSpread) -> float:
     """Return the mean as a sort key: means of fewer tiers come behind all others, no mean comes last."""
     if spread.mean is None or not spread.out_of:
         return -2.0
@@ -264,7 +264,7 @@ def share_of(spread: Spread) -> float:
     return points / out_of - (len(spread.tiers) < 4)
 
 
-def spread_among(lines: Sequence[TrialLine]) -> Spread:
+def spread_among(lines: Sequence[TrialLine]) -> ScoreSpread:
     """Return the spread of scores; forks are left out, for a person took part in them."""
     own = [line for line in lines if not line.parent]
     return spread_of([line.total for line in own], len(own))
@@ -274,11 +274,11 @@ def spread_among(lines: Sequence[TrialLine]) -> Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MatrixCell:
     """The trials of one case by one agent, and the spread of their scores."""
 
     lines: tuple[TrialLine, ...]
-    spread: Spread
+    spread: ScoreSpread
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +287,7 @@ class Matrix:
 
     cases: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
-    cells: dict[tuple[str, tuple[str, str]], Cell]
+    cells: dict[tuple[str, tuple[str, str]], MatrixCell]
 
     @property
     def several_models(self) -> bool:
@@ -306,7 +306,7 @@ def matrix_of(lines: Sequence[TrialLine]) -> Matrix:
         columns.setdefault(column, []).append(line)
     means = {column: share_of(spread_among(mine)) for column, mine in columns.items()}
     order = sorted(columns, key=means.__getitem__, reverse=True)
-    cells = {key: Cell(tuple(mine), spread_among(mine)) for key, mine in members.items()}
+    cells = {key: MatrixCell(tuple(mine), spread_among(mine)) for key, mine in members.items()}
     return Matrix(tuple(sorted({case for case, _ in members}, key=str.lower)), tuple(order), cells)
 
 
@@ -328,7 +328,7 @@ class Scores:
 
     agent: Agent
     values: tuple[float, ...]
-    spread: Spread
+    spread: ScoreSpread
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "judging": ["Brief", "Document", "Judge", "Question", "make_judge", "parse_judge"],
-        "llm_judge": ["LLMJudge"],
+        "judging": ["JudgeRequest", "ScoredDocument", "Judge", "LLMJudge", "Question", "make_judge", "parse_judge"],
         "metadata": ["metadata_findings"],
         "offline_judge": ["OfflineJudge"],
         "scorecard": ["Criterion", "Evidence", "Scorecard", "Spread"],

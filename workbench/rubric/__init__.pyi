@@ -1,10 +1,10 @@
-from workbench.rubric.judging import Brief as Brief
-from workbench.rubric.judging import Document as Document
 from workbench.rubric.judging import Judge as Judge
+from workbench.rubric.judging import JudgeRequest as JudgeRequest
+from workbench.rubric.judging import LLMJudge as LLMJudge
 from workbench.rubric.judging import Question as Question
+from workbench.rubric.judging import ScoredDocument as ScoredDocument
 from workbench.rubric.judging import make_judge as make_judge
 from workbench.rubric.judging import parse_judge as parse_judge
-from workbench.rubric.llm_judge import LLMJudge as LLMJudge
 from workbench.rubric.metadata import metadata_findings as metadata_findings
 from workbench.rubric.offline_judge import OfflineJudge as OfflineJudge
 from workbench.rubric.scorecard import Criterion as Criterion

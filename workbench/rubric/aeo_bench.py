@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from workbench.base.text import plural
-from workbench.rubric import spans
-from workbench.rubric.judging import AEO_ACCURACY, QUALITY, Document, Found, Rubric, Rule
+from workbench.rubric.judging import AEO_ACCURACY, QUALITY, Rubric, Rule, RuleResult, ScoredDocument
 from workbench.rubric.metadata import metadata_findings
-from workbench.rubric.scorecard import Evidence
+from workbench.rubric.scorecard import Evidence, metadata_value, quoted
 
 NAME = "aeo-bench"
 CONTEXT = "https://schema.org"
@@ -29,18 +28,18 @@ SECTIONS: tuple[tuple[str, str, float, tuple[str, ...]], ...] = (
 """Tier 2: key, title, points and the lower-cased substrings of which any one, anywhere, earns the points."""
 
 
-def answer_parses(document: Document) -> Found:
+def answer_parses(document: ScoredDocument) -> RuleResult:
     parsed = document.parsed
     reason = "the answer parses as JSON" if parsed else "the answer does not parse as JSON"
-    return Found(5.0 if parsed else 0.0, reason)
+    return RuleResult(5.0 if parsed else 0.0, reason)
 
 
-def _length(document: Document) -> Found:
+def _length(document: ScoredDocument) -> RuleResult:
     readme = document.readme
     if len(readme) <= MINIMUM_LENGTH:
-        return Found(0.0, f"the README has {len(readme)} characters; more than {MINIMUM_LENGTH} are needed")
+        return RuleResult(0.0, f"the README has {len(readme)} characters; more than {MINIMUM_LENGTH} are needed")
     reason = f"the README has {len(readme):,} characters, more than {MINIMUM_LENGTH}"
-    return Found(5.0, reason, (spans.at(readme, 0, len(readme)),))
+    return RuleResult(5.0, reason, (quoted(readme, 0, len(readme)),))
 
 
 def truthy(metadata: Mapping[object, object], name: str) -> bool:
@@ -50,45 +49,68 @@ def truthy(metadata: Mapping[object, object], name: str) -> bool:
         return False
 
 
-def _metadata(document: Document) -> Found:
+def _metadata(document: ScoredDocument) -> RuleResult:
     metadata = document.metadata
     if metadata is None:
-        return Found(0.0, "there is no metadata")
+        return RuleResult(0.0, "there is no metadata")
     if not isinstance(metadata, Mapping):
-        return Found(0.0, f"the metadata is {kind_of(metadata)}, not an object")
+        return RuleResult(0.0, f"the metadata is {kind_of(metadata)}, not an object")
     missing = []
     context = metadata.get("@context")
     if not (isinstance(context, str) and context == CONTEXT):
         missing.append(f"@context is not exactly {CONTEXT}")
     missing += [f"{name} is missing or empty" for name in ("@type", "name") if not truthy(metadata, name)]
     if missing:
-        return Found(0.0, "; ".join(missing))
-    evidence = tuple(spans.key(name, _shown(metadata[name])) for name in ("@context", "@type", "name"))
-    return Found(5.0, "@context, @type and name are there", evidence)
+        return RuleResult(0.0, "; ".join(missing))
+    evidence = tuple(metadata_value(name, _shown(metadata[name])) for name in ("@context", "@type", "name"))
+    return RuleResult(5.0, "@context, @type and name are there", evidence)
 
 
-def _remarks(document: Document) -> Found:
+def _remarks(document: ScoredDocument) -> RuleResult:
     findings = metadata_findings(document.metadata) if document.parsed else ()
     count = plural(len(findings), "remark") if findings else "no remarks"
     evidence = tuple(Evidence("metadata", finding.message, path=finding.path) for finding in findings)
     reason = f"{count} on the metadata against schema.org's software types (no points in this rubric)"
-    return Found(0.0, reason, evidence)
+    return RuleResult(0.0, reason, evidence)
 
 
-def _section(maximum: float, words: tuple[str, ...]) -> Callable[[Document], Found]:
-    def look(document: Document) -> Found:
+def _section(maximum: float, words: tuple[str, ...]) -> Callable[[ScoredDocument], RuleResult]:
+    def look(document: ScoredDocument) -> RuleResult:
         readme = document.readme
         lowered = readme.lower()
         for word in words:
-            span = spans.find_lowered(readme, lowered, word)
+            span = _find_lowered(readme, lowered, word)
             if span is not None:
-                evidence = spans.at(readme, *span)
+                evidence = quoted(readme, *span)
                 name = "a code fence" if word == "```" else f"the letters '{word}'"
-                return Found(maximum, f"{name} at line {evidence.line}", (evidence,))
+                return RuleResult(maximum, f"{name} at line {evidence.line}", (evidence,))
         listed = ", ".join("a code fence" if word == "```" else f"'{word}'" for word in words)
-        return Found(0.0, f"none of {listed} occurs")
+        return RuleResult(0.0, f"none of {listed} occurs")
 
     return look
+
+
+def _find_lowered(readme: str, lowered: str, needle: str) -> tuple[int, int] | None:
+    """Find ``needle`` in ``lowered`` (= ``readme.lower()``) and return its span in ``readme``.
+
+    Lower-casing can change the length (``İ`` becomes two characters), so offsets are mapped back one by one then.
+    """
+    found = lowered.find(needle)
+    if found < 0:
+        return None
+    if len(lowered) == len(readme):
+        return found, found + len(needle)
+    position = 0
+    start = end = len(readme)
+    for index, character in enumerate(readme):
+        step = len(character.lower())
+        if position <= found < position + step:
+            start = index
+        position += step
+        if position >= found + len(needle):
+            end = index + 1
+            break
+    return start, end
 
 
 def kind_of(value: object) -> str:

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from workbench.rubric.spans import quote
+from workbench.rubric.scorecard import quote
 
 #: schema.org's types for software, each with its own properties and the kinds of their values.
 _TABLE: dict[str, dict[str, tuple[str, ...]]] = {}

@@ -12,13 +12,13 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from workbench.claims import known, shell, terms
+from workbench.claims import known, shell, similarity
 from workbench.claims.page import PYTHON
 from workbench.claims.python import example_of, imports_of, python_of
-from workbench.rubric import spans, word_order
+from workbench.rubric import word_order
 from workbench.rubric.judging import Question
-from workbench.rubric.reading import Reading, verdict
-from workbench.rubric.scorecard import Criterion, Evidence
+from workbench.rubric.reading import ReadmeReading, verdict
+from workbench.rubric.scorecard import Criterion, Evidence, fact, quote
 
 if TYPE_CHECKING:
     from workbench.catalog import Facts
@@ -30,44 +30,44 @@ NO_COVERAGE = 0.15
 """Share below which nothing is earned: any two English texts have that much in common."""
 
 
-def purpose(question: Question, facts: Facts, reading: Reading) -> Criterion:
+def purpose(question: Question, facts: Facts, reading: ReadmeReading) -> Criterion:
     """Score how much of the facts' main purpose the README says, best within one paragraph."""
-    wanted = terms.weights(facts.main_purpose)
+    wanted = similarity.weights(facts.main_purpose)
     if not wanted:
         return verdict(question, None, "the facts state no main purpose")
-    found = terms.coverage(wanted, reading.words)
+    found = similarity.coverage(wanted, reading.words)
     measure = 0.6 * found.together + 0.4 * found.share
     points = question.maximum * ramp(measure)
-    spelled = terms.spelled(facts.main_purpose)
+    spelled = similarity.spelled(facts.main_purpose)
     reason = f"{found.together:.0%} of the purpose's words stand in one paragraph, {found.share:.0%} anywhere" + (
         f"; missing: {', '.join(spelled[item] for item in found.missing[:6])}" if found.missing else ""
     )
-    evidence = [spans.fact(facts.main_purpose)]
+    evidence = [fact(facts.main_purpose)]
     if found.end > found.start:
         evidence.insert(0, reading.mark(found))
-        factor, said, place = _as_sentence(wanted, found, reading)
+        factor, note, place = _as_sentence(wanted, found, reading)
         points *= factor
-        reason += said
+        reason += note
         evidence += [place] if place else []
     return verdict(question, points, reason, evidence)
 
 
 def _as_sentence(
-    wanted: dict[str, float], found: terms.Coverage, reading: Reading
+    wanted: dict[str, float], found: similarity.Coverage, reading: ReadmeReading
 ) -> tuple[float, str, Evidence | None]:
     """The value of the purpose's words as they are used: in sentences, and not denied."""
     blocks = [block for block in reading.page.blocks if block.start < found.end and found.start < block.end]
     order = word_order.order([block.text for block in blocks])
     written = 0.25 + 0.75 * min(1.0, order.share / 0.6) if order.words else 0.6
-    said = "" if written > 0.99 else f"; × {written:.2f}, since they hardly stand in sentences"
+    note = "" if written > 0.99 else f"; × {written:.2f}, since they hardly stand in sentences"
     for block in blocks:
         for sentence in re.finditer(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?", reading.page.text[block.start : block.end]):
-            share = terms.coverage(wanted, terms.tokens(sentence.group())).share
+            share = similarity.coverage(wanted, similarity.tokens(sentence.group())).share
             start = block.start + sentence.start()
             denied = reading.negated(start, start + len(sentence.group())) if share >= 0.3 else None
             if denied is not None and not re.search(r"\bnot\b|\bwithout\b|n't", " ".join(wanted)):
-                return 0.25 * written, f"{said}; × 0.25, since it says {denied.text!r}", denied
-    return written, said, None
+                return 0.25 * written, f"{note}; × 0.25, since it says {denied.text!r}", denied
+    return written, note, None
 
 
 def ramp(share: float) -> float:
@@ -75,36 +75,36 @@ def ramp(share: float) -> float:
     return min(1.0, max(0.0, (share - NO_COVERAGE) / (FULL_COVERAGE - NO_COVERAGE)))
 
 
-def run_command(question: Question, facts: Facts, reading: Reading) -> Criterion:
+def run_command(question: Question, facts: Facts, reading: ReadmeReading) -> Criterion:
     """Score the run command: the same (all), the same program with other arguments, the right file, or a mention."""
     wanted = shell.normal(shell.words_in(facts.run_command))
     if not wanted:
         return verdict(question, None, "the facts state no run command")
     start_of = shell.head(wanted)
-    share, said, place = 0.0, f"no command starts {' '.join(start_of)}", None
+    share, note, place = 0.0, f"no command starts {' '.join(start_of)}", None
     for command in reading.commands:
         value, what = _alike(command, wanted, start_of, facts.main_file)
         if value and reading.guess < 0.99 and reading.guessable(command.words, wanted):
             value *= reading.guess
             what += f"; × {reading.guess:.2f}, since its name is enough to guess that"
         if value > share:
-            share, said, place = value, what, reading.mark(command)
+            share, note, place = value, what, reading.mark(command)
     if share < 0.9 and (code := _in_code(facts.run_command, reading)) is not None:
-        share, said, place = max(share, reading.guess), "shows the same code", code
-        said += f"; × {share:.2f}, since its name is enough to guess that" if share < 0.99 else ""
+        share, note, place = max(share, reading.guess), "shows the same code", code
+        note += f"; × {share:.2f}, since its name is enough to guess that" if share < 0.99 else ""
     if not share:
         name = facts.main_file.rsplit("/", 1)[-1]
         found = reading.page.text.find(name) if name else -1
         if found >= 0:
-            share, said = 0.2, f"names {name} but no command that runs it"
+            share, note = 0.2, f"names {name} but no command that runs it"
             place = reading.at(found, found + len(name))
     wrong = _missing_files(reading)
     if wrong is not None:
-        share, said = max(0.0, share - 0.25), f"{said}; {wrong.text!r} runs a file that is not there"
+        share, note = max(0.0, share - 0.25), f"{note}; {wrong.text!r} runs a file that is not there"
     evidence = [item for item in (place, wrong) if item is not None]
     factor, what, places = reading.untrue(question.key)
-    evidence += [*places, spans.fact(facts.run_command)]
-    return verdict(question, question.maximum * share * factor, said + what, evidence)
+    evidence += [*places, fact(facts.run_command)]
+    return verdict(question, question.maximum * share * factor, note + what, evidence)
 
 
 def _alike(
@@ -129,7 +129,7 @@ def _alike(
     return 0.0, ""
 
 
-def _in_code(code: str, reading: Reading) -> Evidence | None:
+def _in_code(code: str, reading: ReadmeReading) -> Evidence | None:
     imported = re.fullmatch(r"\s*import ([\w.]+)\s*", code)
     flat = re.sub(r"\s+", "", code).replace("'", '"')
     tree = python_of(code)
@@ -145,7 +145,7 @@ def _in_code(code: str, reading: Reading) -> Evidence | None:
     return None
 
 
-def _missing_files(reading: Reading) -> Evidence | None:
+def _missing_files(reading: ReadmeReading) -> Evidence | None:
     for command in reading.commands:
         if command.words[:1] == ("python",) and len(command.words) > 1:
             name = command.words[1]
@@ -154,28 +154,28 @@ def _missing_files(reading: Reading) -> Evidence | None:
     return None
 
 
-def key_features(question: Question, facts: Facts, reading: Reading) -> Criterion:
+def key_features(question: Question, facts: Facts, reading: ReadmeReading) -> Criterion:
     """Score the share of key features with at least 60 % of their words together: in one block, or half for near by."""
     if not facts.key_features:
         return verdict(question, None, "the facts list no key features")
     evidence: list[Evidence] = []
     missing: list[str] = []
     apart: list[str] = []
-    blocks = [terms.tokens(reading.page.text[block.start : block.end]) for block in reading.page.blocks]
+    blocks = [similarity.tokens(reading.page.text[block.start : block.end]) for block in reading.page.blocks]
     for feature in facts.key_features:
-        wanted = terms.weights(feature)
-        found = terms.coverage(wanted, reading.words)
+        wanted = similarity.weights(feature)
+        found = similarity.coverage(wanted, reading.words)
         if found.together < 0.6:
-            missing.append(spans.quote(feature, 50))
+            missing.append(quote(feature, 50))
             continue
         evidence.append(reading.mark(found))
-        if not any(terms.coverage(wanted, block).share >= 0.6 for block in blocks):
-            apart.append(spans.quote(feature, 50))
+        if not any(similarity.coverage(wanted, block).share >= 0.6 for block in blocks):
+            apart.append(quote(feature, 50))
     have = len(facts.key_features) - len(missing) - 0.5 * len(apart)
     reason = f"describes {have:g} of {len(facts.key_features)} key features"
     reason += f"; only in pieces: {'; '.join(apart[:3])}" if apart else ""
     reason += f"; not found: {'; '.join(missing[:4])}" if missing else ""
-    evidence.append(spans.fact("key features: " + "; ".join(facts.key_features)))
+    evidence.append(fact("key features: " + "; ".join(facts.key_features)))
     return verdict(question, question.maximum * have / len(facts.key_features), reason, evidence)
 
 
@@ -201,22 +201,22 @@ _OTHER_WORDS = (
 _NOT_NAMES = frozenset(_OTHER_WORDS.split())
 
 
-def dependencies(question: Question, facts: Facts, reading: Reading) -> Criterion:
+def dependencies(question: Question, facts: Facts, reading: ReadmeReading) -> Criterion:
     inventions = _inventions(facts, reading)
     wanted = [name for name in dict.fromkeys(map(shell.package_name, facts.dependencies)) if name]
     if wanted:
-        share, said, evidence = _named(wanted, reading)
+        share, note, evidence = _named(wanted, reading)
     else:
-        share, said, evidence = _none_needed(reading)
+        share, note, evidence = _none_needed(reading)
     loss = min(1.0, 0.3 * len(inventions))
-    reason = said + ("; " + "; ".join(text for text, _ in inventions[:4]) if inventions else "")
+    reason = note + ("; " + "; ".join(text for text, _ in inventions[:4]) if inventions else "")
     evidence += [place for _, place in inventions[:4]]
     factor, what, places = reading.untrue(question.key)
-    evidence += [*places, spans.fact("dependencies: " + (", ".join(facts.dependencies) or "none"))]
+    evidence += [*places, fact("dependencies: " + (", ".join(facts.dependencies) or "none"))]
     return verdict(question, question.maximum * max(0.0, share - loss) * factor, reason + what, evidence)
 
 
-def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Evidence]]:
+def _named(wanted: list[str], reading: ReadmeReading) -> tuple[float, str, list[Evidence]]:
     outline = reading.page
     installing = [outline.section(h) for h in outline.headings if _INSTALL_HEADING.search(h.text)]
     installing += [(c.start, c.end) for c in reading.commands if c.packages]
@@ -254,25 +254,25 @@ def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Eviden
     return share, "; ".join(parts), evidence
 
 
-def _brings(reading: Reading) -> Evidence | None:
+def _brings(reading: ReadmeReading) -> Evidence | None:
     """The command that installs the project itself or an existing file of requirements."""
     for command in reading.commands:
         itself = any(one.text.split("[")[0] == "." or reading.project.owns(one.package) for one in command.installed)
-        has_files = reading.project.files is not None and not any(map(reading.project.lacks, command.files))
+        has_files = reading.project.index is not None and not any(map(reading.project.lacks, command.files))
         if itself or (command.files and has_files):
             return reading.mark(command)
     return None
 
 
-def _none_needed(reading: Reading) -> tuple[float, str, list[Evidence]]:
+def _none_needed(reading: ReadmeReading) -> tuple[float, str, list[Evidence]]:
     """The value of saying that nothing is needed: less if the README does not know its project."""
-    share, said, evidence = _said_that_none(reading)
+    share, note, evidence = _no_dependencies_stated(reading)
     if reading.guess < 0.99:
-        said += f"; × {reading.guess:.2f}, since anybody could have guessed that"
-    return share * reading.guess, said, evidence
+        note += f"; × {reading.guess:.2f}, since anybody could have guessed that"
+    return share * reading.guess, note, evidence
 
 
-def _said_that_none(reading: Reading) -> tuple[float, str, list[Evidence]]:
+def _no_dependencies_stated(reading: ReadmeReading) -> tuple[float, str, list[Evidence]]:
     outline = reading.page
     match = _NONE_NEEDED.search(outline.text)
     if match:
@@ -288,7 +288,7 @@ def _said_that_none(reading: Reading) -> tuple[float, str, list[Evidence]]:
     return 0.2, "says nothing about what has to be installed (no packages are needed)", []
 
 
-def _inventions(facts: Facts, reading: Reading) -> list[tuple[str, Evidence]]:
+def _inventions(facts: Facts, reading: ReadmeReading) -> list[tuple[str, Evidence]]:
     allowed = {shell.package_name(name) for name in facts.dependencies} | known.TOOLING
     found: dict[str, tuple[str, Evidence]] = {}
     outline = reading.page
@@ -300,24 +300,24 @@ def _inventions(facts: Facts, reading: Reading) -> list[tuple[str, Evidence]]:
         for name in command.packages:
             if name not in allowed and not reading.project.owns(name):
                 place = reading.mark(command)
-                found.setdefault(name, (f"installs {spans.quote(name, 40)}, which the project does not need", place))
+                found.setdefault(name, (f"installs {quote(name, 40)}, which the project does not need", place))
         for name in command.files:
             if reading.project.lacks(name):
                 place = reading.mark(command)
-                found.setdefault(name, (f"installs from {spans.quote(name, 40)}, which is not there", place))
+                found.setdefault(name, (f"installs from {quote(name, 40)}, which is not there", place))
     for name, place in _imports(reading):
         if name not in sys.stdlib_module_names and not reading.project.has_module(name, allowed):
-            found.setdefault(name.lower(), (f"imports {spans.quote(name, 40)}, which is not the project's", place))
+            found.setdefault(name.lower(), (f"imports {quote(name, 40)}, which is not the project's", place))
     for match in islice(_USES.finditer(reading.page.text), 50):
         name = match.group(1)
         usual = name in sys.stdlib_module_names or name.lower() in sys.stdlib_module_names | _NOT_NAMES
         if not usual and not reading.project.has_module(name, allowed):
             place = reading.at(*match.span())
-            found.setdefault(name.lower(), (f"says that it uses {spans.quote(name, 40)}, which it does not", place))
+            found.setdefault(name.lower(), (f"says that it uses {quote(name, 40)}, which it does not", place))
     return list(found.values())
 
 
-def _imports(reading: Reading) -> list[tuple[str, Evidence]]:
+def _imports(reading: ReadmeReading) -> list[tuple[str, Evidence]]:
     found: list[tuple[str, Evidence]] = []
     for code in reading.page.codes:
         tree = example_of(code.code) if code.language in PYTHON else None

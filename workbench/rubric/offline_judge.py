@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbench.base.text import plural
-from workbench.claims import terms
+from workbench.claims import similarity
 from workbench.claims.page import SHELL
 from workbench.rubric import offline_accuracy, word_order
-from workbench.rubric.judging import Brief, Question, unscored
-from workbench.rubric.reading import JUDGE, Reading, verdict
+from workbench.rubric.judging import JudgeRequest, Question, unscored
+from workbench.rubric.reading import JUDGE, ReadmeReading, verdict
 from workbench.rubric.scorecard import Criterion, Evidence
 
 _PLACEHOLDER = re.compile(
@@ -44,11 +44,11 @@ FULL_WORDS = 80
 class _Measure:
     share: float
     maximum: float
-    said: str
+    note: str
     evidence: Evidence | None = None
 
 
-def clarity(question: Question, reading: Reading) -> Criterion:
+def clarity(question: Question, reading: ReadmeReading) -> Criterion:
     """Score title, opening, sentences, statements about this project, repetition, placeholders (12)."""
     repeated, place = repetition(reading)
     measures = [
@@ -57,13 +57,13 @@ def clarity(question: Question, reading: Reading) -> Criterion:
         _sentences(reading),
         _order(reading),
         _informed(reading),
-        _Measure(max(0.0, 1 - repeated * 2.5), 1.5, f"{repeated:.0%} repeats what was said before", place),
+        _Measure(max(0.0, 1 - repeated * 2.5), 1.5, f"{repeated:.0%} repeats earlier text", place),
         _placeholders(reading),
     ]
     return _sum(question, measures, reading, min(substance(reading), max(0.1, 1 - 1.6 * repeated)))
 
 
-def completeness(question: Question, reading: Reading) -> Criterion:
+def completeness(question: Question, reading: ReadmeReading) -> Criterion:
     """Score what a new user needs: installation, usage, examples, coverage of the project, the reference."""
     measures = [
         _covered(reading, _INSTALL, "installation", 1.5, needs_code=False),
@@ -76,18 +76,18 @@ def completeness(question: Question, reading: Reading) -> Criterion:
     return _sum(question, measures, reading, min(substance(reading), max(0.1, 1 - 1.2 * repeated)))
 
 
-def formatting(question: Question, reading: Reading) -> Criterion:
+def formatting(question: Question, reading: ReadmeReading) -> Criterion:
     repeated, _ = repetition(reading)
     measures = [_headings(reading), _fences(reading), _lists(reading), _links(reading)]
     return _sum(question, measures, reading, min(substance(reading) ** 0.5, max(0.1, 1 - repeated)))
 
 
-def substance(reading: Reading) -> float:
+def substance(reading: ReadmeReading) -> float:
     """Return 0–1: how many distinct content stems there are, of 80 wanted."""
     return float(min(1.0, (len({token.stem for token in reading.words}) / FULL_WORDS) ** 0.8))
 
 
-def repetition(reading: Reading) -> tuple[float, Evidence | None]:
+def repetition(reading: ReadmeReading) -> tuple[float, Evidence | None]:
     """The share of repeated eight-word sequences of the prose, and the first place."""
     seen: set[tuple[str, ...]] = set()
     total = again = 0
@@ -120,32 +120,32 @@ def repetition(reading: Reading) -> tuple[float, Evidence | None]:
     return max(shares), first
 
 
-def _sum(question: Question, measures: list[_Measure], reading: Reading, factor: float) -> Criterion:
+def _sum(question: Question, measures: list[_Measure], reading: ReadmeReading, factor: float) -> Criterion:
     scale = question.maximum / sum(measure.maximum for measure in measures)
     trust = SHAPE + (1 - SHAPE) * reading.trust
     untrue, what, places = reading.untrue(question.key)
     points = sum(measure.share * measure.maximum for measure in measures) * scale * factor * trust * untrue
-    said = "; ".join(f"{m.said} {m.share * m.maximum * scale:.1f}/{m.maximum * scale:.1f}" for m in measures)
+    note = "; ".join(f"{m.note} {m.share * m.maximum * scale:.1f}/{m.maximum * scale:.1f}" for m in measures)
     if factor < 0.995:
-        said += f"; all × {factor:.2f} for little substance or repetition"
+        note += f"; all × {factor:.2f} for little substance or repetition"
     if trust < 0.995:
-        said += f"; all × {trust:.2f} for what it shows of the project: {reading.why()}"
-    said += what
+        note += f"; all × {trust:.2f} for what it shows of the project: {reading.why()}"
+    note += what
     evidence = [*(measure.evidence for measure in measures if measure.evidence is not None), *places]
     if trust < 0.995:
         evidence += [place for _, place in reading.examples[1][:2]]
         evidence += [reading.mark(use) for use in reading.uses[1][:3]]
-    return verdict(question, points, said, evidence)
+    return verdict(question, points, note, evidence)
 
 
-def _title(reading: Reading) -> _Measure:
+def _title(reading: ReadmeReading) -> _Measure:
     heads = reading.page.headings
     if heads and heads[0].level == 1 and heads[0].text:
         return _Measure(1.0, 1, "has a title", reading.mark(heads[0]))
     return _Measure(0.0, 1, "no title")
 
 
-def _lead(reading: Reading) -> tuple[int, int] | None:
+def _lead(reading: ReadmeReading) -> tuple[int, int] | None:
     """The span of the first paragraph of at least five words before the third section; badges are no words."""
     heads = [heading for heading in reading.page.headings if heading.level <= 2]
     stop = heads[2].start if len(heads) > 2 else len(reading.page.text)
@@ -156,7 +156,7 @@ def _lead(reading: Reading) -> tuple[int, int] | None:
     return None
 
 
-def _opening(reading: Reading) -> _Measure:
+def _opening(reading: ReadmeReading) -> _Measure:
     """Measure the opening: a paragraph, about this project, that says what it is and not what it is not."""
     lead = _lead(reading)
     if lead is None:
@@ -165,37 +165,36 @@ def _opening(reading: Reading) -> _Measure:
     denied = reading.negated(*lead)
     if denied is not None:
         return _Measure(0.0, 3, f"opens with what it is not ({denied.text!r})", denied)
-    sources = reading.sources
-    stems = {token.stem for token in terms.tokens(reading.page.text[slice(*lead)])}
-    own = (stems & sources.salient.keys()) - reading.title_stems
-    described = (stems & sources.described) - reading.title_stems
-    if len(own) >= 2 or len(described) >= 3 or not sources.names:
+    stems = {token.stem for token in similarity.tokens(reading.page.text[slice(*lead)])}
+    own = (stems & reading.project.salient.keys()) - reading.title_stems
+    described = (stems & reading.project.vocabulary.described) - reading.title_stems
+    if len(own) >= 2 or len(described) >= 3 or not reading.project.vocabulary.names:
         return _Measure(1.0, 3, "opens with a paragraph on the project", place)
     if own or len(described) == 2:
         return _Measure(0.7, 3, "opens with a paragraph that hardly uses the project's own words", place)
     return _Measure(0.3, 3, "opens with a paragraph that would fit any project", place)
 
 
-def _order(reading: Reading) -> _Measure:
+def _order(reading: ReadmeReading) -> _Measure:
     order = reading.order
     return _Measure(order.share, 2.5, f"{order.share:.0%} of it in the order of sentences")
 
 
-def _informed(reading: Reading) -> _Measure:
+def _informed(reading: ReadmeReading) -> _Measure:
     share, place = reading.informed
-    said = f"{share:.0%} of the statements name something of the project's"
-    return _Measure(min(1.0, share / 0.4), 2, said, place if share < 0.4 else None)
+    note = f"{share:.0%} of the statements name something of the project's"
+    return _Measure(min(1.0, share / 0.4), 2, note, place if share < 0.4 else None)
 
 
-def _extent(reading: Reading) -> _Measure:
+def _extent(reading: ReadmeReading) -> _Measure:
     """Measure how much of the project is mentioned; there is always more, so that the first names count most."""
     amount = reading.amount
     own, topics = len(reading.uses[0]), len(reading.topics)
-    said = f"speaks of {plural(own, 'name')} and {plural(topics, 'word')} of the project's own"
-    return _Measure(amount / (amount + EXTENT), 4, said)
+    note = f"speaks of {plural(own, 'name')} and {plural(topics, 'word')} of the project's own"
+    return _Measure(amount / (amount + EXTENT), 4, note)
 
 
-def _sentences(reading: Reading) -> _Measure:
+def _sentences(reading: ReadmeReading) -> _Measure:
     lengths = [
         len(match.group().split())
         for block in reading.page.paragraphs
@@ -209,7 +208,7 @@ def _sentences(reading: Reading) -> _Measure:
     return _Measure(share, 1, f"sentences of {mean:.0f} words on average")
 
 
-def _placeholders(reading: Reading) -> _Measure:
+def _placeholders(reading: ReadmeReading) -> _Measure:
     places = list(_PLACEHOLDER.finditer(reading.page.text))
     if not places:
         return _Measure(1.0, 1, "no placeholder text")
@@ -219,7 +218,9 @@ def _placeholders(reading: Reading) -> _Measure:
     )
 
 
-def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: float, *, needs_code: bool) -> _Measure:
+def _covered(
+    reading: ReadmeReading, pattern: re.Pattern[str], name: str, maximum: float, *, needs_code: bool
+) -> _Measure:
     best = _Measure(0.0, maximum, f"no section on {name}")
     for heading in reading.page.headings[1:]:
         if not pattern.search(heading.text):
@@ -234,33 +235,33 @@ def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: flo
     return best
 
 
-def _examples(reading: Reading) -> _Measure:
+def _examples(reading: ReadmeReading) -> _Measure:
     good, _ = reading.examples
     fences = [fence for fence in reading.page.codes if fence.code.strip()]
-    if not reading.sources.names:
+    if not reading.project.vocabulary.names:
         good = tuple(fences)
     if not good:
-        said = (
+        note = (
             f"none of {plural(len(fences), 'code block')} uses the project's own names"
             if fences
             else "no code examples"
         )
-        return _Measure(0.0, 2, said)
+        return _Measure(0.0, 2, note)
     evidence = reading.mark(good[0])
     share = len(good) / (len(good) + 1.0)
     return _Measure(share, 2, f"{plural(len(good), 'example')} with the project's own names", evidence)
 
 
-def _reference(reading: Reading) -> _Measure:
+def _reference(reading: ReadmeReading) -> _Measure:
     if not (reference := reading.reference):
         return _Measure(substance(reading), 1, "length (there is no reference README)")
-    counts = Counter(token.stem for token in terms.tokens(reference[:100_000]))
+    counts = Counter(token.stem for token in similarity.tokens(reference[:100_000]))
     wanted = {stem: 1.0 for stem, count in counts.most_common(60) if count > 1} or dict.fromkeys(counts, 1.0)
-    share = terms.coverage(wanted, reading.words).share
+    share = similarity.coverage(wanted, reading.words).share
     return _Measure(min(1.0, share / 0.6), 1, f"has {share:.0%} of the reference README's main words")
 
 
-def _headings(reading: Reading) -> _Measure:
+def _headings(reading: ReadmeReading) -> _Measure:
     heads = reading.page.headings
     if len(heads) < 2:
         return _Measure(0.3 if heads else 0.0, 3, "hardly any headings")
@@ -268,12 +269,12 @@ def _headings(reading: Reading) -> _Measure:
     tops = sum(heading.level == 1 for heading in heads)
     empty = sum(not heading.text for heading in heads)
     share = min(1.0, len(heads) / 4) - 0.2 * min(2, len(jumps)) - (0.2 if tops != 1 else 0) - 0.2 * min(2, empty)
-    said = plural(len(heads), "heading") + (f", {plural(len(jumps), 'level jump')}" if jumps else "")
-    said += "" if tops == 1 else f", {plural(tops, 'title')}"
-    return _Measure(max(0.0, share), 3, said, reading.mark(jumps[0]) if jumps else None)
+    note = plural(len(heads), "heading") + (f", {plural(len(jumps), 'level jump')}" if jumps else "")
+    note += "" if tops == 1 else f", {plural(tops, 'title')}"
+    return _Measure(max(0.0, share), 3, note, reading.mark(jumps[0]) if jumps else None)
 
 
-def _fences(reading: Reading) -> _Measure:
+def _fences(reading: ReadmeReading) -> _Measure:
     fences = reading.page.codes
     if not fences:
         return _Measure(0.0, 2.5, "no code blocks")
@@ -285,7 +286,7 @@ def _fences(reading: Reading) -> _Measure:
     return _Measure(0.6 + 0.4 * named, 2.5, f"{plural(len(fences), 'closed code block')}, {named:.0%} with a language")
 
 
-def _lists(reading: Reading) -> _Measure:
+def _lists(reading: ReadmeReading) -> _Measure:
     outline = reading.page
     if outline.lists or outline.tables:
         return _Measure(1.0, 1.25, f"{plural(outline.lists, 'list item')}, {plural(outline.tables, 'table')}")
@@ -293,7 +294,7 @@ def _lists(reading: Reading) -> _Measure:
     return _Measure(0.3 if shells else 0.0, 1.25, "no lists or tables")
 
 
-def _links(reading: Reading) -> _Measure:
+def _links(reading: ReadmeReading) -> _Measure:
     targets = [(match, match.group(1).strip()) for block in reading.page.blocks for match in _LINK.finditer(block.text)]
     bad = [
         target for _, target in targets if not target or " " in target.split(' "')[0] or target in {"#", "url", "link"}
@@ -310,16 +311,16 @@ class OfflineJudge:
 
     name = JUDGE
 
-    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+    async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
         """Return one criterion for each question; those that need facts are unscored without them."""
-        # Reading a repository takes seconds, in which an engine has other trials to serve.
+        # ReadmeReading a repository takes seconds, in which an engine has other trials to serve.
         return await asyncio.to_thread(self._answers, tier, brief)
 
-    def _answers(self, tier: int, brief: Brief) -> list[Criterion]:
-        reading = Reading(brief)
+    def _answers(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
+        reading = ReadmeReading(brief)
         return [self._answer(tier, question, brief, reading) for question in brief.questions]
 
-    def _answer(self, tier: int, question: Question, brief: Brief, reading: Reading) -> Criterion:
+    def _answer(self, tier: int, question: Question, brief: JudgeRequest, reading: ReadmeReading) -> Criterion:
         if of_readme := _OF_THE_README.get(question.key):
             return of_readme(question, reading)
         if brief.facts is None:

@@ -15,15 +15,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from workbench.base.text import plural
-from workbench.claims import known, terms
+from workbench.base.text import one_line, plural
+from workbench.claims import known, similarity
+from workbench.claims.claim import CheckedClaim
 from workbench.claims.page import SHELL, Code, outline
 from workbench.claims.python import example_of, imports_of, is_python
 from workbench.claims.shell import package_name, started_by
-from workbench.rubric import spans, word_order
-from workbench.rubric.judging import Brief, Question, UntrueClaim
-from workbench.rubric.scorecard import Criterion, Evidence
-from workbench.rubric.sources import COMMON, OwnNames, sources_of
+from workbench.rubric import word_order
+from workbench.rubric.judging import JudgeRequest, Question
+from workbench.rubric.scorecard import Criterion, Evidence, quote, quoted
+from workbench.rubric.sources import COMMON, KnownProject
 from workbench.session.judges import RULE
 
 JUDGE = RULE
@@ -77,27 +78,31 @@ class _Part(Protocol):
     def end(self) -> int: ...
 
 
-class Reading:
+class ReadmeReading:
     """A README beside its sources; every measure is computed on demand."""
 
-    def __init__(self, brief: Brief) -> None:
+    def __init__(self, brief: JudgeRequest) -> None:
         self.readme, self.reference = brief.readme, brief.reference_readme
         self.page = outline(brief.readme)
-        self.words = terms.tokens(self.page.text)
+        self.words = similarity.tokens(self.page.text)
         self.commands = started_by(self.page)
-        self.project = OwnNames.of(brief.facts, brief.view)
-        self.sources = sources_of(brief.view, brief.facts)
-        self._claims: dict[str, list[UntrueClaim]] = {}
+        self.project = KnownProject(brief.view, brief.facts)
+        self._claims: dict[str, list[CheckedClaim]] = {}
         for claim in brief.untrue:
             of_kind = (key for key, kinds in CRITERIA_OF_CLAIMS.items() if claim.kind in kinds)
             key = next(of_kind, "completeness") if brief.facts is not None else "completeness"
             self._claims.setdefault(key, []).append(claim)
 
     def at(self, start: int, end: int) -> Evidence:
-        return spans.at(self.readme, start, end)
+        return quoted(self.readme, start, end)
 
     def mark(self, part: _Part) -> Evidence:
-        return spans.at(self.readme, part.start, part.end)
+        return quoted(self.readme, part.start, part.end)
+
+    def _line(self, number: int) -> Evidence:
+        lines = self.readme.split("\n")
+        start = sum(len(one) + 1 for one in lines[: number - 1])
+        return self.at(start, start + len(lines[number - 1] if number <= len(lines) else ""))
 
     @property
     def guess(self) -> float:
@@ -110,8 +115,8 @@ class Reading:
         if not mine:
             return 1.0, "", []
         factor = 1 / (1 + 0.25 * len(mine))
-        said = f"; all × {factor:.2f} for {plural(len(mine), 'untrue claim')}: {mine[0].reason}"
-        return factor, said, [one.place for one in mine[:3]]
+        note = f"; all × {factor:.2f} for {plural(len(mine), 'untrue claim')}: {one_line(mine[0].lookup.reason, 120)}"
+        return factor, note, [self._line(one.line) for one in mine[:3]]
 
     # -- names
 
@@ -124,9 +129,9 @@ class Reading:
             low = use.name.lower()
             if low in self.titles or low in COMMON:
                 continue
-            if self.sources.own(use.name) or self.sources.own(low.replace("--no-", "--", 1)):
+            if self.project.own(use.name) or self.project.own(low.replace("--no-", "--", 1)):
                 own.setdefault(low, use)
-            elif weight and self.sources.complete and not self._excused(low):
+            elif weight and self.project.vocabulary.complete and not self._excused(low):
                 absent.setdefault(low, use)
                 weights[low] = max(weight, weights.get(low, 0.0))
         return tuple(own.values()), tuple(absent.values()), sum(weights.values())
@@ -137,7 +142,7 @@ class Reading:
 
     def _excused(self, low: str) -> bool:
         """Whether a name that the project does not define is legitimate in its README."""
-        there = self.sources.identifiers
+        there = self.project.vocabulary.identifiers
         # ``--no-color`` is made from ``color`` by several option parsers.
         made = low.startswith("--no-") and low.removeprefix("--no-").replace("-", "_") in there
         return low in there or made or low in known.TOOLING or low in self._made_here or low.startswith("__")
@@ -160,7 +165,7 @@ class Reading:
 
     @cached_property
     def title_stems(self) -> frozenset[str]:
-        return frozenset(token.stem for name in self.titles for token in terms.tokens(name))
+        return frozenset(token.stem for name in self.titles for token in similarity.tokens(name))
 
     def _shown(self) -> Iterator[tuple[Use, float]]:
         """The names in inline code, examples and options, and how surely each would have to be the project's."""
@@ -219,7 +224,7 @@ class Reading:
             tree = example_of(fence.code) if is_python(fence) else None
             if tree is None or not tree.body:
                 words = {*re.findall(r"--[\w-]+|[\w.-]+", fence.code)}
-                if any(self.sources.own(word) for word in words) and words & {
+                if any(self.project.own(word) for word in words) and words & {
                     *starts,
                     *(f"{name}.py" for name in starts),
                 }:
@@ -229,7 +234,7 @@ class Reading:
             wrong += [(problem, self.at(fence.start, fence.end)) for problem in problems[:2]]
             used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
             used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-            if not problems and any(self.sources.own(name) for name in used):
+            if not problems and any(self.project.own(name) for name in used):
                 good.append(fence)
         return tuple(good), tuple(wrong)
 
@@ -240,12 +245,11 @@ class Reading:
             if not isinstance(node, ast.Call):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            takes = self.sources.signatures.get(name)
-            if not takes or name in here or name.lower() in COMMON:
+            if self.project.index is None or not name or name in here or name.lower() in COMMON:
                 continue
             for keyword in node.keywords:
-                if keyword.arg and all(one is not None and keyword.arg not in one for one in takes):
-                    yield f"{spans.quote(name, 40)}() takes no {spans.quote(keyword.arg, 40)}"
+                if keyword.arg and self.project.index.rejects(name, keyword.arg):
+                    yield f"{quote(name, 40)}() takes no {quote(keyword.arg, 40)}"
 
     # -- statements
 
@@ -263,13 +267,13 @@ class Reading:
         )
 
     @cached_property
-    def order(self) -> word_order.Order:
+    def order(self) -> word_order.WordOrder:
         return word_order.order([text for text, _, _ in self.statements])
 
     @cached_property
     def topics(self) -> frozenset[str]:
-        used = {token.stem for text, _, _ in self.statements for token in terms.tokens(word_order.plain(text))}
-        return frozenset((used & self.sources.salient.keys()) - self.title_stems)
+        used = {token.stem for text, _, _ in self.statements for token in similarity.tokens(word_order.plain(text))}
+        return frozenset((used & self.project.salient.keys()) - self.title_stems)
 
     @cached_property
     def informed(self) -> tuple[float, Evidence | None]:
@@ -282,7 +286,7 @@ class Reading:
             if len(words.split()) < 3:
                 continue
             total += 1
-            stems = {token.stem for token in terms.tokens(words)} & self.topics
+            stems = {token.stem for token in similarity.tokens(words)} & self.topics
             if len(stems) >= 2 or any(
                 name.group(1).rsplit(".", 1)[-1].lower() in own for name in _NAME.finditer(words)
             ):
@@ -309,7 +313,7 @@ class Reading:
             plain = word.lower().split("[")[0]
             if plain in _GUESSED or plain in self.titles:
                 continue
-            if word in telling or self.sources.own(plain) or self.sources.own(plain.rsplit("/", 1)[-1]):
+            if word in telling or self.project.own(plain) or self.project.own(plain.rsplit("/", 1)[-1]):
                 return False
         return True
 
@@ -330,7 +334,7 @@ class Reading:
     @cached_property
     def knowledge(self) -> float:
         """From 0 (could be written without opening the repository) to 1: amount, truth and sentences together."""
-        amount = self.amount / (self.amount + ENOUGH) if self.sources.names else UNCHECKED
+        amount = self.amount / (self.amount + ENOUGH) if self.project.vocabulary.names else UNCHECKED
         return amount * self.truth * (0.25 + 0.75 * min(1.0, self.order.share / 0.8))
 
     @cached_property
@@ -339,18 +343,18 @@ class Reading:
         return min(1.0, max(0.0, (self.knowledge - 0.15) / 0.45))
 
     def why(self) -> str:
-        if not self.sources.names:
+        if not self.project.vocabulary.names:
             return "there is neither a repository nor facts to compare with"
         own, absent = self.uses
-        said = f"{plural(len(own), 'name')} and {plural(len(self.topics), 'word')} of the project's own"
+        note = f"{plural(len(own), 'name')} and {plural(len(self.topics), 'word')} of the project's own"
         if absent:
-            said += f", {plural(len(absent), 'name')} that it does not have ({', '.join(u.name for u in absent[:3])})"
+            note += f", {plural(len(absent), 'name')} that it does not have ({', '.join(u.name for u in absent[:3])})"
         wrong = [text for text, _ in self.examples[1]]
         if wrong:
-            said += f"; {'; '.join(wrong[:2])}"
+            note += f"; {'; '.join(wrong[:2])}"
         if self.order.share < 0.8:
-            said += f"; {self.order.share:.0%} in the order of sentences"
-        return said
+            note += f"; {self.order.share:.0%} in the order of sentences"
+        return note
 
 
 def verdict(question: Question, points: float | None, reason: str, evidence: list[Evidence] | None = None) -> Criterion:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from workbench.base import typed_json
+from workbench.base.text import one_line, sound
 
 EvidenceKind = Literal["readme", "metadata", "fact", "file", "judge"]
 
@@ -41,7 +42,7 @@ class Criterion:
     maximum: float
     reason: str
     evidence: tuple[Evidence, ...] = ()
-    judged_by: str = "rule"  # ``rule``, ``offline-3`` or the judge model's name
+    judged_by: str = "rule"  # ``rule``, ``offline-4`` or the judge model's name
     samples: tuple[float, ...] = ()  # points of each repeat of a judge; ``points`` is their mean
     given: float | None = None  # points that the format itself earned (see `.scoring`), None: a free answer or unknown
 
@@ -152,3 +153,28 @@ class Scorecard:
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Scorecard:
         return typed_json.convert(Scorecard, data)
+
+
+# -- evidence that is safe to store and to show
+
+_SHOWN = 120
+
+
+def quote(text: str, width: int = _SHOWN) -> str:
+    """Return a short, terminal-safe, single-line rendering of text from outside."""
+    # Cut before cleaning: the text may be megabytes long.
+    return sound(one_line(text[: width * 4], width))
+
+
+def quoted(readme: str, start: int, end: int) -> Evidence:
+    start = max(0, min(start, len(readme)))
+    end = max(start, min(end, len(readme)))
+    return Evidence("readme", quote(readme[start:end]), start, end, line=readme.count("\n", 0, start) + 1)
+
+
+def fact(text: str) -> Evidence:
+    return Evidence("fact", quote(text))
+
+
+def metadata_value(path: str, text: str) -> Evidence:
+    return Evidence("metadata", quote(text), path=sound(path))

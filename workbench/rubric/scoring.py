@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import UsageError
+from workbench.claims.claim import CheckedClaim
 from workbench.rubric import aeo_bench, strict
-from workbench.rubric.judging import Brief, Document, Judge, Question, Rubric, UntrueClaim, unscored
+from workbench.rubric.judging import Judge, JudgeRequest, Question, Rubric, ScoredDocument, unscored
 from workbench.rubric.offline_judge import OfflineJudge
 from workbench.rubric.scorecard import Criterion, Scorecard
 
@@ -117,7 +118,7 @@ async def score(
     judge: Judge,
     without_facts: float | None = None,
     shape: str | None = None,
-    untrue: Sequence[UntrueClaim] = (),
+    untrue: Sequence[CheckedClaim] = (),
 ) -> Scorecard:
     """Score one document.
 
@@ -138,8 +139,10 @@ async def score(
     """
     readme = readme if isinstance(readme, str) else ""
     chosen = rubric_named(rubric)
-    brief = Brief(rubric, (), readme, metadata, facts, reference_readme, view, 0, chosen.reference_limit, tuple(untrue))
-    document = Document(readme, metadata, parsed, facts, view)
+    brief = JudgeRequest(
+        rubric, (), readme, metadata, facts, reference_readme, view, 0, chosen.reference_limit, tuple(untrue)
+    )
+    document = ScoredDocument(readme, metadata, parsed, facts, view)
     criteria = [rule.apply(document) for rule in chosen.rules]
     accuracy, quality = chosen.questions(3), chosen.questions(4)
     without_facts = without_facts if chosen.credits_missing_facts else None
@@ -172,7 +175,7 @@ async def score(
 class _NotAsked:
     name = "not asked"
 
-    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+    async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
         return unscored(tier, brief.questions, "not asked", self.name)
 
 

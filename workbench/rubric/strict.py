@@ -15,11 +15,11 @@ from workbench.base.text import plural
 from workbench.claims import shell
 from workbench.claims.page import PYTHON, SHELL, Code, Heading, Page, outline
 from workbench.claims.python import example_of
-from workbench.rubric import aeo_bench, spans
-from workbench.rubric.judging import QUALITY, STRICT_ACCURACY, Document, Found, Rubric, Rule
+from workbench.rubric import aeo_bench
+from workbench.rubric.judging import QUALITY, STRICT_ACCURACY, Rubric, Rule, RuleResult, ScoredDocument
 from workbench.rubric.metadata import metadata_findings, right_context, software_types
-from workbench.rubric.scorecard import Evidence
-from workbench.rubric.sources import OwnNames
+from workbench.rubric.scorecard import Evidence, fact, quote, quoted
+from workbench.rubric.sources import KnownProject
 
 NAME = "strict"
 
@@ -33,49 +33,49 @@ _EXAMPLES = re.compile(r"\b(examples?|demos?|samples?|quick\s?start|tutorial|usa
 _LEAST_WORDS = 3
 
 
-def _must_mention(document: Document) -> Found:
+def _must_mention(document: ScoredDocument) -> RuleResult:
     maximum = 4.0
     if not document.parsed or not document.readme.strip():
         reason = "the answer does not parse" if not document.parsed else "the README is empty"
-        return Found(0.0, f"nothing to look at: {reason}")
+        return RuleResult(0.0, f"nothing to look at: {reason}")
     if document.facts is None:
-        return Found(None, "there are no facts to compare with")
+        return RuleResult(None, "there are no facts to compare with")
     items = document.facts.must_mention
     if not items:
-        return Found(maximum, "the facts demand no particular mention")
+        return RuleResult(maximum, "the facts demand no particular mention")
     evidence: list[Evidence] = []
     missing: list[str] = []
     for item in items:
         words = r"[\s_-]+".join(re.escape(word) for word in item.split())
         match = re.search(rf"(?<!\w){words}(?:e?s)?(?!\w)", document.readme, re.I) if words else None
         if match:
-            evidence.append(spans.at(document.readme, *match.span()))
+            evidence.append(quoted(document.readme, *match.span()))
         else:
-            missing.append(spans.quote(item, 40))
+            missing.append(quote(item, 40))
     have = len(items) - len(missing)
     reason = f"mentions {have} of {len(items)}" + (f"; not: {', '.join(missing[:6])}" if missing else "")
-    evidence.append(spans.fact("must mention: " + ", ".join(items)))
-    return Found(round(maximum * have / len(items), 1), reason, tuple(evidence))
+    evidence.append(fact("must mention: " + ", ".join(items)))
+    return RuleResult(round(maximum * have / len(items), 1), reason, tuple(evidence))
 
 
-def _readme(document: Document) -> Found:
+def _readme(document: ScoredDocument) -> RuleResult:
     page = outline(document.readme)
     heading = next((h for h in page.headings if h.level == 1 and h.text), None)
     words = sum(len(block.text.split()) for block in page.paragraphs)
     enough = len(document.readme) > aeo_bench.MINIMUM_LENGTH and words >= 15
     points = (2.0 if heading else 0.0) + (3.0 if enough else 0.0)
-    said = "a title" if heading else "no title (a heading of level 1)"
-    reason = f"{said}; {words:,} words outside of code" + ("" if enough else ", 15 are needed")
-    evidence = (spans.at(document.readme, heading.start, heading.end),) if heading else ()
-    return Found(points, reason, evidence)
+    note = "a title" if heading else "no title (a heading of level 1)"
+    reason = f"{note}; {words:,} words outside of code" + ("" if enough else ", 15 are needed")
+    evidence = (quoted(document.readme, heading.start, heading.end),) if heading else ()
+    return RuleResult(points, reason, evidence)
 
 
-def _metadata(document: Document) -> Found:
+def _metadata(document: ScoredDocument) -> RuleResult:
     metadata = document.metadata
     findings = metadata_findings(metadata)
     evidence = tuple(Evidence("metadata", finding.message, path=finding.path) for finding in findings)
     if not isinstance(metadata, Mapping) or not metadata:
-        return Found(0.0, findings[0].message, evidence)
+        return RuleResult(0.0, findings[0].message, evidence)
     parts = {
         "@context": right_context(metadata.get("@context")),
         "a software type": bool(software_types(metadata)),
@@ -89,10 +89,10 @@ def _metadata(document: Document) -> Found:
     reason = f"has {', '.join(have) or 'none of the needed keys'}"
     reason += f"; lacks {', '.join(absent)}" if absent else ""
     reason += f"; {bad} unknown properties or wrong values" if bad else "; no unknown properties or wrong values"
-    return Found(len(have) + clean, reason, evidence)
+    return RuleResult(len(have) + clean, reason, evidence)
 
 
-def _section(document: Document, name: str, maximum: float, pattern: re.Pattern[str]) -> Found:
+def _section(document: ScoredDocument, name: str, maximum: float, pattern: re.Pattern[str]) -> RuleResult:
     readme = document.readme
     page = outline(readme)
     best: tuple[float, Heading, str] | None = None
@@ -102,15 +102,15 @@ def _section(document: Document, name: str, maximum: float, pattern: re.Pattern[
             continue
         if not pattern.search(heading.text):
             continue
-        share, said = _content(page, heading)
+        share, note = _content(page, heading)
         if best is None or share > best[0]:
-            best = (share, heading, said)
+            best = (share, heading, note)
     if best is None:
-        return Found(0.0, f"no heading for {name}")
-    share, heading, said = best
-    place = spans.at(readme, heading.start, heading.end)
-    reason = f"the section {spans.quote(heading.text, 60)!r} at line {place.line} {said}"
-    return Found(round(maximum * share, 1), reason, (place,))
+        return RuleResult(0.0, f"no heading for {name}")
+    share, heading, note = best
+    place = quoted(readme, heading.start, heading.end)
+    reason = f"the section {quote(heading.text, 60)!r} at line {place.line} {note}"
+    return RuleResult(round(maximum * share, 1), reason, (place,))
 
 
 def _content(page: Page, heading: Heading) -> tuple[float, str]:
@@ -128,10 +128,10 @@ def _content(page: Page, heading: Heading) -> tuple[float, str]:
     return 0.1, "has no content"
 
 
-def _examples(document: Document) -> Found:
+def _examples(document: ScoredDocument) -> RuleResult:
     maximum = 8.0
     page = outline(document.readme)
-    project = OwnNames.of(document.facts, document.view)
+    project = KnownProject(document.view, document.facts)
     runnable: list[Evidence] = []
     rejected: list[tuple[str, Evidence]] = []
     found = shell.started_by(page)
@@ -139,7 +139,7 @@ def _examples(document: Document) -> Found:
         if fence.indented or not fence.code.strip():
             continue
         problem = _problem(fence, found, project)
-        place = spans.at(document.readme, fence.start, fence.end)
+        place = quoted(document.readme, fence.start, fence.end)
         if problem is None:
             runnable.append(place)
         else:
@@ -153,16 +153,16 @@ def _examples(document: Document) -> Found:
     reason = plural(len(runnable), "runnable fenced example") + (", under a heading for them" if under else "")
     reason += f"; not counted: {'; '.join(text for text, _ in rejected[:3])}" if rejected else ""
     evidence = (*runnable[:4], *(place for _, place in rejected[:3]))
-    return Found(round(maximum * share, 1), reason, evidence)
+    return RuleResult(round(maximum * share, 1), reason, evidence)
 
 
-def _problem(fence: Code, found: list[shell.Started], project: OwnNames) -> str | None:
+def _problem(fence: Code, found: list[shell.Started], project: KnownProject) -> str | None:
     if not fence.closed:
         return "the fence is never closed"
     if fence.language in PYTHON:
         return _python_problem(fence.code, project)
     if fence.language and fence.language not in SHELL:
-        return f"{spans.quote(fence.language, 20)} is neither shell nor Python"
+        return f"{quote(fence.language, 20)} is neither shell nor Python"
     inside = [c for c in found if fence.start <= c.start < fence.end]
     if not inside:
         return "no command in it"
@@ -174,7 +174,7 @@ def _problem(fence: Code, found: list[shell.Started], project: OwnNames) -> str 
     return None
 
 
-def _python_problem(code: str, project: OwnNames) -> str | None:
+def _python_problem(code: str, project: KnownProject) -> str | None:
     tree = example_of(code)
     if tree is None:
         return "it is not valid Python"

@@ -2,7 +2,7 @@
 
 A sentence is compared with deterministic permutations of itself under counts of word pairs (from the docstrings of Python's
 standard library, see ``tests/benchmarks/word_order_counts.py``). Real sentences beat nearly all of their permutations; lists
-of keywords and shuffled words beat about half; one word said again and again beats none. No length, no topic and no
+of keywords and shuffled words beat about half; one repeated word beats none. No length, no topic and no
 vocabulary enters: only the order. English only; text in another script is not judged.
 """
 
@@ -128,14 +128,14 @@ def rank(words: Sequence[str]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class WordOrder:
     """How far texts are sentences: ``share`` from 0 (no better than chance) to 1, over ``words`` compared words."""
 
     share: float
     words: int
 
 
-def order(paragraphs: Sequence[str]) -> Order:
+def order(paragraphs: Sequence[str]) -> WordOrder:
     """Return how far the first 300 sentences of paragraphs are in an order that words have in English.
 
     The mean rank of the sentences by length, stretched so that chance (0.5) is 0 and 0.85 is 1: in real READMEs
@@ -155,12 +155,12 @@ def order(paragraphs: Sequence[str]) -> Order:
                 continue
             taken += 1
             words_compared += len(words)
-            said = tuple(word.lower() for word in words)
-            # A word, or a sentence, said again and again is no sentence, whatever its order.
-            sentence = not listed and len(set(said)) * 2 > len(said) and said not in before
+            lowered = tuple(word.lower() for word in words)
+            # A repeated word or sentence is no sentence, whatever its order.
+            sentence = not listed and len(set(lowered)) * 2 > len(lowered) and lowered not in before
             total += len(words) * rank(words) if sentence else 0.0
-            before.add(said)
+            before.add(lowered)
             weight += len(words)
     if not weight:
-        return Order(0.0, 0)
-    return Order(min(1.0, max(0.0, (total / weight - 0.5) / 0.35)), words_compared)
+        return WordOrder(0.0, 0)
+    return WordOrder(min(1.0, max(0.0, (total / weight - 0.5) / 0.35)), words_compared)

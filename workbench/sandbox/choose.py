@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from workbench.base.errors import UsageError
-from workbench.base.extensions import is_dotted, load, make
-from workbench.base.plugins import named_class, names, path_of, plugin_named
+from workbench.base.extensions import is_dotted, load, make, named_class, names, path_of, plugin_named
 from workbench.sandbox.backend import Backend, Guarantees
 from workbench.sandbox.types import NOT_ISOLATED, Limits, NoIsolation, SandboxUnavailable, SandboxUnknown
 

@@ -4,5 +4,6 @@ import lazy_loader
 
 # Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submod_attrs={"index": ["Found", "Hit", "SearchIndex"], "query": ["FIELDS", "Query", "parse"]}
+    __name__,
+    submod_attrs={"index": ["SearchHit", "SearchIndex", "SearchResult"], "query": ["FIELDS", "Query", "parse"]},
 )

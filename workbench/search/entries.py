@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class IndexedItem:
     """A trial, a task, a candidate or the session itself, to which conditions apply."""
 
     id: str
@@ -40,7 +40,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """A text that is searched: a blob of the session, or ``text`` itself if it is short."""
 
     item: str
@@ -52,7 +52,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class IndexPart:
     """A part of a session that is read, and replaced in the index, as a whole: the feed's kind and key."""
 
     kind: str
@@ -60,23 +60,23 @@ class Part:
     number: int = 0
 
 
-def parts_of(changes: Iterable[Change]) -> list[Part]:
+def parts_of(changes: Iterable[Change]) -> list[IndexPart]:
     """Return the changed parts, each once, in the order of their first change."""
-    found: dict[Part, None] = {}
+    found: dict[IndexPart, None] = {}
     for change in changes:
         match change.kind:
             case "trial" | "score" | "accessed_file":
-                found[Part("trial", change.item)] = None
+                found[IndexPart("trial", change.item)] = None
             case "step" if change.part and str(change.part).isdecimal():
-                found[Part("step", change.item, int(change.part))] = None
+                found[IndexPart("step", change.item, int(change.part))] = None
             case "annotation" | "label":
-                found[Part(change.kind, change.item)] = None
+                found[IndexPart(change.kind, change.item)] = None
             case "task" | "candidate":
-                found[Part(change.kind, change.item)] = None
+                found[IndexPart(change.kind, change.item)] = None
     return list(found)
 
 
-def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entry]]:
+def read_part(reader: SessionReader, part: IndexPart) -> tuple[IndexedItem | None, list[IndexEntry]]:
     match part.kind:
         case "trial":
             trial = reader.trial(part.item)
@@ -87,7 +87,7 @@ def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entr
             return _session(reader), list(_of_session(reader, part.kind))
         case "annotation":
             return None, [
-                Entry(part.item, "remark", note.step or 0, text=note.text, criterion=note.part)
+                IndexEntry(part.item, "remark", note.step or 0, text=note.text, criterion=note.part)
                 for note in reader.annotations(part.item)
             ]
         case "label":
@@ -97,20 +97,20 @@ def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entr
     return _candidate(reader, part.item)
 
 
-def _tagged(reader: SessionReader, key: str) -> Item | None:
+def _tagged(reader: SessionReader, key: str) -> IndexedItem | None:
     trial = reader.trial(key)
     return _trial(reader, trial) if trial is not None else _task(reader, key)[0] or _candidate(reader, key)[0]
 
 
-def _session(reader: SessionReader) -> Item:
-    return Item(SESSION, "session", "", reader.path.stem, tag=_tags(reader, SESSION))
+def _session(reader: SessionReader) -> IndexedItem:
+    return IndexedItem(SESSION, "session", "", reader.path.stem, tag=_tags(reader, SESSION))
 
 
-def _of_session(reader: SessionReader, kind: str) -> Iterator[Entry]:
+def _of_session(reader: SessionReader, kind: str) -> Iterator[IndexEntry]:
     if kind == "label":
-        yield Entry(SESSION, "name", 0, text=reader.path.stem)
+        yield IndexEntry(SESSION, "name", 0, text=reader.path.stem)
     else:
-        yield from (Entry(SESSION, "remark", 0, text=note.text) for note in reader.annotations(SESSION))
+        yield from (IndexEntry(SESSION, "remark", 0, text=note.text) for note in reader.annotations(SESSION))
 
 
 def _tags(reader: SessionReader, key: str) -> str:
@@ -118,7 +118,7 @@ def _tags(reader: SessionReader, key: str) -> str:
     return "\n".join(star_first({row.label for row in reader.labels(key)}))
 
 
-def _trial(reader: SessionReader, trial: TrialRow) -> Item:
+def _trial(reader: SessionReader, trial: TrialRow) -> IndexedItem:
     score, lost = None, ""
     # The rubric that results are compared by, and of its judges the one that stands first everywhere.
     cards = [card for card in reader.scores(trial.id) if card.rubric == "aeo-bench"] or reader.scores(trial.id)
@@ -127,7 +127,7 @@ def _trial(reader: SessionReader, trial: TrialRow) -> Item:
         lost = "\n".join(title for title, _ in lost_points(card_of(reader, cards[0])))
     read = [seen.path for seen in reader.accessed_files(trial.id) if seen.access == "read"]
     run = reader.run(trial.run_id)
-    return Item(
+    return IndexedItem(
         trial.id, "trial", trial.run_id, f"{trial.case_name or trial.case_id} · {trial.agent} #{trial.repeat}", trial.agent,
         trial.model, trial.case_name or trial.case_id, trial.state, "", score, trial.cost_usd, trial.finished_at,
         "\n".join(read), lost, int((run.created_at if run is not None else 0.0) * 1e6) + trial.position,
@@ -135,51 +135,53 @@ def _trial(reader: SessionReader, trial: TrialRow) -> Item:
     )  # fmt: skip
 
 
-def _of_trial(reader: SessionReader, trial: TrialRow) -> Iterator[Entry]:
-    yield Entry(trial.id, "name", 0, text=f"{trial.case_name} {trial.agent} {trial.model} {trial.error or ''}".strip())
+def _of_trial(reader: SessionReader, trial: TrialRow) -> Iterator[IndexEntry]:
+    yield IndexEntry(
+        trial.id, "name", 0, text=f"{trial.case_name} {trial.agent} {trial.model} {trial.error or ''}".strip()
+    )
     for kind, blob in (("readme", trial.readme_blob), ("metadata", trial.metadata_blob)):
         if blob:
-            yield Entry(trial.id, kind, 0, blob)
+            yield IndexEntry(trial.id, kind, 0, blob)
     for score in reader.scores(trial.id):
         card = card_of(reader, score)
         for criterion in card.criteria if card is not None else ():
             if criterion.reason:
                 said = f"{criterion.title} ({score.rubric}): {criterion.reason}"
                 part = criterion_part(score.rubric, criterion.tier, criterion.key)
-                yield Entry(trial.id, "reason", 0, text=said, criterion=part)
+                yield IndexEntry(trial.id, "reason", 0, text=said, criterion=part)
 
 
-def _of_step(reader: SessionReader, trial: str, number: int) -> Iterator[Entry]:
+def _of_step(reader: SessionReader, trial: str, number: int) -> Iterator[IndexEntry]:
     for step in reader.steps(trial, number - 1):
         if step.number != number:
             return
-        yield Entry(trial, "step", number, text=f"{step.action} {step.target} {step.problem or ''}".strip())
+        yield IndexEntry(trial, "step", number, text=f"{step.action} {step.target} {step.problem or ''}".strip())
         if step.answer_blob:
-            yield Entry(trial, "step", number, step.answer_blob)
+            yield IndexEntry(trial, "step", number, step.answer_blob)
         if step.observation_blob:
-            yield Entry(trial, "file" if step.action == "read_file" else "step", number, step.observation_blob)
+            yield IndexEntry(trial, "file" if step.action == "read_file" else "step", number, step.observation_blob)
         call = reader.call(step.call_id) if number == 1 and step.call_id is not None else None
         if call is not None:
             for _, digest in reader.message_digests(call):
-                yield Entry(trial, "message", number, digest)
+                yield IndexEntry(trial, "message", number, digest)
         return
 
 
-def _task(reader: SessionReader, key: str) -> tuple[Item | None, list[Entry]]:
+def _task(reader: SessionReader, key: str) -> tuple[IndexedItem | None, list[IndexEntry]]:
     task = reader.task(key)
     if task is None:
         return None, []
     name = f"{task.path}::{task.qualified_name}"
-    item = Item(
+    item = IndexedItem(
         key, "task", task.run_id, name, case=name, state=task.state, order=task.position, tag=_tags(reader, key)
     )
-    entries = [Entry(key, "name", 0, text=f"{name} {task.reason or ''}".strip())]
+    entries = [IndexEntry(key, "name", 0, text=f"{name} {task.reason or ''}".strip())]
     if task.docstring_blob:
-        entries.append(Entry(key, "docstring", 0, task.docstring_blob))
+        entries.append(IndexEntry(key, "docstring", 0, task.docstring_blob))
     return item, entries
 
 
-def _candidate(reader: SessionReader, key: str) -> tuple[Item | None, list[Entry]]:
+def _candidate(reader: SessionReader, key: str) -> tuple[IndexedItem | None, list[IndexEntry]]:
     row = reader.candidate(key)
     if row is None or row.control:
         return None, []
@@ -188,14 +190,14 @@ def _candidate(reader: SessionReader, key: str) -> tuple[Item | None, list[Entry
     name = f"{task.path}::{short}" if task is not None else short
     failing = reader.failing_tests(key)
     raised = (FailedTest(test.test_id, test.outcome, test.message).exception for test in failing)
-    item = Item(
+    item = IndexedItem(
         key, "candidate", row.run_id, f"{short} · sample {row.sample + 1}", model=row.evaluator, case=name, state=row.state,
         verdict=row.verdict or "", cost=row.cost_usd, at=row.at, order=task.position if task is not None else 0,
         task=row.task_id, tag=_tags(reader, key), error="\n".join(dict.fromkeys(filter(None, raised))),
     )  # fmt: skip
-    entries = [Entry(key, "candidate", row.sample, row.body_blob)] if row.body_blob else []
+    entries = [IndexEntry(key, "candidate", row.sample, row.body_blob)] if row.body_blob else []
     for test in failing:
-        entries.append(Entry(key, "failing", row.sample, text=f"{test.test_id} {test.message}".strip()))
+        entries.append(IndexEntry(key, "failing", row.sample, text=f"{test.test_id} {test.message}".strip()))
         if test.traceback_blob:
-            entries.append(Entry(key, "failing", row.sample, test.traceback_blob))
+            entries.append(IndexEntry(key, "failing", row.sample, test.traceback_blob))
     return item, entries

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
-from workbench.search.entries import Entry, Item, Part, parts_of, read_part
+from workbench.search.entries import IndexedItem, IndexEntry, IndexPart, parts_of, read_part
 from workbench.search.query import NUMBERS, Query
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ VERSION = 7
 MOST_BYTES = 1_000_000
 """Bytes of one text that are searched."""
 _BATCH = 200  # parts in one transaction: some milliseconds each
-_ITEM = [f'"{one.name}"' for one in fields(Item)]
+_ITEM = [f'"{one.name}"' for one in fields(IndexedItem)]
 _TABLES = f"""
 CREATE TABLE sessions (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, created TEXT NOT NULL, seq INTEGER NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, digest TEXT UNIQUE NOT NULL);
@@ -46,22 +46,22 @@ _COLUMNS = {"kind": "entries.kind", "file": "items.files", "date": "items.at"}
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SearchHit:
     """A text that matches."""
 
     session: Path
-    entry: Entry
-    item: Item
+    entry: IndexEntry
+    item: IndexedItem
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """The hits in the order of the sessions and what is in them; ``total`` counts those beyond the limit as well.
 
     ``counts`` are the hits by value for each of ``kind``, ``agent``, ``model``, ``case`` and ``verdict``, most first.
     """
 
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[SearchHit, ...] = ()
     total: int = 0
     counts: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
@@ -180,7 +180,7 @@ class SearchIndex:
             row = self._writer.execute("SELECT id, created, seq FROM sessions WHERE path = ?", (path,)).fetchone()
         return int(row[0]), int(row[2])
 
-    def _replace(self, reader: SessionReader, session: int, parts: Sequence[Part]) -> None:
+    def _replace(self, reader: SessionReader, session: int, parts: Sequence[IndexPart]) -> None:
         connection = self._writer
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -213,7 +213,7 @@ class SearchIndex:
             raise
         connection.execute("COMMIT")
 
-    def _text(self, reader: SessionReader, entry: Entry) -> int:
+    def _text(self, reader: SessionReader, entry: IndexEntry) -> int:
         digest = entry.blob or hashlib.sha256(entry.text.encode("utf-8", "surrogatepass")).hexdigest()
         row = self._writer.execute("SELECT id FROM texts WHERE digest = ?", (digest,)).fetchone()
         if row:
@@ -225,10 +225,10 @@ class SearchIndex:
 
     # -- asking
 
-    def search(self, query: Query, sessions: Sequence[Path] = (), limit: int = 2000) -> Found:
+    def search(self, query: Query, sessions: Sequence[Path] = (), limit: int = 2000) -> SearchResult:
         """Return the matching texts (at most ``limit``, all are counted); without words, the names of items."""
         if not query:
-            return Found()
+            return SearchResult()
         tables = "entries JOIN items ON items.session = entries.session AND items.id = entries.item"
         wheres = ["(entries.session, items.run) NOT IN (SELECT session, run FROM archived)"]
         values: list[object] = []
@@ -257,10 +257,10 @@ class SearchIndex:
                 'ORDER BY entries.session, items.kind DESC, items."order", number, items.id, entries.rowid',
                 values,
             ).fetchall()
-        hits: list[Hit] = []
+        hits: list[SearchHit] = []
         counts, total = {name: Counter[str]() for name in ("kind", "agent", "model", "case", "verdict")}, 0
         for session, key, kind, number, blob, said, criterion, *facts in rows:
-            item = Item(*facts)
+            item = IndexedItem(*facts)
             if not all(one.holds(item.at if one.field == "date" else getattr(item, one.field)) for one in numbers):
                 continue
             total += 1
@@ -269,8 +269,8 @@ class SearchIndex:
                 if value:
                     counter[value] += 1
             if len(hits) < limit:
-                hits.append(Hit(Path(paths[session]), Entry(key, kind, number, blob, said, criterion), item))
-        return Found(tuple(hits), total, {name: counter.most_common() for name, counter in counts.items()})
+                hits.append(SearchHit(Path(paths[session]), IndexEntry(key, kind, number, blob, said, criterion), item))
+        return SearchResult(tuple(hits), total, {name: counter.most_common() for name, counter in counts.items()})
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
@@ -280,7 +280,7 @@ class SearchIndex:
             raise WorkbenchError(f"The index of the search, {self.path}, cannot be used: {error}.") from None
 
 
-def text_of(reader: SessionReader, entry: Entry) -> str:
+def text_of(reader: SessionReader, entry: IndexEntry) -> str:
     """Return the text of an entry, as far as it is searched; "" if unreadable."""
     if entry.blob is None:
         return entry.text
@@ -293,7 +293,7 @@ def text_of(reader: SessionReader, entry: Entry) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MatchedLine:
     """The line around a hit: its text and the span of the match (0, 0 if it cannot be shown)."""
 
     text: str
@@ -301,14 +301,14 @@ class Line:
     end: int = 0
 
 
-def line_of(reader: SessionReader, hit: Hit, query: Query) -> Line:
+def line_of(reader: SessionReader, hit: SearchHit, query: Query) -> MatchedLine:
     text = text_of(reader, hit.entry)
     pattern = query.pattern()
     found = pattern.search(text) if pattern is not None else None
     if found is None:
-        return Line(next((line.strip() for line in text.splitlines() if line.strip()), ""))
+        return MatchedLine(next((line.strip() for line in text.splitlines() if line.strip()), ""))
     start = text.rfind("\n", 0, found.start()) + 1
     end = text.find("\n", found.start())
     line = text[start : end if end >= 0 else len(text)]
     lead = len(line) - len(line.lstrip())
-    return Line(line.strip(), max(0, found.start() - start - lead), min(found.end() - start, len(line)) - lead)
+    return MatchedLine(line.strip(), max(0, found.start() - start - lead), min(found.end() - start, len(line)) - lead)

@@ -6,7 +6,7 @@ OFFLINE = "offline"
 """How people ask for the judge that needs no model, and the name of its first rule; a later rule is ``offline-2`` and so on."""
 
 
-RULE = "offline-3"
+RULE = "offline-4"
 """The offline judge of today, as scorecards name it; counted on with every change of its points."""
 
 

@@ -128,7 +128,7 @@ class ImprovementRow:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """A docstring tried for a task, see :class:`workbench.improving.Attempt`; shares are JSON of [passed, counted]."""
+    """A docstring tried for a task, see :class:`workbench.improving.attempts.DocstringAttempt`; shares are JSON of [passed, counted]."""
 
     improvement_id: str
     task_id: str

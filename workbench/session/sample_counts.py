@@ -158,7 +158,7 @@ def group_of(row: CandidateRow, task: TaskRow) -> Group:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckRow:
+class FailedSelfCheck:
     """A candidate that fails a self-check of its run, or an untested control; ``sample`` counts from 0."""
 
     task: str
@@ -170,7 +170,7 @@ class CheckRow:
     verdict: str
 
 
-def failed_checks(reader: SessionReader, run_id: str) -> list[CheckRow]:
+def failed_checks(reader: SessionReader, run_id: str) -> list[FailedSelfCheck]:
     rows = reader.query(
         "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
         "docs, evaluator, prompt, context, settings, docs_scope, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "
@@ -179,4 +179,6 @@ def failed_checks(reader: SessionReader, run_id: str) -> list[CheckRow]:
         f"ORDER BY position, task_id, control DESC, evaluator, candidates.sample LIMIT {_MOST_PROBLEMS}",
         (run_id,),
     )
-    return [CheckRow(row[0], row[1], Group(*row[2:8]), bool(row[8]), row[9], bool(row[10]), row[11]) for row in rows]
+    return [
+        FailedSelfCheck(row[0], row[1], Group(*row[2:8]), bool(row[8]), row[9], bool(row[10]), row[11]) for row in rows
+    ]

@@ -226,7 +226,7 @@ _ALLOWED = re.compile(r"CHECK \((\w+) IN \(([^)]*)\)\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SchemaColumn:
     """A column of a table, as the table declares it; ``allowed`` are its values in SQL, "" for any."""
 
     name: str
@@ -239,7 +239,7 @@ class Column:
 
 
 @cache
-def tables() -> dict[str, tuple[Column, ...]]:
+def tables() -> dict[str, tuple[SchemaColumn, ...]]:
     """Return the columns of every table."""
     found = {}
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
@@ -252,7 +252,7 @@ def tables() -> dict[str, tuple[Column, ...]]:
             allowed = dict(_ALLOWED.findall(sql))
             own = table if sum(bool(column[5]) for column in columns) == 1 else None
             found[table] = tuple(
-                Column(
+                SchemaColumn(
                     name, kind, bool(required), default, bool(key), allowed.get(name, ""),
                     _REFERS.get(name, own if key else None),
                 )

@@ -16,8 +16,8 @@ from functools import cache
 from typing import Any
 
 from workbench.session import schema
-from workbench.session.damage import Damage, described, shown
-from workbench.session.schema import Column
+from workbench.session.row_reader import Damage, described, shown
+from workbench.session.schema import SchemaColumn
 
 _MOST = 1e15  # of tokens, bytes, seconds and numbers of rows
 _LATEST = 250_000_000_000  # unix seconds, in the year 9892; Python's dates end soon after
@@ -87,7 +87,7 @@ class _Rule:
     ``vital``: a row is useless without this value.
     """
 
-    column: Column
+    column: SchemaColumn
     sound: str
     neutral: str
     vital: bool
@@ -106,7 +106,7 @@ def _rules() -> dict[str, tuple[_Rule, ...]]:
     }
 
 
-def _rule(table: str, column: Column) -> _Rule:
+def _rule(table: str, column: SchemaColumn) -> _Rule:
     name, declared, place = column.name, column.kind, f"{table}.{column.name}"
     neutral = _NEUTRAL.get(place, "")
     if column.required and not (neutral or column.key or place in _VITAL or table in _VITAL_TABLES):

@@ -10,6 +10,6 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "intervals": ["Clusters", "Interval", "Value", "clusters_of", "difference_interval", "share_interval"],
+        "intervals": ["Interval", "ClusteredValues", "Value", "clusters_of", "difference_interval", "share_interval"],
     },
 )

@@ -1,4 +1,4 @@
-from workbench.statistics.intervals import Clusters as Clusters
+from workbench.statistics.intervals import ClusteredValues as ClusteredValues
 from workbench.statistics.intervals import Interval as Interval
 from workbench.statistics.intervals import Value as Value
 from workbench.statistics.intervals import clusters_of as clusters_of

@@ -34,7 +34,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
+class ClusteredValues:
     """Values of tasks by cluster."""
 
     unit: str  # ``repository``, ``file`` or ``task``; "" without a value
@@ -81,7 +81,7 @@ class Clusters:
         return bool(means) and max(means) - min(means) < 1e-12
 
 
-def clusters_of(values: Iterable[Value]) -> Clusters:
+def clusters_of(values: Iterable[Value]) -> ClusteredValues:
     """Return values by the coarsest unit of which there are several; in no order that matters."""
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     tasks = 0
@@ -89,16 +89,18 @@ def clusters_of(values: Iterable[Value]) -> Clusters:
         found[one.repository][one.file].append(one.value)
         tasks += 1
     if not tasks:
-        return Clusters("", (), (), 0)
+        return ClusteredValues("", (), (), 0)
     if len(found) > 1:
         means = sorted(_mean([value for of_file in files.values() for value in of_file]) for files in found.values())
-        return Clusters("repository", tuple(means), (1.0,) * len(means), tasks)
+        return ClusteredValues("repository", tuple(means), (1.0,) * len(means), tasks)
     (files,) = found.values()
     if len(files) > 1:
         pairs = sorted((math.fsum(of_file), len(of_file)) for of_file in files.values())
-        return Clusters("file", tuple(total for total, _ in pairs), tuple(float(size) for _, size in pairs), tasks)
+        return ClusteredValues(
+            "file", tuple(total for total, _ in pairs), tuple(float(size) for _, size in pairs), tasks
+        )
     (alone,) = files.values()
-    return Clusters("task", tuple(sorted(alone)), (1.0,) * len(alone), tasks)
+    return ClusteredValues("task", tuple(sorted(alone)), (1.0,) * len(alone), tasks)
 
 
 def _mean(values: list[float]) -> float:
@@ -222,7 +224,7 @@ def share_interval(values: Iterable[Value], *, level: float = LEVEL) -> Interval
     return share_interval_of(clusters_of(values), level=level)
 
 
-def share_interval_of(clusters: Clusters, *, level: float = LEVEL) -> Interval:
+def share_interval_of(clusters: ClusteredValues, *, level: float = LEVEL) -> Interval:
     """Return :func:`share_interval` of shares that are summed by cluster already."""
     if (none := _too_few(clusters, difference=False)) is not None:
         return none
@@ -253,7 +255,7 @@ def difference_interval(values: Iterable[Value], *, level: float = LEVEL) -> Int
     return Interval(clusters.mean - half, clusters.mean + half, clusters.unit, clusters.count, difference=True)
 
 
-def _too_few(clusters: Clusters, *, difference: bool) -> Interval | None:
+def _too_few(clusters: ClusteredValues, *, difference: bool) -> Interval | None:
     if clusters.count < FEWEST:
         return Interval(None, None, clusters.unit, clusters.count, difference=difference)
     if clusters.effective < FEWEST_EFFECTIVE:

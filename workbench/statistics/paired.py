@@ -101,7 +101,7 @@ _EQUAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class WinTally:
     """How many items the right side wins, ties and loses."""
 
     wins: int
@@ -124,8 +124,8 @@ class Difference:
 
     value: float | None  # mean, unweighted over repositories, over tasks within one; None without a task
     interval: Interval
-    tasks: Tally  # wins, ties and losses by task
-    repositories: Tally  # the same by the mean difference of each
+    tasks: WinTally  # wins, ties and losses by task
+    repositories: WinTally  # the same by the mean difference of each
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -154,11 +154,11 @@ def paired_difference(differences: Iterable[Value], *, level: float = LEVEL) -> 
     )
 
 
-def tally(differences: Iterable[float]) -> Tally:
+def tally(differences: Iterable[float]) -> WinTally:
     signs = [0, 0, 0]
     for value in differences:
         signs[0 if value > _EQUAL else 2 if value < -_EQUAL else 1] += 1
-    return Tally(*signs)
+    return WinTally(*signs)
 
 
 def common_tasks(sides: Iterable[Mapping[str, float | None]]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ EQUAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RankedTask:
     """A task with the values of all systems; ``tests`` is the size of its T_i."""
 
     repository: str
@@ -70,7 +70,7 @@ def ranking_words(places: Sequence[Sequence[str]]) -> str:
     return " > ".join(" = ".join(place) for place in places)
 
 
-def scores(tasks: Iterable[Measured], weighting: str = "repositories") -> dict[str, float]:
+def scores(tasks: Iterable[RankedTask], weighting: str = "repositories") -> dict[str, float]:
     """Return the mean of each system over tasks that all of them have, by one of :data:`WEIGHTINGS`."""
     if weighting not in WEIGHTINGS:
         raise ValueError(f"a weighting is one of {', '.join(WEIGHTINGS)}")
@@ -87,7 +87,7 @@ def scores(tasks: Iterable[Measured], weighting: str = "repositories") -> dict[s
 
 
 def pair_orders(
-    tasks: Iterable[Measured], *, drawn: Callable[[str, str], float] | None = None
+    tasks: Iterable[RankedTask], *, drawn: Callable[[str, str], float] | None = None
 ) -> tuple[PairOrder, ...]:
     """Return each pair of systems with how often it keeps its order by repository.
 
@@ -115,15 +115,15 @@ def pair_orders(
     return tuple(orders)
 
 
-def by_repository_of(tasks: Iterable[Measured]) -> dict[str, list[Measured]]:
-    found: dict[str, list[Measured]] = defaultdict(list)
+def by_repository_of(tasks: Iterable[RankedTask]) -> dict[str, list[RankedTask]]:
+    found: dict[str, list[RankedTask]] = defaultdict(list)
     for one in tasks:
         found[one.repository].append(one)
     return found
 
 
 def _weighted(
-    tasks: Sequence[Measured], systems: Sequence[str], weight: Callable[[Measured], float]
+    tasks: Sequence[RankedTask], systems: Sequence[str], weight: Callable[[RankedTask], float]
 ) -> dict[str, float]:
     whole = math.fsum(weight(one) for one in tasks)
     return {

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from workbench.statistics.rankings import EQUAL, Measured, by_repository_of
+from workbench.statistics.rankings import EQUAL, RankedTask, by_repository_of
 
 _CHUNK = 4_000_000
 
@@ -35,13 +35,13 @@ def resampled_means(totals: Sequence[Sequence[float]], sizes: Sequence[float], r
     return numpy.concatenate(found)
 
 
-def can_be_drawn(tasks: Iterable[Measured]) -> bool:
+def can_be_drawn(tasks: Iterable[RankedTask]) -> bool:
     """Return whether resamples differ at all: there are two repositories, or two files of the only one."""
     found = list(tasks)
     return len({one.repository for one in found}) > 1 or len({one.file for one in found}) > 1
 
 
-def drawn_orders(tasks: Iterable[Measured], *, resamples: int, seed: int = 0) -> Callable[[str, str], float]:
+def drawn_orders(tasks: Iterable[RankedTask], *, resamples: int, seed: int = 0) -> Callable[[str, str], float]:
     """Return a function of two systems: the share of resamples in which the first is strictly better.
 
     Repositories are drawn, within one repository its files. ValueError: there is no task.

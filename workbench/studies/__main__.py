@@ -16,13 +16,15 @@ def _main(session: str, study: str) -> int:
     asked = json.loads(sys.stdin.read())
     try:
         needed("numpy", "tests of differences")
-        from workbench.studies.chances import chances, resampled_orders
+        from workbench.studies.significance import adjusted_comparisons, resampled_orders
 
         with SessionReader(Path(session), surveyed=False) as reader:
             outcome = read_study(reader, study)
         columns = {column.name: column for column in outcome.columns}
         pairs = [(left, right) for left, right in asked["pairs"] if {left, right} <= columns.keys()]
-        tests = chances(outcome, [(columns[left], columns[right]) for left, right in pairs], asked["measure"])
+        tests = adjusted_comparisons(
+            outcome, [(columns[left], columns[right]) for left, right in pairs], asked["measure"]
+        )
         found = resampled_orders(outcome) if asked["orders"] else {}
     except WorkbenchError as error:
         print(error, file=sys.stderr)

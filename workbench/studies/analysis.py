@@ -19,14 +19,13 @@ from workbench.metrics.texts import MetricUnavailable, needed
 from workbench.regeneration.outcome import is_leaking
 from workbench.session.reader import SessionReader
 from workbench.statistics.intervals import Value, clusters_of, share_interval_of
-from workbench.statistics.rankings import Measured, kendall_tau, ranking, ranking_words, scores
+from workbench.statistics.rankings import RankedTask, kendall_tau, ranking, ranking_words, scores
 from workbench.studies.beside_paper import BesidePaper, beside_paper
 from workbench.studies.cells import Mean, counted_missing
 from workbench.studies.comparing import ranked_columns, system_name
 from workbench.studies.conditions import comparable_rows
-from workbench.studies.declaration import DOCS, Column, InJson
-from workbench.studies.outcome import StudyOutcome
-from workbench.studies.task_facts import FunctionFacts, function_facts
+from workbench.studies.declaration import DOCS, InJson, StudyColumn
+from workbench.studies.outcome import FunctionFacts, StudyOutcome, function_facts
 from workbench.studies.text_metrics import TextMetrics, text_metrics
 
 NO_TEXTS = "Metrics of texts are of studies of docs; this one has none."
@@ -49,7 +48,7 @@ class Stratum(InJson):
 class LeakLine(InJson):
     """Docs that carry the code, under one column, and pass@k without them; ``level`` is the mean share of a body that is repeated."""
 
-    column: Column
+    column: StudyColumn
     tasks: int
     leaking: int
     level: float | None
@@ -274,7 +273,7 @@ def _means(outcome: StudyOutcome, column: str, functions: Iterable[FunctionFacts
     return found
 
 
-def _common(one: FunctionFacts, columns: Iterable[Column], measure: str) -> bool:
+def _common(one: FunctionFacts, columns: Iterable[StudyColumn], measure: str) -> bool:
     return all(one.passed.get(column.name, {}).get(measure) is not None for column in columns)
 
 
@@ -283,11 +282,11 @@ def _ranked(
     measure: str,
     part: str,
     functions: Sequence[FunctionFacts],
-    columns: Sequence[Column],
+    columns: Sequence[StudyColumn],
     whole: Mapping[str, float],
 ) -> RankedPart:
     measured = [
-        Measured(
+        RankedTask(
             one.row, one.file, {system_name(each): one.passed[each.name][measure] or 0.0 for each in columns}, one.tests
         )
         for one in functions

@@ -18,7 +18,7 @@ from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Difference, paired_difference
 from workbench.statistics.rankings import by_repository_of, kendall_tau, ranking, ranking_words
 from workbench.studies.comparing import common_items, ranked_columns, system_name
-from workbench.studies.declaration import Column, InJson
+from workbench.studies.declaration import InJson, StudyColumn
 from workbench.studies.outcome import StudyOutcome
 
 FAMILIES = {"repoagent": "RepoAgent", "osa": "OSA", "original": "default"}
@@ -100,7 +100,7 @@ def beside_paper(outcome: StudyOutcome) -> BesidePaper | None:
     )
 
 
-def family_of(column: Column) -> str:
+def family_of(column: StudyColumn) -> str:
     kind = column.system.partition(":")[0]
     # A program's version stands in its name once it is ordered.
     return FAMILIES.get(kind.partition("-")[0], "")

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from workbench.base.text import many, plural
 from workbench.regeneration.passk import pass_at_k
 from workbench.results.studies import Counts
-from workbench.statistics.intervals import OF_TRIALS, Clusters, Interval, Value, clusters_of, share_interval_of
-from workbench.studies.declaration import AGENTS, Column, InJson, Study, in_points
+from workbench.statistics.intervals import OF_TRIALS, ClusteredValues, Interval, Value, clusters_of, share_interval_of
+from workbench.studies.declaration import AGENTS, InJson, Study, StudyColumn, in_points
 from workbench.studies.reading import ARCHIVED, CellWork, TaskTally, TrialTally
 
 POINTS = 100.0
@@ -113,7 +113,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell(InJson):
+class StudyCell(InJson):
     """One row under one column, in one of the :data:`STATES`.
 
     Attributes:
@@ -139,7 +139,7 @@ class Cell(InJson):
         return self.work.row
 
     @property
-    def column(self) -> Column:
+    def column(self) -> StudyColumn:
         return self.work.column
 
     @property
@@ -217,7 +217,7 @@ def as_trials(interval: Interval) -> Interval:
     return replace(interval, unit=OF_TRIALS[interval.unit])
 
 
-def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
+def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> StudyCell:
     """Return the figures of a cell, or of a part of one."""
     if study.kind == AGENTS:
         done = sum(
@@ -233,7 +233,7 @@ def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
             CREDITED: sum(one.credited for one in counted),
             FORMATTED: sum(one.own is not None for one in counted),
         }
-        return Cell(work, _state(work, done), done, work.planned, means, doubts=nonzero(doubts))
+        return StudyCell(work, _state(work, done), done, work.planned, means, doubts=nonzero(doubts))
     # Our own errors are no samples: a resume tests them again.
     done = sum(one[3] for one in work.counts)
     if work.planned is not None:
@@ -245,7 +245,7 @@ def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
         REPAIRED: sum(one[6] for one in work.counts),
         CUT: sum(one[7] for one in work.counts),
     }
-    return Cell(work, _state(work, done), done, work.planned, means, documented, nonzero(doubts))
+    return StudyCell(work, _state(work, done), done, work.planned, means, documented, nonzero(doubts))
 
 
 def nonzero(counts: Mapping[str, int]) -> dict[str, int]:
@@ -320,7 +320,7 @@ def _pass(work: CellWork, k: int, samples: int) -> Mean:
     ]
     if len(files) > 1:
         pairs = sorted((math.fsum(values), float(len(values))) for values in files.values())
-        clusters = Clusters("file", tuple(one for one, _ in pairs), tuple(size for _, size in pairs), count)
+        clusters = ClusteredValues("file", tuple(one for one, _ in pairs), tuple(size for _, size in pairs), count)
     else:
         clusters = clusters_of(Value("", file, value) for file, values in files.items() for value in values)
     return Mean(
@@ -331,7 +331,7 @@ def _pass(work: CellWork, k: int, samples: int) -> Mean:
     )
 
 
-def over_rows(measure: str, cells: Sequence[Cell], scale: tuple[str, str]) -> Mean:
+def over_rows(measure: str, cells: Sequence[StudyCell], scale: tuple[str, str]) -> Mean:
     """Return the unweighted mean of cells of one column over the rows that they are of."""
     having = [cell for cell in cells if cell.means[measure].value is not None]
     missing = counted_missing(one for cell in cells for one in cell.means[measure].missing)
@@ -349,5 +349,5 @@ def over_rows(measure: str, cells: Sequence[Cell], scale: tuple[str, str]) -> Me
         return replace(having[0].means[measure], missing=missing)
     items = sum(cell.means[measure].items for cell in having)
     means = sorted(cell.means[measure].value or 0.0 for cell in having)
-    clusters = Clusters("repository" if means else "", tuple(means), (1.0,) * len(means), items)
+    clusters = ClusteredValues("repository" if means else "", tuple(means), (1.0,) * len(means), items)
     return Mean(clusters.mean if means else None, share_interval_of(clusters), items, missing, len(having))

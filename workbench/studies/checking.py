@@ -13,7 +13,7 @@ from workbench.base.errors import BadField, UsageError, WorkbenchError
 from workbench.catalog import check_python, check_there, load_cases, resolve_case
 from workbench.documenters.types import SCOPES, parse_docs, parse_scope
 from workbench.regeneration.tasks import parse_selection
-from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, PAPER, BadStudy, Column, Study
+from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, PAPER, BadStudy, Study, StudyColumn
 from workbench.studies.study_files import Typed, declared_of, packaged_studies, parse_study, study_named
 
 PROGRAMS = ("repoagent", "osa")
@@ -129,7 +129,7 @@ def check_study(study: Study) -> Study:
     return study
 
 
-def column_problem(study: Study, column: Column) -> str:
+def column_problem(study: Study, column: StudyColumn) -> str:
     """Return why a column's program cannot be used here, "" where it can; its cells carry the sentence."""
     kind, _, model = column.system.partition(":")
     if study.kind != DOCS or column.source or kind not in PROGRAMS or not model:

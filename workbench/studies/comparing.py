@@ -7,17 +7,23 @@ are ranked with one another (:mod:`.conditions`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from workbench.base.errors import WorkbenchError
+from workbench.base.reasons import last_words
 from workbench.session.json_forms import picked
 from workbench.statistics.intervals import Value
 from workbench.statistics.paired import Difference, paired_difference
 from workbench.statistics.rankings import (
     WEIGHTINGS,
-    Measured,
     PairOrder,
+    RankedTask,
     kendall_tau,
     pair_orders,
     ranking,
@@ -26,7 +32,7 @@ from workbench.statistics.rankings import (
 )
 from workbench.studies.cells import CUT, DOUBTFUL, REPAIRED, SHARES, as_trials, pass_of, value_of
 from workbench.studies.conditions import apart, classes, comparable_rows, difference_words, rows_apart
-from workbench.studies.declaration import AGENTS, Column, InJson
+from workbench.studies.declaration import AGENTS, InJson, StudyColumn
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import CellWork
 
@@ -56,7 +62,7 @@ class ItemPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(InJson):
+class ColumnComparison(InJson):
     """Two columns by one measure; every difference is right minus left, in points of 100 or as a share.
 
     ``pairs`` are all items of either: those with a difference by its size, then those of both without, then of one alone. Of rows that
@@ -66,8 +72,8 @@ class Comparison(InJson):
     JSON = "measure left right difference by_row items undefined only_left only_right judged comparable differing"
 
     measure: str
-    left: Column
-    right: Column
+    left: StudyColumn
+    right: StudyColumn
     difference: Difference
     by_row: Mapping[str, Difference]
     pairs: tuple[ItemPair, ...]
@@ -113,7 +119,7 @@ class Comparison(InJson):
         return sum(one.left is None for one in self.pairs)
 
 
-def compare(outcome: StudyOutcome, left: Column, right: Column, measure: str = "") -> Comparison:
+def compare(outcome: StudyOutcome, left: StudyColumn, right: StudyColumn, measure: str = "") -> ColumnComparison:
     """Compare two columns by a measure of the study, "" for the first of them."""
     measure = measure or outcome.study.measures[0]
     if measure not in outcome.study.measures:
@@ -137,7 +143,7 @@ def compare(outcome: StudyOutcome, left: Column, right: Column, measure: str = "
     }
     pairs.sort(key=_place)
     said = difference_words(differing)
-    return Comparison(measure, left, right, _difference(differences, outcome), by_row, tuple(pairs), apart, said)
+    return ColumnComparison(measure, left, right, _difference(differences, outcome), by_row, tuple(pairs), apart, said)
 
 
 def items_of(outcome: StudyOutcome, work: CellWork, measure: str, without: str = "") -> dict[tuple[str, str], SideItem]:
@@ -282,7 +288,7 @@ class RankedColumns(NamedTuple):
     """Columns of one model that can be ranked against one another; ``apart`` as in :class:`Setting`."""
 
     model: str
-    columns: list[Column]
+    columns: list[StudyColumn]
     apart: str = ""
 
 
@@ -297,7 +303,7 @@ def ranked_columns(outcome: StudyOutcome) -> list[RankedColumns]:
     ]
 
 
-def not_ranked(outcome: StudyOutcome) -> list[tuple[Column, Column, tuple[str, ...]]]:
+def not_ranked(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn, tuple[str, ...]]]:
     """Return pairs of columns of one model that are not comparable: a main one of the model, another, and each difference."""
     found = []
     for several in _by_model(outcome).values():
@@ -307,20 +313,22 @@ def not_ranked(outcome: StudyOutcome) -> list[tuple[Column, Column, tuple[str, .
     return found
 
 
-def _apart(outcome: StudyOutcome, main: Iterable[Column], column: Column) -> tuple[Column, tuple[str, ...]]:
+def _apart(
+    outcome: StudyOutcome, main: Iterable[StudyColumn], column: StudyColumn
+) -> tuple[StudyColumn, tuple[str, ...]]:
     """Return which of the main columns a column is not comparable with, and each difference."""
     every = ((one, apart(outcome.works, outcome.rows, one, column)) for one in main)
     return next((one, said) for one, said in every if said)
 
 
-def _by_model(outcome: StudyOutcome) -> dict[str, list[list[Column]]]:
-    found: dict[str, list[Column]] = {}
+def _by_model(outcome: StudyOutcome) -> dict[str, list[list[StudyColumn]]]:
+    found: dict[str, list[StudyColumn]] = {}
     for column in outcome.columns:
         found.setdefault(column.model, []).append(column)
     return {model: classes(outcome.works, outcome.rows, columns) for model, columns in found.items()}
 
 
-def system_name(column: Column) -> str:
+def system_name(column: StudyColumn) -> str:
     return f"{column.system} ({column.source})" if column.source else column.system
 
 
@@ -330,14 +338,16 @@ def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tupl
     return (names[left], names[right]) if left in names and right in names else None
 
 
-def common_items(outcome: StudyOutcome, columns: Iterable[Column], measure: str, without: str = "") -> list[Measured]:
+def common_items(
+    outcome: StudyOutcome, columns: Iterable[StudyColumn], measure: str, without: str = ""
+) -> list[RankedTask]:
     """Return the items of which every one of some columns has a value; a column without any result is left out."""
     return [task for task, _ in _common_items(outcome, columns, measure, without)]
 
 
 def _common_items(
-    outcome: StudyOutcome, columns: Iterable[Column], measure: str, without: str
-) -> Iterator[tuple[Measured, dict[str, SideItem]]]:
+    outcome: StudyOutcome, columns: Iterable[StudyColumn], measure: str, without: str
+) -> Iterator[tuple[RankedTask, dict[str, SideItem]]]:
     """Yield the items of which every column has a value, and each under all of them by the name of its system."""
     having = [one for one in columns if any(outcome.cell(row, one).means[measure].items for row in outcome.rows)]
     comparable = comparable_rows(outcome.works, outcome.rows, having) if len(having) > 1 else set()
@@ -349,7 +359,7 @@ def _common_items(
             found = {name: item for name, mine in sides.items() if (item := mine.get(key)) and item.value is not None}
             if len(found) == len(sides):
                 values = {name: side.value or 0.0 for name, side in found.items()}
-                yield Measured(row, key[0], values, next(iter(found.values())).tests), found
+                yield RankedTask(row, key[0], values, next(iter(found.values())).tests), found
 
 
 def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None]:
@@ -362,3 +372,30 @@ def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None
                 [left.scores[name] for name in names], [right.scores[name] for name in names]
             )
     return pairs
+
+
+# -- what draws at random, in a process of its own: numpy takes longer to import than the app may take to start
+
+_MOST_SECONDS = 120.0
+
+
+def resampled_in_process(
+    session: Path, study: str, pairs: Sequence[tuple[str, str]], measure: str, orders: bool = False
+) -> dict[str, dict[Any, Any]]:
+    """Return the tests of comparisons, adjusted for their number, and with ``orders`` how often pairs keep their order in resamples.
+
+    It is ``{"tests": {pair: {"p", "test", "p_holm"}, …}, "orders": {(model, measure, better, worse): share of resamples, …}}``; a
+    WorkbenchError where it cannot be computed: numpy is not installed, say.
+    """
+    asked = {"pairs": pairs, "measure": measure, "orders": orders}
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench.studies", str(session), study],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        timeout=_MOST_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        raise WorkbenchError(last_words(done.stderr) or "The tests could not be computed.")
+    return {kind: {tuple(key): value for key, value in found} for kind, found in json.loads(done.stdout).items()}

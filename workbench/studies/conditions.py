@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from workbench.studies.declaration import Column
+from workbench.studies.declaration import StudyColumn
 from workbench.studies.reading import CellWork
 
 Cells = Mapping[tuple[str, str], CellWork]
@@ -51,7 +51,7 @@ def has_work(cell: CellWork | None) -> bool:
     return cell is not None and bool(cell.counts or cell.trials)
 
 
-def rows_apart(cells: Cells, rows: Iterable[str], left: Column, right: Column) -> dict[str, Differing]:
+def rows_apart(cells: Cells, rows: Iterable[str], left: StudyColumn, right: StudyColumn) -> dict[str, Differing]:
     """Return the rows that both columns have, each with what differs in it; empty where it is comparable."""
     found = {}
     for row in rows:
@@ -61,7 +61,7 @@ def rows_apart(cells: Cells, rows: Iterable[str], left: Column, right: Column) -
     return found
 
 
-def apart(cells: Cells, rows: Iterable[str], left: Column, right: Column) -> tuple[str, ...]:
+def apart(cells: Cells, rows: Iterable[str], left: StudyColumn, right: StudyColumn) -> tuple[str, ...]:
     """Return why two columns are comparable on no row that both have, each difference in words; empty where they are on one."""
     found = rows_apart(cells, rows, left, right)
     return difference_words(found) if found and all(found.values()) else ()
@@ -86,7 +86,7 @@ def _shown(value: str) -> str:
     return value[:_SHORT] if digest else value
 
 
-def comparable_rows(cells: Cells, rows: Iterable[str], columns: Sequence[Column]) -> set[str]:
+def comparable_rows(cells: Cells, rows: Iterable[str], columns: Sequence[StudyColumn]) -> set[str]:
     """Return the rows that all of some columns have and of which nothing was made differently."""
     found = set()
     for row in rows:
@@ -110,9 +110,9 @@ def mixed_words(cells: Iterable[CellWork]) -> tuple[str, ...]:
     )
 
 
-def classes(cells: Cells, rows: Sequence[str], columns: Iterable[Column]) -> list[list[Column]]:
+def classes(cells: Cells, rows: Sequence[str], columns: Iterable[StudyColumn]) -> list[list[StudyColumn]]:
     """Return columns in classes of which all are comparable with one another, in their order; the first class is the main one."""
-    found: list[list[Column]] = []
+    found: list[list[StudyColumn]] = []
     for column in columns:
         for one in found:
             if not any(apart(cells, rows, member, column) for member in one):

@@ -37,7 +37,7 @@ class BadStudy(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class StudyColumn:
     """A column: an agent with its model, or a doc system with the evaluator that works from its docs.
 
     The model "" is the default of the machine, until the study is ordered; ``source`` is where results of others are: ``session:FILE``.
@@ -66,11 +66,11 @@ def _keys(table: str) -> list[tuple[str, type[Any], Any]]:
     return [(key, of, usual) for plan in PLANS.values() for key, _, of, usual in study_keys(plan, table)]
 
 
-class Limits(make_dataclass("_Limits", _keys("limits"), frozen=True)):  # type: ignore[misc]
+class StudyLimits(make_dataclass("_Limits", _keys("limits"), frozen=True)):  # type: ignore[misc]
     """Limits of each run; 0 is the default of the machine, or none. ``read`` is in characters, ``tasks`` are the first of each source."""
 
 
-class Settings(make_dataclass("_Settings", _keys("settings"), frozen=True)):  # type: ignore[misc]
+class StudySettings(make_dataclass("_Settings", _keys("settings"), frozen=True)):  # type: ignore[misc]
     """What every run of a study is made with, as the options of ``run`` and ``regenerate`` have it; empty is the default.
 
     ``checks``: the README of each trial is checked, which gives the measures ``works`` and ``claims``.
@@ -87,15 +87,15 @@ class Study:
     name: str
     kind: str
     rows: tuple[str, ...] = ()
-    columns: tuple[Column, ...] = ()
+    columns: tuple[StudyColumn, ...] = ()
     results: tuple[str, ...] = ()
     repeats: int = 1
     samples: int = 3
     k: tuple[int, ...] = (1,)
     seed: int = 0
     spend_limit: float = 0.0
-    limits: Limits = field(default_factory=Limits)
-    settings: Settings = field(default_factory=Settings)
+    limits: StudyLimits = field(default_factory=StudyLimits)
+    settings: StudySettings = field(default_factory=StudySettings)
     title: str = ""
 
     @property
@@ -135,7 +135,7 @@ def with_amounts(study: Study, *, repeats: int = 0, samples: int = 0) -> Study:
     return replace(study, repeats=repeats or study.repeats, samples=samples or study.samples)
 
 
-def column_titles(columns: Sequence[Column]) -> list[str]:
+def column_titles(columns: Sequence[StudyColumn]) -> list[str]:
     """Return what tells columns apart, shortly: the system alone where all have one model, the model alone likewise."""
     systems, models = {one.system for one in columns}, {one.model for one in columns}
     if len(models) == 1:
@@ -178,7 +178,7 @@ def _json_pair(one: object, path: str, _: str, name: str) -> tuple[str, Any]:
 
 
 def _in_json(value: Any) -> Any:
-    if isinstance(value, Column):
+    if isinstance(value, StudyColumn):
         return value.name
     if isinstance(value, Mapping):
         return {key: _in_json(one) for key, one in value.items()}

@@ -15,7 +15,7 @@ from workbench.results.studies import task_facts
 from workbench.results.trials import trials_named
 from workbench.session.reader import SessionReader
 from workbench.session.task_names import readable_id
-from workbench.studies.cells import Cell, Mean, cell_of, over_rows
+from workbench.studies.cells import Mean, StudyCell, cell_of, over_rows
 from workbench.studies.declaration import AGENTS
 from workbench.studies.outcome import RowSummary, StudyOutcome, row_summary
 
@@ -29,7 +29,7 @@ Known = Mapping[str, str | float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RowFacts:
     """What is known of rows, and of tasks by row and readable id."""
 
     rows: Mapping[str, Known]
@@ -37,7 +37,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RowGroup:
     """Parts that are alike; ``means`` are those of each column by its name, by measure."""
 
     title: str
@@ -45,7 +45,7 @@ class Group:
     means: Mapping[str, Mapping[str, Mean]]
 
 
-def facts_of(reader: SessionReader, outcome: StudyOutcome) -> Facts:
+def facts_of(reader: SessionReader, outcome: StudyOutcome) -> RowFacts:
     known = {case.id: case for case in load_cases()[0]}
     counts = published_counts()
     sizes = _sizes(reader, outcome) if outcome.study.kind == AGENTS else {}
@@ -60,7 +60,7 @@ def facts_of(reader: SessionReader, outcome: StudyOutcome) -> Facts:
             "number of tasks": tasks or None,
             "popularity": counts[published].stars if published else None,
         }
-    return Facts(rows, {} if outcome.study.kind == AGENTS else _task_facts(reader, outcome))
+    return RowFacts(rows, {} if outcome.study.kind == AGENTS else _task_facts(reader, outcome))
 
 
 def _sizes(reader: SessionReader, outcome: StudyOutcome) -> dict[str, int]:
@@ -111,14 +111,14 @@ def _key(by: str, value: str | float | None) -> Key:
     return next((name for bound, name in bounds if value <= bound), above)
 
 
-def groupings(outcome: StudyOutcome, facts: Facts) -> tuple[str, ...]:
+def groupings(outcome: StudyOutcome, facts: RowFacts) -> tuple[str, ...]:
     """Return by what the rows, or tasks, of a study can be grouped so that there is more than one group."""
     every = ((by, of.values()) for of in (facts.rows, facts.tasks) for by in next(iter(of.values()), {}))
     found = [by for by, known in every if len({_key(by, one[by]) for one in known}) > 1]
     return (FILE, *found) if facts.tasks else tuple(found)
 
 
-def grouped(outcome: StudyOutcome, by: str, facts: Facts) -> tuple[Group, ...]:
+def grouped(outcome: StudyOutcome, by: str, facts: RowFacts) -> tuple[RowGroup, ...]:
     """Return the groups of a study in their natural order: steps from low to high, names from A to Z, what is not known last."""
     if by == FILE:
         return tuple(_of_files(outcome, one) for one in outcome.by_row)
@@ -140,14 +140,14 @@ def grouped(outcome: StudyOutcome, by: str, facts: Facts) -> tuple[Group, ...]:
     return tuple(_group(outcome, key, members[key]) for key in keys)
 
 
-def _of_files(outcome: StudyOutcome, one: RowSummary) -> Group:
+def _of_files(outcome: StudyOutcome, one: RowSummary) -> RowGroup:
     files = _divided(outcome, one.row, lambda file, name: file)
     parts = [_part(file, one.row, file, one.title, cells, outcome) for file, cells in sorted(files.items())]
-    return Group(one.title, tuple(parts), {name: cell.means for name, cell in one.cells.items()})
+    return RowGroup(one.title, tuple(parts), {name: cell.means for name, cell in one.cells.items()})
 
 
-def _divided(outcome: StudyOutcome, row: str, key_of: Callable[[str, str], Key]) -> dict[Key, dict[str, Cell]]:
-    found: dict[Key, dict[str, Cell]] = {}
+def _divided(outcome: StudyOutcome, row: str, key_of: Callable[[str, str], Key]) -> dict[Key, dict[str, StudyCell]]:
+    found: dict[Key, dict[str, StudyCell]] = {}
     samples = outcome.study.samples
     for column in outcome.columns:
         work = outcome.cell(row, column).work
@@ -162,7 +162,9 @@ def _divided(outcome: StudyOutcome, row: str, key_of: Callable[[str, str], Key])
     return found
 
 
-def _part(title: str, row: str, part: str, group: str, cells: Mapping[str, Cell], outcome: StudyOutcome) -> RowSummary:
+def _part(
+    title: str, row: str, part: str, group: str, cells: Mapping[str, StudyCell], outcome: StudyOutcome
+) -> RowSummary:
     whole = {}
     for column in outcome.columns:
         empty = replace(outcome.cell(row, column).work, counts=(), planned=None, run_state="", problem="")
@@ -170,7 +172,7 @@ def _part(title: str, row: str, part: str, group: str, cells: Mapping[str, Cell]
     return row_summary(row, title, whole, outcome.study.measures, part, group)
 
 
-def _group(outcome: StudyOutcome, title: str, parts: Sequence[RowSummary]) -> Group:
+def _group(outcome: StudyOutcome, title: str, parts: Sequence[RowSummary]) -> RowGroup:
     means = {
         column.name: {
             measure: over_rows(measure, [part.cells[column.name] for part in parts], outcome.scale)
@@ -178,4 +180,4 @@ def _group(outcome: StudyOutcome, title: str, parts: Sequence[RowSummary]) -> Gr
         }
         for column in outcome.columns
     }
-    return Group(title, tuple(parts), means)
+    return RowGroup(title, tuple(parts), means)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.statistics.rankings import kendall_tau
-from workbench.studies.cells import Cell, Mean, Missing, cell_of, over_rows, score_of
+from workbench.studies.cells import Mean, Missing, StudyCell, cell_of, over_rows, score_of
 from workbench.studies.declaration import AGENTS, InJson
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 from workbench.studies.reading import CellWork, TrialTally
@@ -170,7 +170,7 @@ def _by_judge(outcome: StudyOutcome, summary: ColumnSummary, judges: Sequence[st
     return found
 
 
-def _by(outcome: StudyOutcome, work: CellWork, judge: str) -> Cell:
+def _by(outcome: StudyOutcome, work: CellWork, judge: str) -> StudyCell:
     return cell_of(work, outcome.study, (outcome.scale[0], judge))
 
 

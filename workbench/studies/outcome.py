@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from workbench.base.text import shortened
+from workbench.results.studies import TaskFacts, task_facts
+from workbench.session.reader import SessionReader
 from workbench.studies.cells import (
     CREDITED,
     CUT,
@@ -23,16 +28,17 @@ from workbench.studies.cells import (
     FORMATTED,
     REPAIRED,
     UNSCORED,
-    Cell,
     Mean,
+    StudyCell,
     cell_of,
     documented_share,
     nonzero,
     over_rows,
     pass_at,
+    pass_of,
 )
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
-from workbench.studies.declaration import AGENTS, Column, InJson, Study, column_titles, in_points, row_titles
+from workbench.studies.declaration import AGENTS, InJson, Study, StudyColumn, column_titles, in_points, row_titles
 from workbench.studies.reading import CellWork, scale_of
 
 _DOUBTS = (DOUBTFUL, REPAIRED, CUT, CREDITED, FORMATTED)
@@ -46,7 +52,7 @@ class ColumnSummary(InJson):
 
     JSON = "column title means documented done planned tokens cost_usd:cost seconds doubts apart:not_comparable column.mark?:source"
 
-    column: Column
+    column: StudyColumn
     title: str
     means: Mapping[str, Mean]
     documented: float | None
@@ -80,7 +86,7 @@ class RowSummary:
 
     row: str
     title: str
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, StudyCell]
     best: Mapping[str, tuple[str, ...]]
     spread: Mapping[str, float | None]
     part: str = ""
@@ -95,9 +101,9 @@ class StudyOutcome:
     """
 
     study: Study
-    columns: tuple[Column, ...]
+    columns: tuple[StudyColumn, ...]
     rows: tuple[str, ...]
-    cells: Mapping[tuple[str, str], Cell]
+    cells: Mapping[tuple[str, str], StudyCell]
     by_column: tuple[ColumnSummary, ...]
     by_row: tuple[RowSummary, ...]
     scale: tuple[str, str]
@@ -108,7 +114,7 @@ class StudyOutcome:
     def of(
         cls,
         study: Study,
-        columns: Sequence[Column],
+        columns: Sequence[StudyColumn],
         works: Mapping[tuple[str, str], CellWork],
         problems: Sequence[str] = (),
         before: StudyOutcome | None = None,
@@ -116,7 +122,7 @@ class StudyOutcome:
         """Compute the figures of what was read; those of cells that are as they were before are taken over."""
         scale = scale_of(study, works.values())
         same = before.cells if before is not None and (before.study, before.scale) == (study, scale) else {}
-        cells: dict[tuple[str, str], Cell] = {}
+        cells: dict[tuple[str, str], StudyCell] = {}
         for row, column in itertools.product(study.rows, columns):
             key = (row, column.name)
             one, known = works.get(key) or CellWork(row, column), same.get(key)
@@ -173,14 +179,14 @@ class StudyOutcome:
                 said.append(f"{titles[column.name]} was not made the same in all rows: {'; '.join(mixed)}.")
         return tuple(said)
 
-    def summary(self, column: Column) -> ColumnSummary:
+    def summary(self, column: StudyColumn) -> ColumnSummary:
         return next(one for one in self.by_column if one.column.name == column.name)
 
-    def cell(self, row: str, column: Column | str) -> Cell:
+    def cell(self, row: str, column: StudyColumn | str) -> StudyCell:
         return self.cells[row, column if isinstance(column, str) else column.name]
 
     @cached_property
-    def own(self) -> list[Cell]:
+    def own(self) -> list[StudyCell]:
         """The cells that the study executes itself."""
         return [cell for cell in self.cells.values() if not cell.column.source]
 
@@ -224,7 +230,9 @@ class StudyOutcome:
         }
 
 
-def _column(column: Column, title: str, cells: Sequence[Cell], study: Study, scale: tuple[str, str]) -> ColumnSummary:
+def _column(
+    column: StudyColumn, title: str, cells: Sequence[StudyCell], study: Study, scale: tuple[str, str]
+) -> ColumnSummary:
     tasks = tuple(one for cell in cells for one in cell.work.counts)
     return ColumnSummary(
         column,
@@ -240,7 +248,7 @@ def _column(column: Column, title: str, cells: Sequence[Cell], study: Study, sca
     )
 
 
-def _cost(cells: Iterable[Cell]) -> float | None:
+def _cost(cells: Iterable[StudyCell]) -> float | None:
     costs = [cell.work.cost_usd for cell in cells if cell.work.cost_usd is not None]
     return round(math.fsum(costs), 9) if costs else None
 
@@ -254,7 +262,9 @@ def _without_figures(columns: Iterable[ColumnSummary], study: Study, *, own: boo
             yield f"{shortened(one.title, _TITLE)} has no {study.measures[0]}: {'; '.join(missing.words for missing in mean.missing)}."
 
 
-def _main(works: Mapping[tuple[str, str], CellWork], rows: Sequence[str], columns: Sequence[Column]) -> list[Column]:
+def _main(
+    works: Mapping[tuple[str, str], CellWork], rows: Sequence[str], columns: Sequence[StudyColumn]
+) -> list[StudyColumn]:
     """Return the columns that are compared with one another: the first that has anything, and those made as it was."""
     having = [one for one in columns if any(has_work(works[row, one.name]) for row in rows)]
     without = [one for one in columns if one not in having]
@@ -262,7 +272,7 @@ def _main(works: Mapping[tuple[str, str], CellWork], rows: Sequence[str], column
 
 
 def _common(
-    cells: Mapping[tuple[str, str], Cell], rows: Sequence[str], columns: Sequence[Column], measure: str
+    cells: Mapping[tuple[str, str], StudyCell], rows: Sequence[str], columns: Sequence[StudyColumn], measure: str
 ) -> Common | None:
     """Return what columns have in common by a measure, None where all that have anything have the same."""
     having = [one.name for one in columns if any(cells[row, one.name].means[measure].items for row in rows)]
@@ -288,7 +298,7 @@ def _common(
     return Common(items, of, {name: math.fsum(mine) / len(mine) for name, mine in sums.items() if mine})
 
 
-def _values(cell: Cell, measure: str) -> dict[object, float]:
+def _values(cell: StudyCell, measure: str) -> dict[object, float]:
     """Return the values of the items that columns have in common: of a case its mean, of a repository its tasks'."""
     if in_points(measure):
         value = cell.means[measure].value
@@ -299,7 +309,7 @@ def _values(cell: Cell, measure: str) -> dict[object, float]:
 
 
 def row_summary(
-    row: str, title: str, cells: Mapping[str, Cell], measures: Sequence[str], part: str = "", group: str = ""
+    row: str, title: str, cells: Mapping[str, StudyCell], measures: Sequence[str], part: str = "", group: str = ""
 ) -> RowSummary:
     first = next((one for one in cells.values() if has_work(one.work)), None)
     compared = [one for one in cells.values() if first is None or not differing(first.work, one.work)]
@@ -320,3 +330,62 @@ def _sum(counts: Iterable[int | None]) -> int | None:
             return None
         total += count
     return total
+
+
+@dataclass(slots=True)
+class FunctionFacts:
+    """A function of a row under all columns that have it: its facts by name of the column, and pass@k by that and measure."""
+
+    row: str
+    file: str
+    name: str
+    tests: int
+    facts: dict[str, TaskFacts] = field(default_factory=dict)
+    passed: dict[str, dict[str, float | None]] = field(default_factory=dict)
+
+    def first(self, of: str) -> float | None:
+        """Return a fact that is the same under every doc system, of the first column that has it."""
+        return next((value for one in self.facts.values() if (value := getattr(one, of)) is not None), None)
+
+
+def function_facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts, ...]:
+    """Return the functions of a study of docs, row by row."""
+    known = _facts(reader, outcome.cells.values())
+    found: dict[tuple[str, str, str], FunctionFacts] = {}
+    for row in outcome.rows:
+        for column in outcome.columns:
+            work = outcome.cell(row, column).work
+            for task in work.tasks:
+                key = (row, task.file, task.name)
+                mine = found.setdefault(key, FunctionFacts(*key, task.tests))
+                told = known[work.session].get(task.task, TaskFacts(task.task))
+                mine.facts[column.name] = told._replace(documented=bool(task.documented))
+                mine.passed[column.name] = {f"pass@{k}": pass_of(task, k) for k in outcome.study.k}
+    return tuple(found.values())
+
+
+def _facts(reader: SessionReader, cells: Iterable[StudyCell]) -> dict[str, dict[str, TaskFacts]]:
+    found: dict[str, dict[str, TaskFacts]] = defaultdict(dict)
+    for session, runs in runs_by_session(cells).items():
+        with session_of(reader, session) as place:
+            found[session] = task_facts(place, runs)
+    return found
+
+
+def runs_by_session(cells: Iterable[StudyCell]) -> Mapping[str, list[str]]:
+    """Return the runs of cells by the session that has them, "" for the study's own."""
+    found: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.run:
+            found.setdefault(cell.work.session, {})[cell.run] = None
+    return {session: list(runs) for session, runs in found.items()}
+
+
+@contextmanager
+def session_of(reader: SessionReader, session: str) -> Iterator[SessionReader]:
+    """Open the session of a cell; "" is the one that is open already."""
+    if not session:
+        yield reader
+        return
+    with SessionReader(Path(session), surveyed=False) as other:
+        yield other

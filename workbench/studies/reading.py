@@ -23,7 +23,7 @@ from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, ScoreRow, StudyCellRow, TrialRow
 from workbench.session.task_names import picked, readable_id
-from workbench.studies.declaration import Column, Study
+from workbench.studies.declaration import Study, StudyColumn
 
 RUBRIC = "aeo-bench"
 """By what trials are measured where a study names no rubric."""
@@ -98,7 +98,7 @@ class CellWork:
     """
 
     row: str
-    column: Column
+    column: StudyColumn
     run: str = ""
     session: str = ""
     run_state: str = ""
@@ -271,7 +271,12 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
         row, docs = rows[run_id]
         only, _ = _chosen_tasks(reader, run_id, study)
         cell = CellWork(
-            row, Column(docs, evaluator, source), run_id, str(reader.path), "done", group=(evaluator, prompt, context)
+            row,
+            StudyColumn(docs, evaluator, source),
+            run_id,
+            str(reader.path),
+            "done",
+            group=(evaluator, prompt, context),
         )
         found += [_task_cell(cell, [one], (only, 0), study.samples, made.get(run_id, {})) for one in groups]
     return found
@@ -395,9 +400,9 @@ def _trial_cell(cell: CellWork, made: Sequence[_Made]) -> CellWork:
 
 def trials_of_others(reader: SessionReader, study: Study, source: str, _: object) -> list[CellWork]:
     """Return what another session has of the cases of a study, as cells of further columns."""
-    cells: dict[tuple[str, Column], list[_Made]] = {}
+    cells: dict[tuple[str, StudyColumn], list[_Made]] = {}
     for one in _made(reader, trials_on(reader, study.rows)).values():
-        cells.setdefault((one.row.case_id, Column(one.row.agent, one.row.model, source)), []).append(one)
+        cells.setdefault((one.row.case_id, StudyColumn(one.row.agent, one.row.model, source)), []).append(one)
     return [
         _trial_cell(CellWork(*key, found[0].row.run_id, str(reader.path), "done", planned=len(found)), found)
         for key, found in cells.items()

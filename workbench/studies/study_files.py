@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from workbench.agents.names import current_name, is_remote
 from workbench.base import numbers
 from workbench.base.files import expanded, shown
-from workbench.catalog.reading import BadCase, Table, load_toml
+from workbench.catalog.reading import BadCase, TomlTable, load_toml
 from workbench.plans.arguments import arguments_of, study_keys
 from workbench.studies.declaration import (
     AGENTS,
@@ -22,10 +22,10 @@ from workbench.studies.declaration import (
     SAMPLES,
     SESSION,
     BadStudy,
-    Column,
-    Limits,
-    Settings,
     Study,
+    StudyColumn,
+    StudyLimits,
+    StudySettings,
 )
 
 _N = TypeVar("_N", int, float)
@@ -77,15 +77,15 @@ def _parsed(values: Mapping[str, object], file: Path) -> Study:
     kind = values.get("kind")
     common = ("name", "title", "kind")
     if kind not in KINDS:
-        table = Table({"kind": kind} if kind is not None else {}, file, ("kind",))
+        table = TomlTable({"kind": kind} if kind is not None else {}, file, ("kind",))
         table.text("kind")
         raise table.wrong("kind", f"one of {', '.join(KINDS)}")
     if kind == PAPER:
-        table = Table(values, file, common)
+        table = TomlTable(values, file, common)
         return Study(table.text("name"), PAPER, title=table.text("title", ""))
     assert isinstance(kind, str)
     own = ("rows", "columns", "results", "seed", "spend_limit", "limits", "settings", *_NUMBERS[kind])
-    table = Table(values, file, (*common, *own))
+    table = TomlTable(values, file, (*common, *own))
     name = table.text("name").strip()
     if not name.isprintable() or "/" in name or len(name) > 60:
         raise table.wrong("name", "a name of at most 60 characters on one line, without '/'")
@@ -116,12 +116,12 @@ def _parsed(values: Mapping[str, object], file: Path) -> Study:
     return study
 
 
-def _columns(table: Table, kind: str, file: Path) -> tuple[Column, ...]:
+def _columns(table: TomlTable, kind: str, file: Path) -> tuple[StudyColumn, ...]:
     systems_key, models_key = _COLUMN_KEYS[kind]
     given = table.table("columns")
     if given is None:
         return ()
-    inner = Table(given, file, (systems_key, models_key), "columns")
+    inner = TomlTable(given, file, (systems_key, models_key), "columns")
     systems, models = inner.texts(systems_key), inner.texts(models_key)
     if not systems:
         raise inner.wrong(systems_key, "a list that names at least one")
@@ -131,13 +131,13 @@ def _columns(table: Table, kind: str, file: Path) -> tuple[Column, ...]:
     return _product(kind, named, [model.strip() for model in models])
 
 
-def _product(kind: str, systems: Iterable[str], models: Sequence[str]) -> tuple[Column, ...]:
+def _product(kind: str, systems: Iterable[str], models: Sequence[str]) -> tuple[StudyColumn, ...]:
     # Whom an agent that is reached over A2A asks is its own affair: it is one column, whatever models the others have.
     asked = {one: ("",) if kind == AGENTS and is_remote(one) else models or ("",) for one in systems}
-    return tuple(Column(system, model) for system, several in asked.items() for model in several)
+    return tuple(StudyColumn(system, model) for system, several in asked.items() for model in several)
 
 
-def _results(table: Table, kind: str) -> tuple[str, ...]:
+def _results(table: TomlTable, kind: str) -> tuple[str, ...]:
     found = _distinct(table, "results")
     for one in found:
         if kind == DOCS and one.startswith(SAMPLES):
@@ -149,11 +149,11 @@ def _results(table: Table, kind: str) -> tuple[str, ...]:
     return found
 
 
-def _distinct(table: Table, key: str) -> tuple[str, ...]:
+def _distinct(table: TomlTable, key: str) -> tuple[str, ...]:
     return _check_distinct(table, key, tuple(one.strip() for one in table.texts(key)))
 
 
-def _check_distinct(table: Table, key: str, found: Sequence[str]) -> tuple[str, ...]:
+def _check_distinct(table: TomlTable, key: str, found: Sequence[str]) -> tuple[str, ...]:
     for number, one in enumerate(found):
         if one in found[:number]:
             raise table.wrong(key, f"a list in which each stands once, and '{one}' is there twice")
@@ -170,7 +170,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and not isinstance(value, Typed)
 
 
-def _ks(table: Table, values: Mapping[str, object], samples: int) -> tuple[int, ...]:
+def _ks(table: TomlTable, values: Mapping[str, object], samples: int) -> tuple[int, ...]:
     given = values.get("k")
     if given is None:
         return tuple(k for k in (1, 3) if k <= samples)
@@ -186,7 +186,9 @@ def _ks(table: Table, values: Mapping[str, object], samples: int) -> tuple[int, 
     return ks
 
 
-def _number(table: Table, values: Mapping[str, object], key: str, default: float, read: Callable[[object], _N]) -> _N:
+def _number(
+    table: TomlTable, values: Mapping[str, object], key: str, default: float, read: Callable[[object], _N]
+) -> _N:
     value = values.get(key, default)
     try:
         if _is_text(value):
@@ -197,21 +199,21 @@ def _number(table: Table, values: Mapping[str, object], key: str, default: float
 
 
 def _whole(
-    table: Table, values: Mapping[str, object], key: str, default: int, least: int, most: int = numbers.MOST_ITEMS
+    table: TomlTable, values: Mapping[str, object], key: str, default: int, least: int, most: int = numbers.MOST_ITEMS
 ) -> int:
     return _number(table, values, key, default, lambda value: numbers.whole(value, least, most))
 
 
-def _limits(table: Table, kind: str, file: Path) -> Limits:
+def _limits(table: TomlTable, kind: str, file: Path) -> StudyLimits:
     given = table.table("limits") or {}
-    inner = Table(given, file, [key for key, *_ in study_keys(PLANS[kind], "limits")], "limits")
-    return Limits(**{name: _whole(inner, given, name, 0, 0, 1_000_000_000) for name in given})
+    inner = TomlTable(given, file, [key for key, *_ in study_keys(PLANS[kind], "limits")], "limits")
+    return StudyLimits(**{name: _whole(inner, given, name, 0, 0, 1_000_000_000) for name in given})
 
 
-def _settings(table: Table, kind: str, file: Path) -> Settings:
+def _settings(table: TomlTable, kind: str, file: Path) -> StudySettings:
     given, declared = table.table("settings") or {}, arguments_of(PLANS[kind])
     keys = {key: (of, declared[name].number) for key, name, of, _ in study_keys(PLANS[kind], "settings")}
-    inner = Table(given, file, list(keys), "settings")
+    inner = TomlTable(given, file, list(keys), "settings")
     found: dict[str, Any] = {}
     for name in given:
         of, bounds = keys.get(name, (str, None))
@@ -223,7 +225,7 @@ def _settings(table: Table, kind: str, file: Path) -> Settings:
             found[name] = _whole(inner, given, name, 1, *bounds[1:])
         else:
             found[name] = inner.text(name, "").strip()
-    return Settings(**found)
+    return StudySettings(**found)
 
 
 # -- written

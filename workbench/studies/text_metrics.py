@@ -32,10 +32,9 @@ from workbench.session.groups import Group
 from workbench.session.reader import SessionReader
 from workbench.session.rows import TaskRow
 from workbench.statistics.correlations import Correlation
-from workbench.studies.cells import Cell, pass_of
-from workbench.studies.declaration import Column, InJson
-from workbench.studies.outcome import StudyOutcome
-from workbench.studies.task_facts import FunctionFacts, runs_by_session, session_of
+from workbench.studies.cells import StudyCell, pass_of
+from workbench.studies.declaration import InJson, StudyColumn
+from workbench.studies.outcome import FunctionFacts, StudyOutcome, runs_by_session, session_of
 
 MOST_TASKS = 2_000
 """Of more tasks than these, all doc systems together, only so many are looked at, the same functions under every system."""
@@ -49,7 +48,7 @@ class MetricsOf:
     """Metrics of a column, or of all columns of an evaluator together (``column`` is None then)."""
 
     model: str
-    column: Column | None
+    column: StudyColumn | None
     metrics: tuple[MetricColumn, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -159,7 +158,7 @@ def _scores(metrics: Sequence[str], model: Path | None, notes: dict[str, None]) 
 
 
 def _measured(
-    cell: Cell,
+    cell: StudyCell,
     metrics: Sequence[str],
     rows: Mapping[str, TaskRow],
     texts: TaskTexts,
@@ -184,7 +183,7 @@ def _judgements(reader: SessionReader, texts: TaskTexts, tasks: Iterable[str]) -
     return {name: values for one in judged for name, values in one.columns.items() if values}
 
 
-def _bodies(reader: SessionReader, cell: Cell, tasks: Container[str]) -> dict[str, list[str]]:
+def _bodies(reader: SessionReader, cell: StudyCell, tasks: Container[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     mine = [one.task for one in cell.work.tasks if one.task in tasks]
     for task, digest in counted_bodies(reader, mine, Group("", *cell.work.group, cell.work.settings)):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from workbench.base.text import NOTHING, fixed, plural
 from workbench.base.text import signed as signed_number
-from workbench.studies.cells import Cell, Mean, brief
-from workbench.studies.comparing import Comparison
+from workbench.studies.cells import Mean, StudyCell, brief
+from workbench.studies.comparing import ColumnComparison
 from workbench.studies.declaration import in_points
 from workbench.studies.leaderboard import LeaderLine
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
@@ -36,7 +36,7 @@ def mean_words(mean: Mean, measure: str) -> str:
     return figure(mean.value, measure) + bounds(mean.interval.low, mean.interval.high, measure)
 
 
-def cell_words(cell: Cell, measure: str) -> str:
+def cell_words(cell: StudyCell, measure: str) -> str:
     """Return a cell's mean with what it is of, what is missing in it and, unless it is done, how it stands."""
     mean = cell.means[measure]
     if cell.work.trials:
@@ -100,7 +100,7 @@ def judge_words(line: LeaderLine, judge: str, common: bool) -> str:
     return f"{figure(mean.value, 1)} of {mean.items:,}" if mean is not None and mean.items else NOTHING
 
 
-def left_out_words(found: Comparison, left: str, right: str, row: str) -> str:
+def left_out_words(found: ColumnComparison, left: str, right: str, row: str) -> str:
     """Return what is in no figure of a comparison of two columns that are called so, "" for nothing."""
     said = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
     said += [f"{n:,} only under {side}" for n, side in ((found.only_left, left), (found.only_right, right)) if n]

@@ -65,7 +65,7 @@ class RunDialog(OrderForm["DocumentPlan"]):
         return replace(plan, **asked | {"agent": agent, "model": model, "judge": values["judge"], "first_repeat": 0})
 
     def _check_judge(self, judge: str) -> None:
-        from workbench.base.plugins import path_of
+        from workbench.base.extensions import path_of
         from workbench.rubric.judging import parse_judge
 
         if not path_of("judge", judge) and parse_judge(judge).kind in {"model", "replay"}:

@@ -33,7 +33,7 @@ Half = tuple[str, Sequence[Part]]  # one side of a row: a sign and the text besi
 NO_TEXT: Half = ("", ())  # where the other side goes on alone
 
 
-def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Columns[Any]:
+def laid_out(columns: Sequence[panes.PaneColumn[Any]], rows: Sequence[Any]) -> Columns[Any]:
     names = "title", "cell", "width", "widest", "text", "priority"
     return Columns([Column(**picked(one, *names), shorten=_CUTS[one.cut]) for one in columns], rows)
 
@@ -41,7 +41,7 @@ def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Colum
 class TableRows:
     """The rows of a table: a sign that says which side has it, then columns."""
 
-    def __init__(self, table: panes.Table[Any]) -> None:
+    def __init__(self, table: panes.PaneTable[Any]) -> None:
         self.rows, self.by_stretch, self.nothing = table.rows, table.number is not None, table.nothing
         self.columns = laid_out(table.columns, table.rows)
         self.differing = [None if row.heading else row.sign != panes.SAME for row in table.rows]
@@ -56,7 +56,7 @@ class TableRows:
         return [(f"{sign:2}", style), *self.columns.cells(row, width - 2, row_style)]
 
 
-_NO_TABLE: panes.Table[Any] = panes.Table(rows=(), columns=(), nothing="")
+_NO_TABLE: panes.PaneTable[Any] = panes.PaneTable(rows=(), columns=(), nothing="")
 
 
 class TextRows:
@@ -200,7 +200,7 @@ class DifferenceList(HeadedList):
     def below(self, lines: int) -> str:
         """Return what both sides say of the row under the cursor, each in so many lines, below a name that the list may cut."""
         pane, row, width = self.pane, self.selected, max(10, self.text_width - 1)
-        if not isinstance(pane, panes.Table) or pane.says is None or row is None or row.heading:
+        if not isinstance(pane, panes.PaneTable) or pane.says is None or row is None or row.heading:
             return ""
         a, b = pane.says(row.left), pane.says(row.right)
         named = [(row.name, 1)] if len(row.name) > width // 3 else []
@@ -217,7 +217,7 @@ class DifferenceList(HeadedList):
         if 0 <= self.cursor < self.page_height():
             self.scroll_to(y=0, animate=False, immediate=True)
         self.uncover_cursor()
-        if isinstance(self.pane, panes.Table) and self.pane.says is not None:
+        if isinstance(self.pane, panes.PaneTable) and self.pane.says is not None:
             self.post_message(self.Moved(self, self.cursor))  # what is said below is wrapped anew
 
     def _arrange(self, place: int) -> None:

@@ -55,7 +55,7 @@ class SideBySide(ModeScreen):
         self.first_pane = _id(self.asked if self.asked in self.kind.titles else self.kind.titles[0])
         self.live = self.comparing = Live(self, "compare", self._read, self._show, lambda why: self._show(None, why))
         self.detailing, self.acting = Latest(self, "detail"), Latest(self, "act")
-        self.comparison: panes.Comparison | None = None
+        self.comparison: panes.PairComparison | None = None
         self.detail: Mapping[str, panes.Pane] = {}
         self.only_differences = False
         self._why = f"Reading {self.kind.what.replace('two', 'both')}…"  # there is no comparison
@@ -97,15 +97,15 @@ class SideBySide(ModeScreen):
 
         return work
 
-    def _read(self, reader: SessionReader) -> Callable[[], panes.Comparison]:
+    def _read(self, reader: SessionReader) -> Callable[[], panes.PairComparison]:
         pair, at = self.pair, self._at
 
-        def read(left: SessionReader, right: SessionReader) -> panes.Comparison:
+        def read(left: SessionReader, right: SessionReader) -> panes.PairComparison:
             return self.kind.read((left, _key(pair.left)), (right, _key(pair.right)), pair.rubric, pair.judge, at)
 
         return self._with_both(read, surveyed=True)
 
-    def _show(self, found: panes.Comparison | None, why: str = "") -> None:
+    def _show(self, found: panes.PairComparison | None, why: str = "") -> None:
         self.comparison, self._why = found, why
         for one in self.lists:
             if found is None or one.title in found.panes:
@@ -142,7 +142,7 @@ class SideBySide(ModeScreen):
         names = *((name, "strong") for name in found.names[0]), (gaps, "dim")
         # What both share is said whole where that leaves three quarters to the figures.
         least = max(20, min(cell_len(found.shared), width // 4))
-        name: panes.Column[int] = panes.texts(found.shared, names.__getitem__, least, 200)
+        name: panes.PaneColumn[int] = panes.texts(found.shared, names.__getitem__, least, 200)
         columns = laid_out([name, *found.columns], range(3))
         signs = (" A ", "only-a"), (" B ", "only-b"), ("   ", "")
         turns = with_keys("{compare.previous-pair} {compare.next-pair} turns")
@@ -249,7 +249,7 @@ class SideBySide(ModeScreen):
         elif isinstance(current, DifferenceList):
             row, pane = current.selected, current.pane
             lead = found.leads[pane.of_b if isinstance(pane, Texts) else row is not None and row.left is None]
-            if isinstance(pane, panes.Table) and pane.number is not None and row is not None:
+            if isinstance(pane, panes.PaneTable) and pane.number is not None and row is not None:
                 lead = replace(lead, number=pane.number(row))
             self._open((lead,))
 

@@ -18,12 +18,12 @@ from workbench.app.toolkit.document import Document, Line, heading, joined, note
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.base.glyphs import STATES, VERDICTS
 from workbench.base.text import one_line, plural
-from workbench.results.samples import Sample
+from workbench.results.samples import SampleView
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.improving.attempts import Attempt, Share
+    from workbench.improving.attempts import DocstringAttempt, Share
     from workbench.plans.plan import ImprovementPlan
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, ImprovementRow, TaskRow
@@ -42,7 +42,7 @@ class Tried:
 
     order: ImprovementRow
     plan: ImprovementPlan
-    attempt: Attempt
+    attempt: DocstringAttempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
 
 def load_shown(reader: SessionReader, run: str) -> Shown:
     """Read the orders of a run with all that was tried for them, the latest order first."""
-    from workbench.improving.reading import attempts_of
+    from workbench.improving.changes import attempts_of
     from workbench.orders.improve import plan_of
 
     orders = reader.improvements(run)
@@ -109,7 +109,7 @@ def _entry(one: Tried) -> Entry:
     return Entry(cells, one, partial(load_sides, one=one), (one.order.id, attempt.task.id, attempt.number))
 
 
-def came_to(attempt: Attempt) -> str:
+def came_to(attempt: DocstringAttempt) -> str:
     """Return a sign and a word for how an attempt stands."""
     if attempt.refusal is not None:
         return f"{VERDICTS['failed']} refused"
@@ -118,7 +118,7 @@ def came_to(attempt: Attempt) -> str:
     return f"{STATES['running']} {'testing' if attempt.docstring else 'asking'}"
 
 
-def _kept_words(attempt: Attempt) -> str:
+def _kept_words(attempt: DocstringAttempt) -> str:
     return f"gain {attempt.gain.interval_words}, samples of {attempt.held_out_evaluator}" if attempt.gain else ""
 
 
@@ -178,7 +178,7 @@ def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> Line:
         said = failing[0].message if failing else row.verdict_reason or ""
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
         why = f"  {one_line(said, 200)}{more}" if said else ""
-    return styled((title_of(Sample(task, row, row.sample)), style), (prepared(why), "dim"), indent=2)
+    return styled((title_of(SampleView(task, row, row.sample)), style), (prepared(why), "dim"), indent=2)
 
 
 class ImprovingScreen(FindingsScreen):

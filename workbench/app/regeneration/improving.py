@@ -24,11 +24,10 @@ from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_p
 from workbench.base.errors import BadField, UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import plural
-from workbench.improving.changes import Checkout, check_patch, source_checkout, suggested_name
-from workbench.improving.reading import Improved
+from workbench.improving.changes import Checkout, Improved, check_patch, source_checkout, suggested_name
 from workbench.orders.improve import ImproveOrder
 from workbench.plans.plan import ImprovementPlan
-from workbench.results.kinds import Kind
+from workbench.results.tasks import DocstringQuality
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
         self._session, self._view, self._lines_of = session, view, lines
         plain = {"writer": "", "second": "", "attempts": str(ATTEMPTS), "held-out": str(HELD_OUT)}
         this = lines[THIS]
-        bad_one = bool(this) and this[0].documented_as is Kind.BADLY
+        bad_one = bool(this) and this[0].documented_as is DocstringQuality.BADLY
         functions = MARKED if lines[MARKED] else THIS if bad_one else FAILED
         check, models = self._check_model, available_models()
         own = {
@@ -92,7 +91,9 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
             raise BadField("second", "A second evaluator is another model.")
         # Of another evaluator it is not known yet how the docstrings carry their functions.
         other = evaluator != self._view.group.evaluator
-        fit = [line.id for line in chosen if not line.excluded and (line.documented_as is Kind.BADLY or other)]
+        fit = [
+            line.id for line in chosen if not line.excluded and (line.documented_as is DocstringQuality.BADLY or other)
+        ]
         if not fit:
             raise BadField("functions", _why_none(values["functions"], chosen))
         return _plan(self._session, self._view, values, fit)

@@ -28,7 +28,7 @@ from workbench.app.toolkit.pane import COPIED_AT_MOST
 from workbench.base.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.base.text import NOTHING, money, one_line, percent, plural, size_of
 from workbench.comparison.texts import line_diff, without_margin
-from workbench.results.samples import Sample, read_sample
+from workbench.results.samples import SampleView, read_sample
 from workbench.session.labels import in_words
 from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
@@ -53,7 +53,7 @@ GONE = "This task is no longer in the session."
 FORMER = "the former verdict: it stays until the sample has been tested again"
 
 
-def empty_tabs(sample: Sample) -> frozenset[str]:
+def empty_tabs(sample: SampleView) -> frozenset[str]:
     """Return the names of the tabs that have nothing to show."""
     candidate, docstring = sample.candidate, sample.task.docstring_blob
     body, answer = (candidate.body_blob, candidate.answer_blob) if candidate is not None else (None, None)
@@ -69,7 +69,7 @@ def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab
 
 def read_texts(
     reader: SessionReader, task_id: str, group: Group, number: int, tabs: Iterable[str], limit: int
-) -> tuple[Sample, dict[str, Document], tuple[str, Document]] | None:
+) -> tuple[SampleView, dict[str, Document], tuple[str, Document]] | None:
     """Read a sample with some of its tabs and, under their title, the tests that it failed; None where its task is gone."""
     sample = read_sample(reader, task_id, group, number)
     if sample is None:
@@ -77,7 +77,7 @@ def read_texts(
     return sample, {tab: laid_out(reader, sample, tab, limit) for tab in tabs}, failures_of(reader, sample)
 
 
-def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> Document:
+def laid_out(reader: SessionReader, sample: SampleView, tab: str, limit: int = SHOWN_AT_FIRST) -> Document:
     """Lay out one tab of a sample; ``limit`` bytes of a text are shown."""
     candidate = sample.candidate
     if tab == "Docstring":
@@ -89,7 +89,7 @@ def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN
     return {"Diff": _diff, "Candidate": _candidate, "Answer": _answer}[tab](reader, sample.task, candidate, limit)
 
 
-def title_of(sample: Sample) -> str:
+def title_of(sample: SampleView) -> str:
     """Return ``sample 3 ✗ failed in 0.03 s``."""
     candidate = sample.candidate
     if candidate is None:
@@ -104,7 +104,7 @@ def title_of(sample: Sample) -> str:
     return said + words.get(candidate.state, "· waiting")
 
 
-def detail_of(sample: Sample) -> str:
+def detail_of(sample: SampleView) -> str:
     """Return how the verdict was reached and what the answer took: ``warm · 1,204 tokens · 3.1 s · $0.0012``."""
     candidate = sample.candidate
     if candidate is None:
@@ -118,7 +118,7 @@ def detail_of(sample: Sample) -> str:
     return " · ".join(parts)
 
 
-def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
+def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
     """Return what there is to know of how the verdict was reached, each with whether it is an alarm."""
     candidate = sample.candidate
     remarks = [(in_words(sample.labels), False)] if sample.labels else []
@@ -166,7 +166,7 @@ def _decoded(text: str | None) -> object:
         return None
 
 
-def waiting_for(sample: Sample) -> str:
+def waiting_for(sample: SampleView) -> str:
     """Return why a sample has no body to show."""
     candidate = sample.candidate
     if sample.task.state == "excluded" and (candidate is None or candidate.verdict is None):
@@ -217,7 +217,7 @@ def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit
     return Document((styled((said, "notice"), indent=2), Line(""), *body.lines), body.text, cut, numbered=True)
 
 
-def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
+def _docstring(reader: SessionReader, sample: SampleView, limit: int) -> Document:
     task = sample.task
     said = f"{one_line(task.docs_words, 60)} documentation"
     parts = [heading(said, f"of {one_line(task.path, 200)}, line {task.start_line or NOTHING}")]
@@ -229,7 +229,7 @@ def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
     return replace(joined([*parts, plain(""), plain(text)], cut=cut), text=text)
 
 
-def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
+def _prompt(reader: SessionReader, sample: SampleView, limit: int) -> Document:
     from workbench.comparison.texts import kept_prompt
 
     candidate, task = sample.candidate, sample.task
@@ -270,7 +270,7 @@ def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, 
 # -- failing tests
 
 
-def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, Document]:
+def failures_of(reader: SessionReader, sample: SampleView) -> tuple[str, Document]:
     """Return a title and the tests that a sample did not pass, with messages and tracebacks, or why there are none."""
     candidate = sample.candidate
     if candidate is None or candidate.verdict is None:
@@ -293,7 +293,7 @@ def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, Document]:
     return f"failing tests {len(rows):,}{former}", of_lines(lines)
 
 
-def _wrong_controls(reader: SessionReader, sample: Sample) -> list[Line]:
+def _wrong_controls(reader: SessionReader, sample: SampleView) -> list[Line]:
     """Lay out what took a task out: the control that does not hold, with the tests that it did not pass."""
     lines: list[Line] = []
     for row in reader.candidates(sample.task.run_id, sample.task.id):
@@ -332,10 +332,10 @@ def _traceback(reader: SessionReader, digest: str | None) -> str:
     return text + ("\n…" if reader.size(digest) > _TRACEBACK else "")
 
 
-def _tests(sample: Sample) -> list[str]:
+def _tests(sample: SampleView) -> list[str]:
     tests = _decoded(sample.task.tests)
     return [str(test) for test in tests] if isinstance(tests, list) else []
 
 
-def _names(sample: Sample) -> list[Line]:
+def _names(sample: SampleView) -> list[Line]:
     return [styled((f"  {one_line(test, 400)}", "dim"), indent=-1) for test in _tests(sample)[:1000]]

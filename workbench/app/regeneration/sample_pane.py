@@ -20,7 +20,7 @@ from workbench.app.toolkit.pane import Pane, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
 from workbench.base.text import one_line
-from workbench.results.samples import Sample
+from workbench.results.samples import SampleView
 from workbench.results.tasks import TaskLine
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class SamplePane(TabbedText):
         self._remark(())
         self.text.show(note(sentence))
 
-    def show_sample(self, name: str, sample: Sample, document: Document, *, keep_place: bool) -> None:
+    def show_sample(self, name: str, sample: SampleView, document: Document, *, keep_place: bool) -> None:
         self.titled(f"{one_line(name, 40)} · {sample_content.title_of(sample)}", sample_content.detail_of(sample))
         self._remark(sample_content.remarks_of(sample))
         self.query_one(TabLine).empty = sample_content.empty_tabs(sample)
@@ -181,7 +181,7 @@ class Detail(Container):
         if key == self.loader.shown:
             self.sample.arrive()
 
-        def done(read: tuple[Sample, dict[str, Document], tuple[str, Document]] | None) -> None:
+        def done(read: tuple[SampleView, dict[str, Document], tuple[str, Document]] | None) -> None:
             if read is None:
                 self.show_nothing(GONE)
                 return

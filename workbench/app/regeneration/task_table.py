@@ -19,16 +19,15 @@ from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import CANCELLED, DOUBTFUL, OUR_ERROR, VERDICTS
 from workbench.base.text import NOTHING, one_line, percent, plural, share
-from workbench.results.kinds import Kind
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import SampleState
-from workbench.results.tasks import TaskLine
+from workbench.results.tasks import DocstringQuality, TaskLine
 
 LEAK, DISAGREES, FLAKY = "≈", "≠", "~"
 """Marks before the name of a function: its docstring carries the code, re-checks disagree, unstable tests execute it."""
 NO_TAG = "(no tag)"
 _FORMER = "former-"
-_KIND_STYLES = {Kind.BADLY: "bad", Kind.UNTESTABLE: "dim"}
+_KIND_STYLES = {DocstringQuality.BADLY: "bad", DocstringQuality.UNTESTABLE: "dim"}
 
 
 def _class(line: TaskLine) -> str:
@@ -116,7 +115,7 @@ def _holds(word: str) -> Rule:
     return lambda line: any(sample.word == word for sample in line.samples)
 
 
-def _is(kind: Kind) -> Rule:
+def _is(kind: DocstringQuality) -> Rule:
     return lambda line: line.documented_as is kind
 
 
@@ -148,9 +147,9 @@ QUESTIONS: tuple[Question[TaskLine], ...] = (
         Option("unknown", "not measured", "cover not measured", lambda line: line.coverage is None),
     )),
     Question("documented", "documented", (
-        Option("well", "well: half of the samples or more passed", "documented well", _is(Kind.WELL)),
-        Option("badly", "badly: fewer passed, though the tests can be passed", "documented badly", _is(Kind.BADLY)),
-        Option("untestable", "untestable: its own body does not pass", "untestable", _is(Kind.UNTESTABLE)),
+        Option("well", "well: half of the samples or more passed", "documented well", _is(DocstringQuality.WELL)),
+        Option("badly", "badly: fewer passed, though the tests can be passed", "documented badly", _is(DocstringQuality.BADLY)),
+        Option("untestable", "untestable: its own body does not pass", "untestable", _is(DocstringQuality.UNTESTABLE)),
     )),
     Question("leak", "docstring", (
         Option("leaking", "≈ carries the code", "≈ leaking", lambda line: line.leaking),
@@ -332,7 +331,7 @@ class TaskTable(Table[TaskLine]):
                 f"pass@{self.ks[0]} {mean} of {len(at):,} · m = {view.samples}",
             ]
         if not self.filter.active and (counts := Counter(line.documented_as for line in self.rows)).keys() - {None}:
-            parts = [", ".join(f"{counts[kind]:,} {kind}" for kind in Kind if counts[kind]) + " documented"]
+            parts = [", ".join(f"{counts[kind]:,} {kind}" for kind in DocstringQuality if counts[kind]) + " documented"]
         only = [one_line(self.only_path, 60)] if self.only_path else []
         parts += [f"{view.excluded:,} taken out"] if view.excluded else []
         parts += [f"{view.dropped:,} dropped · {key_of('regeneration.dropped')}"] if view.dropped else []

@@ -30,7 +30,7 @@ from workbench.regeneration.failure_groups import (
     source_of_test,
     text_of_test_file,
 )
-from workbench.results.samples import Sample
+from workbench.results.samples import SampleView
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import TaskGroup
@@ -210,7 +210,7 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
     task, candidate = reader.task(one.task), reader.candidate(one.id)
     if task is None or candidate is None:
         return ("", note("This candidate is no longer in the session.")), ("", EMPTY)
-    sample = Sample(task, candidate, candidate.sample)
+    sample = SampleView(task, candidate, candidate.sample)
     difference, docstring = (laid_out(reader, sample, tab) for tab in ("Diff", "Docstring"))
     body = joined([difference, plain(""), heading("Docstring"), docstring])
     title = f"{one_line(one.function, 60)} · {one_line(one.group.evaluator, 40)} · sample {candidate.sample + 1}"

@@ -9,7 +9,7 @@ from workbench.app.key_table import key_of
 from workbench.app.toolkit.header import Header, Part
 from workbench.base.glyphs import CANCELLED, RUNNING, STATES, VERDICTS, WAITING
 from workbench.base.text import duration, money, one_line, plural
-from workbench.results.plan_title import source_name
+from workbench.results.runs import source_name
 from workbench.session.groups import planned_docs
 
 if TYPE_CHECKING:

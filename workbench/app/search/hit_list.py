@@ -9,7 +9,7 @@ from workbench.app.keys import bindings
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import clean, shortened
-from workbench.search.index import Found, Line
+from workbench.search.index import MatchedLine, SearchResult
 
 _KIND = 9
 _NAMES = {"file": "file at"}
@@ -24,15 +24,15 @@ class HitList(RowList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.found = Found()
-        self.lines: list[Line] = []
+        self.found = SearchResult()
+        self.lines: list[MatchedLine] = []
         self.everywhere = False
 
-    def put(self, found: Found, lines: Sequence[Line], *, cursor: int = 0) -> None:
+    def put(self, found: SearchResult, lines: Sequence[MatchedLine], *, cursor: int = 0) -> None:
         self.found, self.lines = found, list(lines)
         self.rows_changed(cursor=cursor)
 
-    def add_lines(self, lines: Sequence[Line]) -> None:
+    def add_lines(self, lines: Sequence[MatchedLine]) -> None:
         self.lines += lines
         self.refresh()
 
@@ -59,7 +59,7 @@ class HitList(RowList):
         return parts
 
 
-def around(line: Line, width: int) -> list[Part]:
+def around(line: MatchedLine, width: int) -> list[Part]:
     """Return so many cells of a line that the match is among them, cut with ``…`` where it is longer."""
     text, start, end = line.text, line.start, line.end
     lead = 0

@@ -28,8 +28,8 @@ from workbench.app.toolkit.typed_line import LineInput
 from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.text import many, one_line
-from workbench.search import FIELDS, Found, Hit, Query, SearchIndex, parse
-from workbench.search.index import Line, line_of
+from workbench.search import FIELDS, Query, SearchHit, SearchIndex, SearchResult, parse
+from workbench.search.index import MatchedLine, line_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -152,26 +152,26 @@ class SearchScreen(ModeScreen):
             self._query = query = parse(self._last.text)
         except UsageError as wrong:
             self._query = Query()
-            self._show_found(Found(), [], str(wrong))
+            self._show_found(SearchResult(), [], str(wrong))
             return
 
-        def work() -> tuple[Found, list[Line]]:
+        def work() -> tuple[SearchResult, list[MatchedLine]]:
             found = index.search(query, sessions)
             return found, _lines(reader, found.hits[:_FIRST_LINES], query)
 
-        def done(result: tuple[Found, list[Line]]) -> None:
+        def done(result: tuple[SearchResult, list[MatchedLine]]) -> None:
             if query == self._query:
                 self._show_found(*result)
                 self._read_lines(query, result[0])
 
-        self._asking.ask(work, done, lambda sentence: self._show_found(Found(), [], sentence))
+        self._asking.ask(work, done, lambda sentence: self._show_found(SearchResult(), [], sentence))
 
-    def _read_lines(self, query: Query, found: Found) -> None:
+    def _read_lines(self, query: Query, found: SearchResult) -> None:
         known, reader = len(self.hits.lines), self.workbench.reader
         if known >= len(found.hits) or reader is None:
             return
 
-        def done(lines: list[Line]) -> None:
+        def done(lines: list[MatchedLine]) -> None:
             if query == self._query and self.hits.found is found:
                 self.hits.add_lines(lines)
                 self._read_lines(query, found)
@@ -180,7 +180,7 @@ class SearchScreen(ModeScreen):
 
     # -- what was found
 
-    def _show_found(self, found: Found, lines: list[Line], wrong: str = "") -> None:
+    def _show_found(self, found: SearchResult, lines: list[MatchedLine], wrong: str = "") -> None:
         self.hits.everywhere = self._last.everywhere
         self.hits.put(found, lines, cursor=self._last.at)
         asked = frozenset(condition.field for condition in self._query.conditions)
@@ -275,7 +275,7 @@ def _fill(
     return f"not searched, as unreadable: {', '.join(unread[:3])}{more}" if unread else ""
 
 
-def _lines(reader: SessionReader | None, hits: Sequence[Hit], query: Query) -> list[Line]:
+def _lines(reader: SessionReader | None, hits: Sequence[SearchHit], query: Query) -> list[MatchedLine]:
     """Return the lines of hits; those of another session than the open one are read from their own files."""
     from workbench.session.reader import SessionReader as Reader
 
@@ -284,13 +284,15 @@ def _lines(reader: SessionReader | None, hits: Sequence[Hit], query: Query) -> l
         for session in {hit.session for hit in hits} - readers.keys():
             with contextlib.suppress(WorkbenchError):
                 readers[session] = opened.enter_context(Reader(session, surveyed=False))
-        return [line_of(readers[hit.session], hit, query) if hit.session in readers else Line("") for hit in hits]
+        return [
+            line_of(readers[hit.session], hit, query) if hit.session in readers else MatchedLine("") for hit in hits
+        ]
 
 
 _SEARCHED_THERE = frozenset({"step", "file", "message", "readme", "metadata", "docstring", "candidate", "failing"})
 
 
-def location_of(reader: SessionReader | None, hit: Hit, query: Query) -> Location:
+def location_of(reader: SessionReader | None, hit: SearchHit, query: Query) -> Location:
     """Return where a hit is; with the reader of its session also which text is to be marked there."""
     item, number, needle = hit.item, hit.entry.number, ""
     if hit.entry.kind in _SEARCHED_THERE and reader is not None:

@@ -21,8 +21,8 @@ from workbench.studies.reading import TaskTally, TrialTally
 if TYPE_CHECKING:
     from workbench.app.study.screen import StudyScreen
     from workbench.session.reader import SessionReader
-    from workbench.studies.cells import Cell
-    from workbench.studies.comparing import Comparison, ItemPair
+    from workbench.studies.cells import StudyCell
+    from workbench.studies.comparing import ColumnComparison, ItemPair
     from workbench.studies.outcome import StudyOutcome
     from workbench.studies.reading import CellWork
 
@@ -104,7 +104,7 @@ class StudyActions:
 
     # -- to what is behind it
 
-    def go_to(self, study: str, cell: Cell, items: Sequence[TrialTally | TaskTally], at: int = 0) -> None:
+    def go_to(self, study: str, cell: StudyCell, items: Sequence[TrialTally | TaskTally], at: int = 0) -> None:
         """Show one of some trials or tasks of a cell, in the order in which they are listed, or without any its run."""
         work, host, own = cell.work, self._host, self._host.session_path
         # Another session is opened for what others did; going back opens this one again.
@@ -120,13 +120,13 @@ class StudyActions:
             locations = locations or [Location(session, "regeneration", cell.run, None, work.group[0])]
             host.follow(ResultList(lambda at: back(), locations, row="item"), at)
 
-    def go_to_pair(self, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> None:
+    def go_to_pair(self, outcome: StudyOutcome, comparison: ColumnComparison, pair: ItemPair) -> None:
         reader = self._host.reader
         if reader is not None and pair.left is not None and pair.right is not None:
             self._pairing.ask(lambda: _sides(reader, outcome, comparison, pair), self._host.show_pair)
 
 
-def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> Pair:
+def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: ColumnComparison, pair: ItemPair) -> Pair:
     """Return what is to be shown side by side: two trials, or of two tasks a sample each; called in a thread.
 
     Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other; a

@@ -23,7 +23,7 @@ from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import DOUBTFUL, STATES, UNSCORED
 from workbench.base.text import NOTHING, fixed, many, one_line, percent, plural, shortened
-from workbench.studies.cells import Cell, missing_of, pass_of, value_of
+from workbench.studies.cells import StudyCell, missing_of, pass_of, value_of
 from workbench.studies.declaration import AGENTS, PAPER
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine
 from workbench.studies.outcome import StudyOutcome
@@ -114,11 +114,11 @@ class CellItems(Table[Item]):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda item: item.task if isinstance(item, TaskTally) else item.trial, id=id)
-        self.cell: Cell | None = None
+        self.cell: StudyCell | None = None
         self._measure = SCORE
         self._scale = ("", "")
 
-    def show(self, outcome: StudyOutcome | None, cell: Cell | None, measure: str) -> None:
+    def show(self, outcome: StudyOutcome | None, cell: StudyCell | None, measure: str) -> None:
         """Show the items of a cell; the cursor stays on its row while it is the same cell."""
         before, how = self.cell, (self._measure, self._scale)
         self.cell, self._measure = cell, measure

@@ -16,10 +16,10 @@ from workbench.app.toolkit.plot import Axis, axis, interval_bar, place
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import NOTHING, many, one_line, percent, plural, shortened
-from workbench.statistics.paired import Difference, Tally
+from workbench.statistics.paired import Difference, WinTally
 from workbench.statistics.rankings import EQUAL, PairOrder
-from workbench.studies.comparing import Comparison, ItemPair, Ranking, Setting
-from workbench.studies.declaration import Column
+from workbench.studies.comparing import ColumnComparison, ItemPair, Ranking, Setting
+from workbench.studies.declaration import StudyColumn
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.wording import chance_words, difference_words, figure, left_out_words, signed
 
@@ -104,13 +104,13 @@ class ComparisonList(LineList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.comparison: Comparison | None = None
+        self.comparison: ColumnComparison | None = None
         self._nouns = ("item", "row")
         self._test: Mapping[str, Any] | None = None
         self._compared = 1
         self._problem = ""
 
-    def put(self, comparison: Comparison | None, outcome: StudyOutcome | None) -> None:
+    def put(self, comparison: ColumnComparison | None, outcome: StudyOutcome | None) -> None:
         sides = [one and (one.left, one.right) for one in (self.comparison, comparison)]
         self.comparison = comparison
         if outcome is not None:
@@ -135,7 +135,7 @@ class ComparisonList(LineList):
         if to is None:
             self.scroll_to(y=0, animate=False, immediate=True)
 
-    def _all_rows(self, found: Comparison, width: int) -> Iterable[Line]:
+    def _all_rows(self, found: ColumnComparison, width: int) -> Iterable[Line]:
         if not found.comparable:
             differing = f"Not comparable, made under other conditions (A and B): {'; '.join(found.differing)}."
             yield from _wrapped(differing, width, "strong")
@@ -181,7 +181,7 @@ def _wrapped(text: str, width: int, style: str = "") -> list[Line]:
     return [_text(f" {line}", style) for line in textwrap.wrap(one_line(text, 1000), width - 2)]
 
 
-def _forest(found: Comparison) -> Iterable[Line]:
+def _forest(found: ColumnComparison) -> Iterable[Line]:
     bounds = [end for one in found.by_row.values() for end in (one.value, one.interval.low, one.interval.high)]
     scale = axis([0.0, *(end for end in bounds if end is not None)])
     longest = max(map(len, found.by_row))
@@ -221,7 +221,7 @@ def _item(pair: ItemPair, measure: str, width: int) -> Sequence[Part]:
     ]
 
 
-def _tally(one: Tally) -> str:
+def _tally(one: WinTally) -> str:
     return f"B wins {one.wins:,}  ties {one.ties:,}  loses {one.losses:,}"
 
 
@@ -266,7 +266,7 @@ class RankingList(LineList):
         outcome: StudyOutcome | None,
         rankings: Sequence[Ranking],
         taus: Taus,
-        refused: Sequence[tuple[Column, Column, Sequence[str]]],
+        refused: Sequence[tuple[StudyColumn, StudyColumn, Sequence[str]]],
     ) -> None:
         """Show rankings, and which pairs are not comparable and why."""
         self._below = [] if rankings else ["No model has two systems that could be ranked."]

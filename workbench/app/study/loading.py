@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.study.wording import CELL, LEADERBOARD, RANKINGS
 from workbench.base.errors import WorkbenchError
-from workbench.studies.comparing import Comparison, compare, not_ranked, rankings, taus
+from workbench.studies.comparing import ColumnComparison, compare, not_ranked, rankings, taus
 from workbench.studies.declaration import AGENTS, BadStudy, Study
 from workbench.studies.following import StudyReader
 from workbench.studies.leaderboard import judge_agreement, leaderboard
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-    from workbench.studies.grouping import Facts, Group
+    from workbench.studies.grouping import RowFacts, RowGroup
     from workbench.studies.outcome import StudyOutcome
 
 
@@ -60,9 +60,9 @@ class StudyView:
     lines: tuple[StudyLine, ...]
     outcome: StudyOutcome | None = None
     problem: str = ""
-    groups: Sequence[Group] = ()
+    groups: Sequence[RowGroup] = ()
     alike: bool = False
-    comparison: Comparison | None = None
+    comparison: ColumnComparison | None = None
     ranked: tuple[Any, ...] = ((), {}, ())
     leaders: tuple[Any, ...] = ((), ())
 
@@ -108,7 +108,7 @@ class StudyLoader:
         if by or view.asked.step:
             from workbench.studies import grouping
 
-            facts: Facts = self._once("facts", lambda: grouping.facts_of(reader, outcome))
+            facts: RowFacts = self._once("facts", lambda: grouping.facts_of(reader, outcome))
             ways = ("", *self._once("ways", lambda: grouping.groupings(outcome, facts)))
             by = ways[(ways.index(by) + view.asked.step) % len(ways)] if by in ways else ""
             groups = self._once(("groups", by), lambda: grouping.grouped(outcome, by, facts)) if by else ()

@@ -15,9 +15,9 @@ from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Group, Grouping
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import one_line, percent, shortened
-from workbench.studies.cells import Cell
+from workbench.studies.cells import StudyCell
 from workbench.studies.declaration import AGENTS
-from workbench.studies.grouping import Group as RowGroup
+from workbench.studies.grouping import RowGroup
 from workbench.studies.outcome import ColumnSummary, RowSummary, StudyOutcome
 from workbench.studies.wording import figure
 
@@ -118,7 +118,7 @@ class StudyMatrix(CellTable[RowSummary]):
         return self._summaries[self.at] if self.at < len(self._summaries) else None
 
     @property
-    def cell(self) -> Cell | None:
+    def cell(self) -> StudyCell | None:
         row, column = self.selected, self.column
         return row.cells[column.column.name] if row is not None and column is not None else None
 

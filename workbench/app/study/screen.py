@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from workbench.session.reader import SessionReader
-    from workbench.studies.cells import Cell
+    from workbench.studies.cells import StudyCell
     from workbench.studies.outcome import StudyOutcome
 
 _SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
@@ -394,7 +394,7 @@ class StudyScreen(ModeScreen):
         elif chosen is detail.studies and detail.studies.selected is not None:
             self.show_study(detail.studies.selected.name)
 
-    def _open_cell(self, cell: Cell) -> None:
+    def _open_cell(self, cell: StudyCell) -> None:
         if len(cell.work.trials) > 1:
             self._choose(CELL)
             self.focus_pane(self.detail)
@@ -429,12 +429,12 @@ class StudyScreen(ModeScreen):
         outcome, session = self.outcome, self.session
         if outcome is None or session is None or not (self.pairs or self._orders):
             return
-        from workbench.studies import drawing
+        from workbench.studies import comparing
 
         asked = outcome.study.name, tuple(self.pairs), self.measure, self._orders
         self._drawing.ask_for(
             (outcome, *asked),
-            lambda: drawing.drawn(session, *asked),
+            lambda: comparing.resampled_in_process(session, *asked),
             self._show_drawn,
             lambda problem: self._show_drawn(problem=problem),
         )

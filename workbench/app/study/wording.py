@@ -15,7 +15,7 @@ from workbench.studies.wording import figure, mean_words
 
 if TYPE_CHECKING:
     from workbench.statistics.intervals import Interval
-    from workbench.studies.cells import Cell, Mean
+    from workbench.studies.cells import Mean, StudyCell
     from workbench.studies.declaration import Study
     from workbench.studies.outcome import StudyOutcome
 
@@ -56,7 +56,7 @@ def fitting(width: int, *texts: str) -> str:
     return next((text for text in texts if len(text) <= width), texts[-1])
 
 
-def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
+def cell_text(cell: StudyCell, measure: str, width: int) -> tuple[str, str]:
     """Return what stands in a cell of so many cells of the screen, and its style.
 
     A cell that is not done has the sign of its state; how far it is, and the mean so far, as there is room.
@@ -92,7 +92,7 @@ def _own_first(mean: Mean, value: str, width: int) -> str:
     return fitting(width, f"{own} ({value})", own)
 
 
-def _marks(cell: Cell, measure: str) -> list[str]:
+def _marks(cell: StudyCell, measure: str) -> list[str]:
     """Return what of a cell that is done is to be known: doubtful passes, cut answers, of how much a share is, what has no value."""
     mean, doubts = cell.means[measure], cell.doubts
     parts = [f"{DOUBTFUL}{count:,}" if name == "doubtful" else f"{count:,} {name}" for name, count in doubts.items()]
@@ -170,7 +170,7 @@ def header(outcome: StudyOutcome, measure: str, place: str, left: float | None =
     )
 
 
-def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "") -> str:
+def cell_sentence(outcome: StudyOutcome, cell: StudyCell, measure: str, part: str = "") -> str:
     """Return all that is to be said of a cell on a line: why it stopped first, then its figures and what they rest on.
 
     ``part`` is what of it is meant, where rows are in groups: a file, a stratum.

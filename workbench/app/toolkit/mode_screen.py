@@ -25,7 +25,7 @@ from workbench.base.text import shortened
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.app.location import Location
-    from workbench.pages.page import Page
+    from workbench.pages.page import ReportPage
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -218,10 +218,10 @@ class ModeScreen(BaseScreen[None]):
             await ask_and_export(self.workbench, self.workbench.session_path, self.exported)
 
     @property
-    def exported(self) -> dict[str, str | Callable[[], Page]]:
+    def exported(self) -> dict[str, str | Callable[[], ReportPage]]:
         """What can be exported beside the whole session: the item that is shown, and the rows of its list as they are."""
         item, table, reader = self.labelled(), next(iter(self.query(Table)), None), self.workbench.reader
-        parts: dict[str, str | Callable[[], Page]] = {}
+        parts: dict[str, str | Callable[[], ReportPage]] = {}
         if item is not None and reader is not None and reader.run(item.item) is None:  # of a run there is no page
             parts[shortened(item.name, 40)] = item.item
         return parts if table is None or not table.shown else {**parts, "these rows": table.as_page}

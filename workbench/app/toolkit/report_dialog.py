@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workbench.app.app import WorkbenchApp
-    from workbench.pages.page import Page
+    from workbench.pages.page import ReportPage
 
 
 def suggested_place(host: WorkbenchApp, name: str) -> str:
@@ -97,7 +97,9 @@ class ReportDialog(Form[tuple[str, str, str]]):
         return f"Written as {answer[1]}."
 
 
-async def ask_and_export(host: WorkbenchApp, session: Path, parts: Mapping[str, str | Callable[[], Page]]) -> None:
+async def ask_and_export(
+    host: WorkbenchApp, session: Path, parts: Mapping[str, str | Callable[[], ReportPage]]
+) -> None:
     """Ask what to write of a session and where: all of it, or one of ``parts``, the id of an item or what makes a page."""
     from workbench.pages.writing import plugin_formats
 

@@ -225,13 +225,13 @@ class Table(HeadedList, Generic[Row]):
     def _key_of(self, line: Row | Group[Row] | None) -> object:
         return (Group, line.name) if isinstance(line, Group) else None if line is None else self._key(line)
 
-    def as_page(self) -> page.Page:
+    def as_page(self) -> page.ReportPage:
         """Return the rows that are shown, in their order, under all columns."""
         columns = self.columns.all
         rows = tuple(tuple(cell_text(one.cell(row)).strip() for one in columns) for row in self.shown)
         right = frozenset(place for place, one in enumerate(columns) if not one.text)
         table = page.PageTable(tuple(one.title for one in columns), rows, right)
-        return page.Page(title_of(self) or "Rows", (table,), over="Workbench list")
+        return page.ReportPage(title_of(self) or "Rows", (table,), over="Workbench list")
 
     def arrange_rows(self, *, measure: bool = True) -> None:
         """Filter, sort and group the rows without painting them, and fit the columns to them."""

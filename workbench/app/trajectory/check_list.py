@@ -15,15 +15,14 @@ from workbench.base.text import clean, one_line, plural
 from workbench.checking.verdicts import (
     BlockResult,
     CheckDamaged,
-    Checked,
-    ClaimResult,
-    Truth,
+    CheckResult,
     alarm,
     from_json,
     result_of,
     shown_lines,
     works,
 )
+from workbench.claims.claim import CheckedClaim, Truth
 from workbench.results.works import counting
 
 if TYPE_CHECKING:
@@ -63,12 +62,12 @@ class CheckLine:
     style: str = ""
 
 
-def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> list[CheckLine]:
+def lines_of(readme: str, checked: CheckResult | None, opened: Collection[int]) -> list[CheckLine]:
     """Return the rows of a README; below the lines ``opened`` stands everything that a check said of them."""
-    checked = checked or Checked((), ())
+    checked = checked or CheckResult((), ())
     words: defaultdict[int, list[str]] = defaultdict(list)
     alarms: defaultdict[int, list[str]] = defaultdict(list)
-    claims: defaultdict[int, list[ClaimResult]] = defaultdict(list)
+    claims: defaultdict[int, list[CheckedClaim]] = defaultdict(list)
     blocks: dict[int, int] = {}
     for at, block in enumerate(checked.blocks):
         blocks.update(dict.fromkeys(range(block.first, block.end + 1), at))
@@ -81,8 +80,8 @@ def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> l
             words[part.line].append(str(part.verdict))
     for claim in checked.claims:
         claims[claim.line].append(claim)
-        words[claim.line].append(str(claim.truth))
-        if claim.truth is Truth.UNTRUE:
+        words[claim.line].append(str(claim.lookup.truth))
+        if claim.lookup.truth is Truth.UNTRUE:
             alarms[claim.line].append(alarm(claim))
     rows: list[CheckLine] = []
     for number, text in enumerate(clean(readme).splitlines(), 1):
@@ -95,10 +94,10 @@ def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> l
         if at >= 0:
             rows += _block(checked.blocks[at], at)
         for claim in claims.get(number, ()):
-            said = f"{claim.kind} {one_line(claim.text, 80)}: {claim.truth}"
-            said += f" ({claim.reason})" if claim.reason else ""
-            said = alarm(claim) if claim.truth is Truth.UNTRUE else said
-            rows.append(CheckLine(0, said, block=at, style=SIGNS[str(claim.truth)][1]))
+            said = f"{claim.kind} {one_line(claim.text, 80)}: {claim.lookup.truth}"
+            said += f" ({claim.lookup.reason})" if claim.lookup.reason else ""
+            said = alarm(claim) if claim.lookup.truth is Truth.UNTRUE else said
+            rows.append(CheckLine(0, said, block=at, style=SIGNS[str(claim.lookup.truth)][1]))
     return rows
 
 
@@ -136,7 +135,7 @@ class ShownCheck:
     """
 
     readme: str
-    checked: Checked | None
+    checked: CheckResult | None
     sentence: str
     brief: str = ""
 

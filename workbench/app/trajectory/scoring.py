@@ -41,7 +41,7 @@ class RescoreDialog(OrderForm["Values"]):
         super().__init__(host, "Score again", fields, plain, "judges", note=note)
 
     def _check_judges(self, text: str) -> None:
-        from workbench.base.plugins import path_of
+        from workbench.base.extensions import path_of
         from workbench.rubric.judging import parse_judge
 
         for judge in _listed(text):

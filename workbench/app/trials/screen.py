@@ -42,7 +42,7 @@ from workbench.results.trials import (
 )
 
 if TYPE_CHECKING:
-    from workbench.results.grounding import Counts
+    from workbench.results.grounding import GroundingCounts
     from workbench.session.reader import SessionReader
 
 _SHOWN = frozenset({"trial", "run", "score", "label"})
@@ -65,7 +65,7 @@ class TrialsScreen(ModeScreen):
         self.live = Live(self, "trials", self._reading, self._show, kinds=_SHOWN, nothing=Trials((), (), None))
         self._scale: Scale | None = None  # None for the one that is shown
         self._counting = Latest(self, "grounding")
-        self._counts: dict[str, Counts] = {}
+        self._counts: dict[str, GroundingCounts] = {}
         self._left = threading.Event()
         self._cards: dict[str, Lost] = {}
         self._without = ""
@@ -118,10 +118,10 @@ class TrialsScreen(ModeScreen):
         """Look up where the READMEs come from: what is remembered at once, the others one by one while this is shown."""
         counting = self._counting
 
-        def work() -> dict[str, Counts]:
+        def work() -> dict[str, GroundingCounts]:
             from workbench.results.grounding import KeptGroundings
 
-            found: dict[str, Counts] = {}
+            found: dict[str, GroundingCounts] = {}
             told = monotonic()
             for trial, counts in KeptGroundings().all_of(reader, self._stopped_counting):
                 found[trial] = counts
@@ -137,7 +137,7 @@ class TrialsScreen(ModeScreen):
         # Also the pause between two trials: who presses keys meanwhile has the processor.
         return self._left.wait(PAUSE_SECONDS) or self._counting.outdated
 
-    def _show_counts(self, counts: dict[str, Counts]) -> None:
+    def _show_counts(self, counts: dict[str, GroundingCounts]) -> None:
         if counts.items() - self._counts.items():
             self._counts |= counts
             self._show(self.table.trials)

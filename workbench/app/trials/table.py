@@ -20,11 +20,21 @@ from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.base.glyphs import STATES
 from workbench.base.text import NOTHING, fixed, one_line, plural, shortened
 from workbench.results.scores import Loss, losses_among
-from workbench.results.spread import Spread, comparable
-from workbench.results.trials import Agent, Cell, Matrix, Scores, TrialLine, Trials, matrix_of, share_of, spread_among
+from workbench.results.spread import ScoreSpread, comparable
+from workbench.results.trials import (
+    Agent,
+    Matrix,
+    MatrixCell,
+    Scores,
+    TrialLine,
+    Trials,
+    matrix_of,
+    share_of,
+    spread_among,
+)
 
 
-def spread_in_words(spread: Spread) -> str:
+def spread_in_words(spread: ScoreSpread) -> str:
     """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``: the worst and the best too, and which trials are not in it.
 
     Where a format gave more than a tenth of the points, the model's own ones come first.
@@ -39,7 +49,7 @@ def spread_in_words(spread: Spread) -> str:
     return f"{own}mean {spread.mean:.1f}{sd}{unit_of(spread)}{ends}{left_out}{remarks}"
 
 
-def unit_of(spread: Spread) -> str:
+def unit_of(spread: ScoreSpread) -> str:
     """Return what stands behind a mean that is not out of 100 points: ``/40`` where tiers are unscored."""
     return "" if spread.out_of == 100 else f"/{spread.out_of:g}"
 
@@ -128,7 +138,7 @@ class TrialTable(Table[TrialLine]):
         self.current = ""
         self.marks = Marks()
         self.session = Path()
-        self._spreads: dict[str, Spread] = {}
+        self._spreads: dict[str, ScoreSpread] = {}
 
     def put_trials(self, trials: Trials) -> None:
         self.trials = trials
@@ -141,7 +151,7 @@ class TrialTable(Table[TrialLine]):
         self._spreads = {}
         super().arrange_rows(measure=measure)
 
-    def spread_of_group(self, group: Group[TrialLine]) -> Spread:
+    def spread_of_group(self, group: Group[TrialLine]) -> ScoreSpread:
         if group.name not in self._spreads:
             self._spreads[group.name] = spread_among(group.rows)
         return self._spreads[group.name]
@@ -283,7 +293,7 @@ class MatrixView(CellTable[str]):
 _CASES: Column[str] = Column(title="", cell=str, width=8, widest=200, text=True, shorten=shortened)
 
 
-def _cell(cell: Cell | None) -> Part:
+def _cell(cell: MatrixCell | None) -> Part:
     if cell is None:
         return NOTHING, "dim"
     states = Counter(line.state for line in cell.lines)

@@ -47,7 +47,7 @@ class Bounded(io.BytesIO):
         return super().write(data)
 
 
-class Written(pickle.Pickler):
+class StatePickler(pickle.Pickler):
     """Writes all that is reachable from modules, for nobody to read: the same bytes as long as nothing has changed."""
 
     def reducer_override(self, value: Any) -> Any:
@@ -219,5 +219,5 @@ def look() -> tuple[Any, ...]:
     unseen = ("__builtins__", "__loader__", "__spec__", "__doc__")
     globals_of = [one for module in modules.values() for one in vars(module).items() if one[0] not in unseen]
     written = Bounded()
-    Written(written).dump([one for one in globals_of if not isinstance(one[1], types.ModuleType)])
+    StatePickler(written).dump([one for one in globals_of if not isinstance(one[1], types.ModuleType)])
     return list(modules), world(), written.getvalue()

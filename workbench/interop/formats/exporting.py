@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extensions import named_class, names
 from workbench.base.files import replaced, shown
-from workbench.base.plugins import named_class, names
 from workbench.interop.formats.reading import Format
 from workbench.interop.formats.samples import tasks_of
 from workbench.interop.formats.trajectory import Trajectory

@@ -111,7 +111,12 @@ class _Import:
         self._run, self._bad = row.id, 0
         self._leases = {row.id: writer.acquire(row.id)}
         writer.set_run(
-            row.id, state="running", started_at=row.started_at or time.time(), finished_at=None, turn=None, paused=0
+            row.id,
+            state="running",
+            started_at=row.started_at or time.time(),
+            finished_at=None,
+            queue_position=None,
+            paused=0,
         )
         # An earlier, interrupted part may have begun another run beside it, for items of the other kind.
         self._of_kind: dict[str, str] = {}

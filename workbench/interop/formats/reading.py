@@ -16,15 +16,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.extensions import failure
+from workbench.base.extensions import failure, installed, named_class, names
 from workbench.base.files import TooDeep, is_shallow, require_ordinary
-from workbench.base.plugins import installed, named_class, names
 from workbench.base.typed_json import convert, encode
 from workbench.interop.formats.samples import ForeignCandidate, ForeignTask
 from workbench.interop.formats.trajectory import Trajectory
 from workbench.interop.formats.values import ForeignProblem, said
-from workbench.orders.import_files import KIND, LARGEST_FILE
-from workbench.session.importer import Importer
+from workbench.orders.import_files import KIND, LARGEST_FILE, Importer
 
 MOST_AT_ONCE = 100_000_000
 """Of a JSON document or a line, which must be in memory as a whole."""

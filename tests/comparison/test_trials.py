@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from app.recorded import Recorder
 
 from workbench.comparison.panes import SAME
-from workbench.comparison.trials import join_criteria, join_files
+from workbench.comparison.trials import join_criteria, join_files, read_side
 from workbench.rubric import Criterion, Scorecard
+from workbench.session import SessionReader
 from workbench.session.rows import AccessedFileRow
 
 
@@ -62,3 +66,20 @@ def test_files_are_joined_by_path_with_the_closest_look_of_each() -> None:
     assert [(pair.name, pair.left, pair.right, pair.sign[0]) for pair in pairs] == [
         ("a", "listed", "listed", "="), ("b", "read", "listed", "▼"), ("c", None, "read", "B"),
     ]  # fmt: skip
+
+
+def test_a_file_of_which_the_agent_was_shown_a_part_is_partly_read(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "demo.session")
+    recorder.run()
+    for trial, shown in (("whole", 30_000), ("cut", 10_000)):
+        recorder.trial(trial)
+        recorder.snapshot(trial, [("long.py", 30_000), ("other.py", 10)])
+        recorder.seen(trial, "long.py", "read", 1, shown)
+        recorder.seen(trial, "other.py", "listed", 2)
+    recorder.close()
+    with SessionReader(recorder.path) as reader:
+        sides = [read_side(reader, trial, "aeo-bench", "offline") for trial in ("whole", "cut")]
+    assert sides[0] is not None
+    assert sides[1] is not None
+    looks = {one.name: (one.left, one.right, one.sign[0]) for one in join_files(sides[0].seen, sides[1].seen)}
+    assert looks == {"long.py": ("read", "partly read", "▼"), "other.py": ("listed", "listed", "=")}

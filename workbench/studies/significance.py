@@ -1,6 +1,6 @@
 """Could the differences of a study have come about by chance? Permutation tests, several adjusted (Holm), and resampled orders.
 
-Imports numpy: engine, report and command processes call it, the app asks for it in a process (:mod:`workbench.studies.drawing`).
+Imports numpy: engine, report and command processes call it, the app asks for it in a process (:func:`workbench.studies.comparing.resampled_in_process`).
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from workbench.statistics.intervals import OF_TRIALS
 from workbench.statistics.paired import RESAMPLES, PermutationTest, holm, permutation_test
 from workbench.statistics.rankings import PairOrder, pair_orders
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
-from workbench.studies.comparing import Comparison, common_items, compare, ranked_columns
-from workbench.studies.declaration import AGENTS, Column
+from workbench.studies.comparing import ColumnComparison, common_items, compare, ranked_columns
+from workbench.studies.declaration import AGENTS, StudyColumn
 from workbench.studies.outcome import StudyOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
+class AdjustedComparison:
     """A comparison with its test; ``adjusted`` is its p-value among all that were made with it (Holm), None without one."""
 
-    comparison: Comparison
+    comparison: ColumnComparison
     test: PermutationTest
     adjusted: float | None
 
@@ -36,9 +36,13 @@ class Chance:
         }
 
 
-def chances(
-    outcome: StudyOutcome, pairs: Sequence[tuple[Column, Column]], measure: str = "", *, resamples: int = RESAMPLES
-) -> tuple[Chance, ...]:
+def adjusted_comparisons(
+    outcome: StudyOutcome,
+    pairs: Sequence[tuple[StudyColumn, StudyColumn]],
+    measure: str = "",
+    *,
+    resamples: int = RESAMPLES,
+) -> tuple[AdjustedComparison, ...]:
     """Compare pairs of columns by one measure and test each difference; several are adjusted for their number."""
     compared = [compare(outcome, left, right, measure) for left, right in pairs]
     tests = []
@@ -49,12 +53,12 @@ def chances(
         tests.append(test)
     known = holm({str(number): test.p for number, test in enumerate(tests) if test.p is not None})
     return tuple(
-        Chance(one, test, known.get(str(number)))
+        AdjustedComparison(one, test, known.get(str(number)))
         for number, (one, test) in enumerate(zip(compared, tests, strict=True))
     )
 
 
-def every_pair(outcome: StudyOutcome) -> list[tuple[Column, Column]]:
+def all_pairs(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn]]:
     """Return the pairs that a report compares: each two comparable columns of one model, the first one left."""
     return [pair for one in ranked_columns(outcome) for pair in itertools.combinations(one.columns, 2)]
 
