@@ -137,6 +137,7 @@ async def test_no_tests(make, build) -> None:
     assert await sentence(make({"sums.py": SUMS}), build) == "The repository has no tests that pytest finds."
 
 
+@pytest.mark.slow
 async def test_tests_in_odd_places(make, build) -> None:
     suite = "import unittest\n\nfrom pkg.sums import total\n\n\nclass Sums(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n"
     built = await build(make({"src/pkg/__init__.py": "", "src/pkg/sums.py": SUMS, "src/pkg/tests.py": suite}))
@@ -323,6 +324,7 @@ def test_total():
 """
 
 
+@pytest.mark.slow
 async def test_options_of_the_plugin_that_is_off_are_known(make, build) -> None:
     options = (
         "--strict-config --lf --ff --nf --lfnf=none --sw --sw-skip --cache-clear --cache-show\ncache_dir = somewhere"
