@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from workbench.app.key_table import KEY_TABLE, written
+from workbench.app.keys import KEY_TABLE, key_label
 from workbench.base.bindings import SECTIONS
 from workbench.cli import COMMANDS, build_parser
 
@@ -68,7 +68,7 @@ def keys() -> str:
     rows = [(meaning.keys, meaning.means) for meaning in KEY_TABLE]
     rows += [(one.keys.split(",")[:1], one.title) for one in SECTIONS["app"] if one.keys not in known]
     cells = [
-        f"{' '.join(f'`{written(key)}`' for key in keys if key not in {'left', 'right', 'delete'})} | {does}"
+        f"{' '.join(f'`{key_label(key)}`' for key in keys if key not in {'left', 'right', 'delete'})} | {does}"
         for keys, does in rows
     ]
     lines = [
@@ -84,7 +84,7 @@ def keys() -> str:
     lines += ["", "Some screens have keys of their own:", "", "| screen | keys |", "|---|---|"]
     for title, sections in SCREENS.items():
         own = {one.keys: one for section in sections for one in SECTIONS[section] if not known & {*one.keys.split(",")}}
-        said = [f"`{written(keys.split(',')[0])}` {one.about or one.title}" for keys, one in own.items()]
+        said = [f"`{key_label(keys.split(',')[0])}` {one.about or one.title}" for keys, one in own.items()]
         lines.append(f"| {title} | {' · '.join(said)} |")
     lines += [
         "",

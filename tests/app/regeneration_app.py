@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from trajectory_app import screen_text, until
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration.head import FiguresLine
+from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.base import settings
 from workbench.regeneration.outcome import PassFigures

@@ -133,7 +133,7 @@ async def test_works_stands_beside_the_points_of_strict_and_in_none(recorder: Re
             keep(recorder, CHECKED)
         await until(pilot, lambda: "0 of 1 blocks work, 1 of 2 claims are true" in screen_text(pilot.app), "Works")
         assert screen.score_pane.card == before
-        assert "in no points" in screen_text(pilot.app)
+        assert "not part of the score" in screen_text(pilot.app)
         await press(pilot, screen, "s")
         assert "blocks work" not in screen_text(pilot.app)
 

@@ -16,10 +16,9 @@ from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 from samples.hostile_names import NAME, SHOWN, obeyed
 from textual.pilot import Pilot
 
-from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.compare.screen import SideBySide
-from workbench.app.location import Location
-from workbench.app.marks import Marked, Marks, Pair
+from workbench.app.compare_screen import SideBySide
+from workbench.app.difference_list import DifferenceList
+from workbench.app.location import Location, Marked, MarkedPair, Marks
 from workbench.comparison.panes import PairComparison
 from workbench.comparison.trials import compare, read_side
 from workbench.session import SessionReader, SessionWriter
@@ -37,8 +36,8 @@ async def compared(pilot: Pilot[int]) -> SideBySide:
     return screen
 
 
-def pair_of(session: Path, left: str, right: str) -> Pair:
-    return Pair(Marked(session, "trial", left), Marked(session, "trial", right), "aeo-bench", "offline")
+def pair_of(session: Path, left: str, right: str) -> MarkedPair:
+    return MarkedPair(Marked(session, "trial", left), Marked(session, "trial", right), "aeo-bench", "offline")
 
 
 def keys_of(screen: SideBySide) -> tuple[object, object]:
@@ -83,11 +82,11 @@ def test_a_third_mark_takes_the_place_of_the_oldest() -> None:
     assert marks.pair("trial", x) is None
     marks.toggle(a)
     assert marks.pair("trial", a) is marks.pair("trial", None) is None
-    assert marks.pair("trial", x) == Pair(a, x)
+    assert marks.pair("trial", x) == MarkedPair(a, x)
     assert marks.sentence(here) == "marked: trial a"
     assert marks.sentence(there) == "marked: trial a of here.session"
     marks.toggle(b)
-    assert marks.pair("trial", x) == Pair(a, b)
+    assert marks.pair("trial", x) == MarkedPair(a, b)
     marks.toggle(c)
     assert (marks.letter(a), marks.letter(b), marks.letter(c)) == ("", "A", "B")
     marks.toggle(Marked(here, "trial", "b", "called otherwise"))
@@ -105,7 +104,7 @@ def test_any_number_of_tasks_is_marked_and_two_are_compared() -> None:
     marks = Marks()
     for one in (a, b):
         marks.toggle(one)
-    assert marks.pair("task", None) == Pair(a, b)
+    assert marks.pair("task", None) == MarkedPair(a, b)
     assert (marks.letters(here, "task"), marks.sentence(here)) == ({"a": "A", "b": "B"}, "")
     for one in (c, other):
         marks.toggle(one)
@@ -116,7 +115,7 @@ def test_any_number_of_tasks_is_marked_and_two_are_compared() -> None:
     assert marks.letters(there, "task") == {"a": "■"}
     for one in (b, other):
         marks.toggle(one)
-    assert marks.pair("task", None) == Pair(a, c)
+    assert marks.pair("task", None) == MarkedPair(a, c)
     marks.toggle(Marked(here, "candidate", "x"))
     assert (marks.of("task"), len(marks)) == ((), 1)
 
@@ -125,7 +124,7 @@ def test_the_same_trial_of_two_sessions_is_two_and_another_kind_begins_anew() ->
     here, there = (Marked(Path(name), "trial", "a") for name in ("here", "there"))
     marks = Marks()
     marks.toggle(here)
-    assert marks.pair("trial", there) == Pair(here, there)
+    assert marks.pair("trial", there) == MarkedPair(here, there)
     marks.toggle(Marked(Path("here"), "run", "r"))
     assert (len(marks), marks.of("trial")) == (1, ())
 

@@ -13,11 +13,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from workbench.agents.names import current_name
-from workbench.app.cases import starting as cases
-from workbench.app.regeneration import starting as regeneration
-from workbench.app.session_app import end_words, notification
+from workbench.app.cases import run_dialog as cases
+from workbench.app.regeneration import new_run_dialog as regeneration
+from workbench.app.session_app import ended_message, notification
 from workbench.app.toolkit.fields import completed_path
-from workbench.app.toolkit.ordering import remember, remembered
+from workbench.app.toolkit.order_form import last_answers, save_answers
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings, load
 from workbench.cli import build_parser
@@ -58,15 +58,15 @@ def test_anything_can_be_typed(text: str) -> None:
 
 def test_the_last_answers_come_back_until_the_default_changes() -> None:
     plain = {"model": "local", "repeats": "1"}
-    assert remembered("run", plain) == plain
-    remember("run", {"model": "openai/gpt-4o", "repeats": "1"}, plain)
-    assert remembered("run", plain) == {"model": "openai/gpt-4o", "repeats": "1"}
-    assert remembered("other", plain) == plain
+    assert last_answers("run", plain) == plain
+    save_answers("run", {"model": "openai/gpt-4o", "repeats": "1"}, plain)
+    assert last_answers("run", plain) == {"model": "openai/gpt-4o", "repeats": "1"}
+    assert last_answers("other", plain) == plain
     set_since = {"model": "openai/gpt-5", "repeats": "1"}
-    assert remembered("run", set_since) == set_since, "who sets a model in the settings gets that"
+    assert last_answers("run", set_since) == set_since, "who sets a model in the settings gets that"
     several = {"agents": ("white", "planner")}
-    remember("study", {"agents": ("white",)}, several)
-    assert remembered("study", several) == {"agents": ("white",)}
+    save_answers("study", {"agents": ("white",)}, several)
+    assert last_answers("study", several) == {"agents": ("white",)}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_last_answers_come_back_until_the_default_changes() -> None:
 def test_a_damaged_file_of_answers_is_as_if_never_answered(tmp_path: Path, content: str) -> None:
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "answers.json").write_text(content)
-    assert remembered("run", {"model": "local"}) == {"model": "local"}
+    assert last_answers("run", {"model": "local"}) == {"model": "local"}
 
 
 def _arguments(*words: str) -> argparse.Namespace:
@@ -125,10 +125,10 @@ def test_the_app_begins_with_what_the_command_line_takes(
 
 
 def test_the_end_of_runs_in_words() -> None:
-    assert end_words("demo", {"running": 1}, {"running": 1, "done": 1}) == ""
-    assert end_words("demo", {"running": 1, "done": 2}, {"done": 3}) == "demo: a run has ended, done"
+    assert ended_message("demo", {"running": 1}, {"running": 1, "done": 1}) == ""
+    assert ended_message("demo", {"running": 1, "done": 2}, {"done": 3}) == "demo: a run has ended, done"
     assert (
-        end_words("demo", {"running": 1, "queued": 1}, {"done": 1, "failed": 1})
+        ended_message("demo", {"running": 1, "queued": 1}, {"done": 1, "failed": 1})
         == "demo: 2 runs have ended, done, failed"
     )
 

@@ -11,7 +11,13 @@ from regenerated import EVALUATOR, RUN, Recorder
 from regeneration_app import press, regeneration
 from trajectory_app import screen_text, until
 
-from workbench.app.regeneration.standings import MOST_VARIANTS, OtherSamples, Standings, beside, load_variants
+from workbench.app.regeneration.evaluator_results import (
+    MOST_VARIANTS,
+    EvaluatorResults,
+    OtherSamples,
+    load_variants,
+    other_samples,
+)
 from workbench.results.regeneration_runs import load_view
 from workbench.results.samples import SampleState
 from workbench.session import SessionReader
@@ -89,7 +95,7 @@ def test_among_evaluators_a_column_says_that_it_is_of_docs(tmp_path: Path) -> No
         view = load_view(reader, RUN, evaluator=EVALUATOR)
         assert view is not None
         cells = {group: {f"{RUN}-0": samples("✗")} for group in view.groups}
-        shown, found = beside(view, Standings(samples=cells, variants=load_variants(reader, view)))
+        shown, found = other_samples(view, EvaluatorResults(samples=cells, variants=load_variants(reader, view)))
     assert [shown, *(one.name for one in found)] == ["gpt-5-mini", "other", "docs none"]
 
 

@@ -11,9 +11,9 @@ from app.many_trials import many_trials
 from app.trajectory_app import table_of_trials, trajectory, until
 from textual.widgets import Input
 
-from workbench.app.run_list import RunsScreen
-from workbench.app.toolkit.fields import Choice
-from workbench.app.toolkit.report_dialog import ReportDialog
+from workbench.app.runs_screen import RunsScreen
+from workbench.app.toolkit.export_dialog import ReportDialog
+from workbench.app.toolkit.fields import CycleField
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ async def test_one_trial_or_the_rows_as_they_are_shown_are_exported(
         await until(pilot, lambda: isinstance(screen.app.screen, ReportDialog), "where to")
         dialog, out = screen.app.screen, tmp_path / f"shown.{suffix}"
         dialog.query_one("#file", Input).value = str(out)
-        dialog.query_one("#of", Choice).action_step(step)
+        dialog.query_one("#of", CycleField).action_step(step)
         await pilot.press("enter")
         await until(pilot, out.exists, "the report")
         shown, line = out.read_text(encoding="utf-8"), screen.table.selected

@@ -9,7 +9,7 @@ import pytest
 from app.recorded import Recorder
 from app.trajectory_app import press, quiet, screen_text, table_of_trials, trajectory, until
 
-from workbench.app.trajectory.why import GroundingList
+from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.repository import fetch
 from workbench.results import grounding as kept
 from workbench.results.grounding import KeptGroundings

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App
 
-from workbench.app.toolkit.header import Part, StatusLine, beside, easily, header_of, laid_out, middle_out
+from workbench.app.toolkit.header import HeaderPart, StatusLine, beside, easily, header_of, laid_out, middle_out
 
 LONG = "replay:/home/somebody/" + "a/very/long/way/" * 17 + "recorded.session"
 HEADER = (
-    Part("agent-" + "x" * 294, rank=3, name=True),
-    Part(LONG, rank=5, name=True),
-    Part("case-" + "日本" * 150, rank=1, name=True),
-    Part("trial 2 of 5,000", rank=2),
-    Part("82.5 / 100"),
-    Part("$0.021"),
-    Part("✗ failed: " + "the server answered 500 four times. " * 9, reason=True),
+    HeaderPart("agent-" + "x" * 294, rank=3, name=True),
+    HeaderPart(LONG, rank=5, name=True),
+    HeaderPart("case-" + "日本" * 150, rank=1, name=True),
+    HeaderPart("trial 2 of 5,000", rank=2),
+    HeaderPart("82.5 / 100"),
+    HeaderPart("$0.021"),
+    HeaderPart("✗ failed: " + "the server answered 500 four times. " * 9, reason=True),
 )
 
 
@@ -36,24 +36,28 @@ def test_names_give_way_before_parts_do() -> None:
     assert "case-" in line
     assert "trial 2 of 5,000" in line
     assert "agent-" in laid_out(HEADER, 198)
-    whole = laid_out((Part("white", rank=1, name=True), Part(""), Part("✓ done", reason=True)), 40)
+    whole = laid_out((HeaderPart("white", rank=1, name=True), HeaderPart(""), HeaderPart("✓ done", reason=True)), 40)
     assert whole == "white · ✓ done"
     # Where it is enough to shorten names, app and session stay beside the header.
-    long = (Part("run-" + "x" * 60, rank=1, name=True), Part("docs none", rank=4), Part("✓ done", reason=True))
+    long = (
+        HeaderPart("run-" + "x" * 60, rank=1, name=True),
+        HeaderPart("docs none", rank=4),
+        HeaderPart("✓ done", reason=True),
+    )
     assert easily(long, 60) == f"run-{'x' * 15}…{'x' * 19} · docs none · ✓ done"
     assert easily(long, 30) is None
     # Both ends of a path say more than its beginning does.
-    path = laid_out((Part(LONG, rank=1, name=True), Part("✓ done", reason=True)), 50)
+    path = laid_out((HeaderPart(LONG, rank=1, name=True), HeaderPart("✓ done", reason=True)), 50)
     assert path.startswith("replay:/")
     assert path.endswith(".session · ✓ done")
 
 
 @settings(max_examples=40)
 @given(
-    st.lists(st.builds(Part, text=st.text(max_size=40), rank=st.integers(0, 5), name=st.booleans()), max_size=6),
+    st.lists(st.builds(HeaderPart, text=st.text(max_size=40), rank=st.integers(0, 5), name=st.booleans()), max_size=6),
     st.integers(0, 120),
 )
-def test_the_line_never_exceeds_its_room(parts: list[Part], width: int) -> None:
+def test_the_line_never_exceeds_its_room(parts: list[HeaderPart], width: int) -> None:
     assert cell_len(laid_out(parts, width)) <= width
 
 
@@ -89,7 +93,7 @@ async def test_a_mark_does_not_push_the_sessions_name_out(width: int) -> None:
         await app.mount(line)
         await pilot.pause()  # it has no width before it is laid out
         line.session, line.marked = "demo.session", "marked: count_lines · docs original (target)"
-        line.say("regenerate word_counter · docs original · local · pass@1 0.19 · ✓ done, 48 samples in 3 min")
+        line.show("regenerate word_counter · docs original · local · pass@1 0.19 · ✓ done, 48 samples in 3 min")
         said = str(line.render())
         assert cell_len(said) <= width
         # 80 columns have no room for all of it; the state stays.

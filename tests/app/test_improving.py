@@ -11,9 +11,9 @@ from regeneration_app import regeneration
 from textual.widgets import Input
 from trajectory_app import screen_text, until
 
-from workbench.app.compare.screen import SideBySide
-from workbench.app.regeneration.better_docs import ImprovingScreen
-from workbench.app.regeneration.improving import HandingDialog, ImprovementDialog
+from workbench.app.compare_screen import SideBySide
+from workbench.app.regeneration.improve_dialogs import ExportDocstringsDialog, ImprovementDialog
+from workbench.app.regeneration.improvements_screen import ImprovementsScreen
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
 from workbench.session.rows import AttemptRow
 
@@ -53,11 +53,11 @@ async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tm
         app = pilot.app
         await until(pilot, lambda: "✓ docstrings: I" in screen_text(app), "how the order stands")
         await pilot.press("I")
-        await until(pilot, lambda: isinstance(app.screen, ImprovingScreen) and app.screen.idle, "the attempts")
+        await until(pilot, lambda: isinstance(app.screen, ImprovementsScreen) and app.screen.idle, "the attempts")
         screen = app.screen
-        assert isinstance(screen, ImprovingScreen)
+        assert isinstance(screen, ImprovementsScreen)
         await pilot.press("g")
-        await until(pilot, lambda: "The answer holds no docstring." in screen_text(app), "the first attempt")
+        await until(pilot, lambda: "The answer has no docstring." in screen_text(app), "the first attempt")
         shown = screen_text(app)
         assert "answer: it is prose or code" in shown
         assert "Do it." in shown
@@ -71,20 +71,24 @@ async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tm
         assert re.search(r"0/3 → 3/3 +\+1\.00", screen_text(app))
         assert "samples of openai/second" in screen_text(app)
         await pilot.press("x")
-        await until(pilot, lambda: isinstance(app.screen, HandingDialog) and app.screen.query("#branch"), "the dialog")
+        await until(
+            pilot, lambda: isinstance(app.screen, ExportDocstringsDialog) and app.screen.query("#branch"), "the dialog"
+        )
         app.screen.query_one("#patch", Input).value = str(tmp_path / "better.patch")
         app.screen.query_one("#branch", Input).value = "better"
         await pilot.press("enter")
-        await until(pilot, lambda: "folder of a git checkout" in screen_text(app), "why there is no branch")
+        await until(pilot, lambda: "source in a git checkout" in screen_text(app), "why there is no branch")
         app.screen.query_one("#branch", Input).value = ""
         await pilot.press("enter")
         await until(pilot, (tmp_path / "better.patch").is_file, "the patch")
-        await until(pilot, lambda: isinstance(app.screen, ImprovingScreen), "the attempts")
+        await until(pilot, lambda: isinstance(app.screen, ImprovementsScreen), "the attempts")
         written = (tmp_path / "better.patch").read_text()
         assert '-    """Do it."""' in written
         assert "Return the sum, text 3." in written
         await pilot.press("x")
-        await until(pilot, lambda: isinstance(app.screen, HandingDialog) and app.screen.query("#branch"), "the dialog")
+        await until(
+            pilot, lambda: isinstance(app.screen, ExportDocstringsDialog) and app.screen.query("#branch"), "the dialog"
+        )
         app.screen.query_one("#patch", Input).value = str(tmp_path / "better.patch")
         await pilot.press("enter")
         await until(pilot, lambda: "is there already" in screen_text(app), "that a patch is not replaced")
@@ -98,7 +102,7 @@ async def test_an_order_that_nobody_executes_is_interrupted_and_can_be_cancelled
         app = pilot.app
         await until(pilot, lambda: "‖ docstrings: I" in screen_text(app), "how the order stands")
         await pilot.press("I")
-        await until(pilot, lambda: isinstance(app.screen, ImprovingScreen) and app.screen.idle, "the attempts")
+        await until(pilot, lambda: isinstance(app.screen, ImprovementsScreen) and app.screen.idle, "the attempts")
         assert app.screen.check_action("resume", ())
         assert not app.screen.check_action("cancel", ())
 
@@ -127,7 +131,7 @@ async def test_the_dialog_says_in_one_sentence_why_a_task_is_not_improved(
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is mode, "the tasks")
         mode.filter_tasks(mode.table.filter.choosing("documented", "badly"))
-        await until(pilot, lambda: "documented badly" in screen_text(app), "the filter")
+        await until(pilot, lambda: "badly documented" in screen_text(app), "the filter")
         assert [line.name for line in mode.table.shown] == ["add"]
 
 

@@ -14,7 +14,7 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 
 import workbench.app
-from workbench.app.key_table import KEY_TABLE
+from workbench.app.keys import KEY_TABLE
 from workbench.base.bindings import KEYS
 from workbench.base.errors import UsageError
 from workbench.base.settings import load

@@ -16,7 +16,7 @@ import states
 import walking
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.key_table import key_of, use_keymap
+from workbench.app.keys import key_of, use_keymap
 from workbench.base import paths
 from workbench.base.bindings import KEYS
 from workbench.base.settings import Settings
@@ -91,12 +91,12 @@ async def test_texts_and_footers_name_the_keys_of_the_keymap(state: str, named: 
 @pytest.mark.parametrize(
     ("mode", "key", "said"),
     [
-        ("trajectory", "u", "Nothing is missing here: there is nothing to resume."),
-        ("trajectory", "n", "Nothing was searched for here."),
+        ("trajectory", "u", "There is nothing to resume here."),
+        ("trajectory", "n", "There are no search hits here."),
         ("sessions", "e", "e does nothing here; it is a key of Trajectory."),
         ("sessions", "7", "7 does nothing here; ? lists the keys that do."),
         ("regeneration", "F", "No filter hides anything here."),
-        ("trajectory", "alt+right", "There is no place to go to in this direction."),
+        ("trajectory", "alt+right", "The history has no entry in this direction."),
     ],
 )
 async def test_a_key_that_cannot_do_anything_says_why(mode: str, key: str, said: str) -> None:

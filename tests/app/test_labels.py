@@ -17,7 +17,7 @@ from recorded import Recorder
 from regeneration_app import regeneration
 from trajectory_app import press, quiet, screen_text, table_of_trials, trajectory, until
 
-from workbench.app.marked import MarkedScreen
+from workbench.app.labels_screen import LabelsScreen
 from workbench.session import SessionReader
 from workbench.session.labels import STAR, criterion_part
 
@@ -135,9 +135,9 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
     recorder.writer.annotate("t1", "Nine points for that", criterion=criterion_part("strict", 2, "usage"))
     async with trajectory(two, trial="t1") as (pilot, screen):
         await pilot.press("number_sign")
-        await until(pilot, lambda: isinstance(pilot.app.screen, MarkedScreen), "the list")
+        await until(pilot, lambda: isinstance(pilot.app.screen, LabelsScreen), "the list")
         marked = pilot.app.screen
-        assert isinstance(marked, MarkedScreen)
+        assert isinstance(marked, LabelsScreen)
         await until(pilot, lambda: len(marked.table.rows) == 5, "all five")
         told = screen_text(pilot.app)
         assert "\x1b" not in told
@@ -158,9 +158,9 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
             "the step",
         )
         await pilot.press("escape")
-        await until(pilot, lambda: isinstance(pilot.app.screen, MarkedScreen) and pilot.app.screen.table.rows, "back")
+        await until(pilot, lambda: isinstance(pilot.app.screen, LabelsScreen) and pilot.app.screen.table.rows, "back")
         again = pilot.app.screen
-        assert isinstance(again, MarkedScreen)
+        assert isinstance(again, LabelsScreen)
         assert again.table.narrow_counts() == (1, 5)
         assert again.table.selected.text == "odd"
         await pilot.press("escape", "slash", *"nine", "enter")
@@ -176,7 +176,7 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
 async def test_an_empty_list_says_how_to_begin(two: Path) -> None:
     async with trajectory(two) as (pilot, _):
         await pilot.press("number_sign")
-        await until(pilot, lambda: "Nothing is starred, tagged or remarked on yet" in screen_text(pilot.app), "how")
+        await until(pilot, lambda: "There are no stars, tags or remarks yet" in screen_text(pilot.app), "how")
 
 
 async def test_five_thousand_marks_at_a_small_size(recorder: Recorder) -> None:
@@ -187,9 +187,9 @@ async def test_five_thousand_marks_at_a_small_size(recorder: Recorder) -> None:
             recorder.writer.set_labels("t1", str(number), add=(f"tag {number % 50}",))
     async with trajectory(recorder.path, (60, 15)) as (pilot, _):
         await pilot.press("number_sign")
-        await until(pilot, lambda: isinstance(pilot.app.screen, MarkedScreen), "the list")
+        await until(pilot, lambda: isinstance(pilot.app.screen, LabelsScreen), "the list")
         marked = pilot.app.screen
-        assert isinstance(marked, MarkedScreen)
+        assert isinstance(marked, LabelsScreen)
         await until(pilot, lambda: len(marked.table.rows) == 5000, "all")
 
 

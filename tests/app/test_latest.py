@@ -9,7 +9,7 @@ from textual.app import App
 from textual.pilot import Pilot
 from trajectory_app import until
 
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.errors import WorkbenchError
 from workbench.session.rows import Change
 
@@ -25,7 +25,7 @@ class Small(App[None]):
         self.said.append(message)
 
 
-async def _asked(pilot: Pilot[None], loader: Latest) -> list[int]:
+async def _asked(pilot: Pilot[None], loader: LatestWorker) -> list[int]:
     """Ask for four things while the first is at work; return what was done."""
     gate, done = threading.Event(), []
     loader.ask(lambda: (gate.wait(30), 1)[1], done.append)
@@ -38,17 +38,17 @@ async def _asked(pilot: Pilot[None], loader: Latest) -> list[int]:
 
 async def test_of_what_waits_only_the_newest_is_done() -> None:
     async with Small().run_test() as pilot:
-        assert await _asked(pilot, Latest(pilot.app, "test")) == [1, 4]
+        assert await _asked(pilot, LatestWorker(pilot.app, "test")) == [1, 4]
 
 
 async def test_actions_are_all_done_in_their_order() -> None:
     async with Small().run_test() as pilot:
-        assert await _asked(pilot, Latest(pilot.app, "test", every=True)) == [1, 2, 3, 4]
+        assert await _asked(pilot, LatestWorker(pilot.app, "test", every=True)) == [1, 2, 3, 4]
 
 
 async def test_a_long_job_shows_what_it_has_and_learns_that_it_is_outdated() -> None:
     async with Small().run_test() as pilot:
-        loader, gate, shown = Latest(pilot.app, "test"), threading.Event(), []
+        loader, gate, shown = LatestWorker(pilot.app, "test"), threading.Event(), []
 
         def long() -> str:
             loader.report(shown.append, "half")
@@ -68,7 +68,7 @@ async def test_what_goes_wrong_is_a_sentence_and_the_next_job_is_done() -> None:
         raise WorkbenchError("The file is gone.")
 
     async with Small().run_test() as pilot:
-        loader, said, done = Latest(pilot.app, "test", every=True), [], []
+        loader, said, done = LatestWorker(pilot.app, "test", every=True), [], []
         loader.ask(bad, done.append, said.append)
         loader.ask(bad, done.append)
         loader.ask(lambda: 1, done.append)
@@ -88,18 +88,18 @@ async def test_what_a_session_says_is_read_again_after_a_change_of_its_kind_and_
             begun.append(reader)
             return lambda: (gate.wait(30), f"{reader} {len(begun)}")[1]
 
-        live = Live(pilot.app, "test", read, shown.append, kinds={"run"}, seconds=0.01, nothing="no session")
+        live = LiveLoader(pilot.app, "test", read, shown.append, kinds={"run"}, seconds=0.01, nothing="no session")
         pilot.app.reader = None
         live.refresh()
         assert shown == ["no session"]
         pilot.app.reader = "one"
         live.refresh()
         for kind in ("run", "run", "trial"):
-            live.take([Change(0, kind, "r", "")])
+            live.on_changes([Change(0, kind, "r", "")])
         gate.set()
         await until(pilot, lambda: live.settled, "both readings")
         assert shown == ["no session", "one 1", "one 2"]
-        live.take([Change(0, "trial", "r", "")])
+        live.on_changes([Change(0, "trial", "r", "")])
         assert live.settled
         gate.clear()
         live.refresh()

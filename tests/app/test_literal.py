@@ -20,10 +20,10 @@ import regenerated
 from samples.hostile_names import FILE, FILE_SHOWN, MARKUP, NAME, SHORT, SHOWN, obeyed
 
 import workbench
-from workbench.app.cases.starting import RunDialog
+from workbench.app.cases.run_dialog import RunDialog
+from workbench.app.toolkit.export_dialog import ReportDialog
 from workbench.app.toolkit.form import AskText
-from workbench.app.toolkit.literal import LastNet
-from workbench.app.toolkit.report_dialog import ReportDialog
+from workbench.app.toolkit.literal import ControlCharFilter
 from workbench.base import paths
 from workbench.base.settings import Settings
 from workbench.orders.orders import last_ask
@@ -119,14 +119,14 @@ def test_the_last_net_keeps_columns_and_lets_nothing_through() -> None:
     style = Style(bold=True)
     given = [Segment("plain ✓ 日本"), Segment("a\x1b[31mb\x9b\x07\u202e\r\nc", style), Segment("\ud800|")]
     black = Color(0, 0, 0)
-    shown = LastNet(plain=False).apply(given, black)
+    shown = ControlCharFilter(plain=False).apply(given, black)
     assert [segment.text for segment in shown] == ["plain ✓ 日本", "a[31mbc", " |"]
     assert shown[1].style is style
     assert sum(segment.cell_length for segment in shown) == sum(segment.cell_length for segment in given)
-    ascii_only = LastNet(plain=True).apply([Segment("╭─┤✓✗⧖∅↯·▸…│日é")], black)
+    ascii_only = ControlCharFilter(plain=True).apply([Segment("╭─┤✓✗⧖∅↯·▸…│日é")], black)
     assert ascii_only[0].text == "+-+PFTIE.>.|???"
     untouched = [Segment("nothing to do")]
-    assert LastNet(plain=True).apply(untouched, black) is untouched
+    assert ControlCharFilter(plain=True).apply(untouched, black) is untouched
 
 
 # -- with names that would be markup
@@ -274,7 +274,7 @@ async def test_sessions_and_dialogs_with_hostile_names(start, make_session) -> N
         await person.press("full_stop")
         await person.sees("1 deleted", "deleted just now")
         await harmless(person, "G", "ctrl+z")
-        await person.sees("Sessions 3", "is back")
+        await person.sees("Sessions 3", "Restored")
         await harmless(person, "slash", "x", "enter", "escape", "g", "f2")
         await person.until(lambda: isinstance(person.app.screen, AskText))
         await person.sees("Rename session")

@@ -12,7 +12,7 @@ from conftest import Person, SessionMaker
 
 import workbench.app
 from workbench.app import WorkbenchApp
-from workbench.app.key_table import CHANGING, WRITING_FILES, refusal
+from workbench.app.keys import CHANGING, WRITING_FILES, refusal
 from workbench.base.read_only import VARIABLE, ReadOnly
 from workbench.base.settings import Settings
 from workbench.orders.launching import launch
@@ -78,7 +78,7 @@ async def test_keys_say_so_and_open_no_dialog(make_session: SessionMaker, monkey
 
         for key, said in (
             ("r", "start, resume or cancel runs"),
-            ("asterisk", "keep stars"),
+            ("asterisk", "add stars"),
             ("x", "write files"),
             ("ctrl+e", "open another program"),
         ):

@@ -23,24 +23,23 @@ from studies.declared_studies import put_agents, put_matrix
 from trajectory_app import screen_text, table_of_trials, trajectory, until
 
 import workbench.app
-from workbench.app.cases.file_view import FileView, RepositoryTree
+from workbench.app.cases.panes import FileView, RepositoryTree
 from workbench.app.cases.screen import CasesScreen
-from workbench.app.compare.screen import SideBySide
+from workbench.app.compare_screen import SideBySide
 from workbench.app.help import HelpScreen, KeyList
-from workbench.app.marked import MarkedScreen
-from workbench.app.marks import Marked, Pair
-from workbench.app.regeneration.findings import FindingList
-from workbench.app.run_list import RunsScreen
-from workbench.app.search.hit_list import FacetList
-from workbench.app.search.screen import SearchScreen
+from workbench.app.labels_screen import LabelsScreen
+from workbench.app.location import Marked, MarkedPair
+from workbench.app.regeneration.findings_screen import FindingList
+from workbench.app.runs_screen import RunsScreen
+from workbench.app.search_screen import FacetList, SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
-from workbench.app.study.detail import BeginList
-from workbench.app.study.line_lists import LineList
+from workbench.app.study.comparison_lists import LineList
+from workbench.app.study.detail import TemplateList
 from workbench.app.toolkit.cell_table import CellTable
-from workbench.app.toolkit.fields import Field, Offer, PickList
+from workbench.app.toolkit.fields import Field, PickList, PickOption
 from workbench.app.toolkit.row_list import HeadedList, RowList
 from workbench.app.toolkit.run_screen import RunScreen
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.typed_line import LineInput, NarrowLine
 from workbench.app.trials.table import SpreadPlot
 from workbench.comparison.groups import GROUPS
@@ -49,10 +48,10 @@ from workbench.comparison.texts import Texts
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.session import SessionWriter, create
 
-ABSTRACT = {HeadedList, Table, CellTable, LineList}
+ABSTRACT = {HeadedList, VirtualTable, CellTable, LineList}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
-    "TaskTable",
+    "TaskResultTable",
     "BuildingList",
     "HitList",
     "GroundingList",
@@ -114,8 +113,8 @@ def _words(one: RowList, at: int) -> list[str]:
 def test_every_list_of_the_app_is_in_the_walk() -> None:
     import_all()
     walked = {"CaseList", "CostsTable", "RepositoryTree", "Outline", "SessionTable", "TrialTable", "MatrixView", "LossList", "RunTable",
-              "MarkedList", "DifferenceList", "FacetList", "SpreadPlot", "FindingList", "StudyMatrix", "CellItems",
-              "ComparisonList", "RankingList", "LeaderList", "StudyList", "BeginList", "PickRows", "KeyList"}  # fmt: skip
+              "LabelList", "DifferenceList", "FacetList", "SpreadPlot", "FindingList", "StudyMatrix", "CellItems",
+              "ComparisonList", "RankingList", "LeaderList", "StudyList", "TemplateList", "PickRows", "KeyList"}  # fmt: skip
     found = {kind.__name__ for kind in kinds() if kind not in ABSTRACT and kind.__module__.startswith("workbench")}
     assert found - SEARCHED_BY_THEIR_SCREEN - NEVER_FOCUSED == walked
     assert RunScreen.searches
@@ -150,7 +149,7 @@ async def test_in_the_tables_of_a_session(tmp_path: Path) -> None:
         await narrowed(pilot, app.screen.table)  # type: ignore[attr-defined]
         await pilot.press("escape", "number_sign")
         await until(
-            pilot, lambda: isinstance(app.screen, MarkedScreen) and app.screen.table.row_count() > 1, "the marks"
+            pilot, lambda: isinstance(app.screen, LabelsScreen) and app.screen.table.row_count() > 1, "the marks"
         )
         await narrowed(pilot, app.screen.table)  # type: ignore[attr-defined]
         await pilot.press("escape", "ctrl+f")
@@ -190,7 +189,7 @@ async def test_in_the_trials_of_two_runs(tmp_path: Path) -> None:
     session = two_trials(tmp_path / "demo.session")
     async with trajectory(session) as (pilot, _):
         run = Marked(session, "run", "run-1", of_trials=True)
-        pilot.app.show_pair(Pair(run, run))
+        pilot.app.show_pair(MarkedPair(run, run))
         screen = await shown(pilot, TRIAL_SETS)
         points, trials = screen.lists
         await narrowed(pilot, points)
@@ -222,10 +221,12 @@ async def test_in_studies(tmp_path: Path) -> None:
             await narrowed(pilot, one)
     create(tmp_path / "empty.session")
     async with study_of(tmp_path / "empty.session") as (pilot, screen):
-        begin = screen.query_one(BeginList)
+        begin = screen.query_one(TemplateList)
         await until(pilot, lambda: begin.row_count() > 1, "the ways to begin")
         await narrowed(pilot, begin)
-        field = Field("agents", ("white",), offered=(Offer("white", "explores"), Offer("single-file", "reads one")))
+        field = Field(
+            "agents", ("white",), offered=(PickOption("white", "explores"), PickOption("single-file", "reads one"))
+        )
         picking = PickList(field, ("white",))
         pilot.app.push_screen(picking)
         await until(pilot, lambda: picking.rows.has_focus, "the list to choose from")

@@ -19,13 +19,13 @@ from trajectory_app import screen_text, until
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.cases.screen import CasesScreen
-from workbench.app.new_study import starting
-from workbench.app.new_study.starting import NewStudyDialog
-from workbench.app.study.detail import BeginList
+from workbench.app.study import new_study_dialog as starting
+from workbench.app.study.detail import TemplateList
+from workbench.app.study.new_study_dialog import NewStudyDialog
 from workbench.app.study.screen import StudyScreen
-from workbench.app.toolkit.fields import Choice, PickList, Several, named
+from workbench.app.toolkit.export_dialog import ReportDialog
+from workbench.app.toolkit.fields import CycleField, MultiPick, PickList, named
 from workbench.app.toolkit.form import AskText, Confirm
-from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.base import settings
 from workbench.orders import study
 from workbench.pages import writing
@@ -69,7 +69,7 @@ async def dialog_of(pilot: Pilot[int]) -> NewStudyDialog:
 
 
 async def pick(pilot: Pilot[int], field: str) -> PickList:
-    pilot.app.screen.query_one(f"#{field}", Several).focus()
+    pilot.app.screen.query_one(f"#{field}", MultiPick).focus()
     await pilot.press("enter")
     await until(pilot, lambda: isinstance(pilot.app.screen, PickList), f"the list of {field}")
     assert isinstance(pilot.app.screen, PickList)
@@ -94,7 +94,7 @@ async def test_marked_cases_become_a_study_that_is_started_and_shown(launched: L
         await pick(pilot, "agents")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is dialog, "nothing changed")
-        assert dialog.query_one("#agents", Several).value == ("single-file",)
+        assert dialog.query_one("#agents", MultiPick).value == ("single-file",)
         dialog.query_one("#repeats").value = "2"  # type: ignore[attr-defined]
         dialog.query_one("#name").value = "mine"  # type: ignore[attr-defined]
         await until(pilot, lambda: "2 cases × 1 agent × 2 repeats = 4 trials" in screen_text(app), "two repeats")
@@ -111,7 +111,7 @@ async def test_marked_cases_become_a_study_that_is_started_and_shown(launched: L
         assert "u goes on" in screen_text(app), "nobody executes it here"
         await pilot.press("1", "X")
         dialog = await dialog_of(pilot)
-        assert dialog.query_one("#agents", Several).value == ("single-file",), "what was chosen is remembered"
+        assert dialog.query_one("#agents", MultiPick).value == ("single-file",), "what was chosen is remembered"
         assert dialog.values["repeats"] == "2"
 
 
@@ -120,13 +120,13 @@ async def test_the_other_kind_keeps_what_was_marked_and_each_mistake_is_said_at_
         app = pilot.app
         await pilot.press("space", "X")
         dialog = await dialog_of(pilot)
-        dialog.query_one("#compare", Choice).focus()
+        dialog.query_one("#compare", CycleField).focus()
         await pilot.press("right")
         await until(pilot, lambda: "evaluators" in screen_text(app), "the other kind")
         await until(pilot, lambda: " source " in screen_text(app), "what it takes")
         assert dialog.values["cases"] == ("countdown_timer",)
         assert "1 source × 2 doc systems" in screen_text(app)
-        await until(pilot, lambda: isinstance(dialog.focused, Choice), "the field where one was")
+        await until(pilot, lambda: isinstance(dialog.focused, CycleField), "the field where one was")
         for field, text, said in (
             ("k", "1, 9", "pass@9 of 3 samples is not defined"),
             ("samples", "0", "samples must be a whole number of 1 or more"),
@@ -176,7 +176,7 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path: Path, launched:
         saved = read_study_file(place)
         assert (saved.name, saved.rows) == ("my-agents", ("countdown_timer", "password_generator"))
         await pilot.press("escape", "5")
-        begin = app.screen.query_one(BeginList)
+        begin = app.screen.query_one(TemplateList)
         await until(pilot, lambda: begin.has_focus, "the ways to begin")
         assert [way.name for way in begin.rows] == ["new study", "agents", "docs", "paper", "study.toml"]
         await pilot.press("G", "enter")
@@ -200,10 +200,10 @@ async def test_checks_of_readmes_are_chosen_saved_and_remembered(tmp_path: Path,
         app = pilot.app
         await pilot.press("space", "X")
         dialog = await dialog_of(pilot)
-        assert dialog.query_one("#checks", Choice).value == "no"
+        assert dialog.query_one("#checks", CycleField).value == "no"
         dialog.query_one("#checks").focus()
         await pilot.press("right")
-        await until(pilot, lambda: "checked in a sandbox" in screen_text(app), "what the field means")
+        await until(pilot, lambda: "check each README in a sandbox" in screen_text(app), "what the field means")
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, AskText), "where to")
         app.screen.query_one("LineInput").value = str(place)  # type: ignore[attr-defined]
@@ -216,7 +216,7 @@ async def test_checks_of_readmes_are_chosen_saved_and_remembered(tmp_path: Path,
         with SessionReader(launched[0][0]) as reader:
             assert declared(reader, "my-agents").settings.checks
         await pilot.press("1", "X")
-        assert (await dialog_of(pilot)).query_one("#checks", Choice).value == "yes", "what was chosen is remembered"
+        assert (await dialog_of(pilot)).query_one("#checks", CycleField).value == "yes", "what was chosen is remembered"
 
 
 async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(

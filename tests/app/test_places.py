@@ -20,9 +20,9 @@ from textual.widgets import Input, OptionList
 from trajectory_app import press, quiet, trajectory, until
 
 from workbench.app.location import MOST, History, Location
-from workbench.app.palette import NamedPlace, find, load_places
+from workbench.app.palette import NamedLocation, find, load_locations
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.run_list import RunsScreen
+from workbench.app.runs_screen import RunsScreen
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base import paths
@@ -206,13 +206,13 @@ async def test_from_the_list_of_runs_over_a_regeneration_to_another_one(recorder
 # -- by name
 
 PLACES = [
-    NamedPlace("trial", "word_counter · white · gpt-4o", "t1"),
-    NamedPlace("trial", "word_counter · replay · gpt-4o · repeat 2", "t2"),
-    NamedPlace("case", "word_counter", "c1"),
-    NamedPlace("case", "countdown_timer", "c2"),
-    NamedPlace("task", "Counter.count_words", "k1"),
-    NamedPlace("file", "src/wordcount/reading.py", "f1"),
-    NamedPlace("session", "Straße_ﬁn", "s1"),
+    NamedLocation("trial", "word_counter · white · gpt-4o", "t1"),
+    NamedLocation("trial", "word_counter · replay · gpt-4o · repeat 2", "t2"),
+    NamedLocation("case", "word_counter", "c1"),
+    NamedLocation("case", "countdown_timer", "c2"),
+    NamedLocation("task", "Counter.count_words", "k1"),
+    NamedLocation("file", "src/wordcount/reading.py", "f1"),
+    NamedLocation("session", "Straße_ﬁn", "s1"),
 ]
 
 
@@ -242,7 +242,7 @@ def test_what_a_few_letters_mean(typed: str, first: str) -> None:
 
 @given(st.text(max_size=12), st.lists(st.text(max_size=30), max_size=8))
 def test_any_text_is_survived(typed: str, names: list[str]) -> None:
-    places = [NamedPlace("file", name, "") for name in names]
+    places = [NamedLocation("file", name, "") for name in names]
     for found in find(typed, places):
         assert all(0 <= at < len(found.place.name) for at in found.letters)
     for name in names:
@@ -251,7 +251,7 @@ def test_any_text_is_survived(typed: str, names: list[str]) -> None:
 
 
 def test_a_name_that_repeats_itself_takes_no_time() -> None:
-    places = [NamedPlace("task", "a" * 3000, str(number)) for number in range(20)]
+    places = [NamedLocation("task", "a" * 3000, str(number)) for number in range(20)]
     # A pattern that goes back over what it matched would not end within the time limit of a test.
     assert find("a" * 60 + "b", places) == []
     assert find("ab" * 30, places) == []
@@ -262,9 +262,9 @@ def test_everything_has_a_name(session: Path, recorder: Recorder) -> None:
     regenerated.word_counter(recorder)
     for path, kinds in ((session, {"trial"}), (recorder.path, {"task"})):
         with SessionReader(path) as reader:
-            found = load_places(reader)
+            found = load_locations(reader)
         assert {place.kind for place in found} == {"session", "case", "run"} | kinds
-    assert load_places(None)
+    assert load_locations(None)
 
 
 async def by_name(pilot: Pilot[int], typed: str, wanted: str) -> None:

@@ -18,7 +18,7 @@ sys.path.insert(0, "tests/app")
 from trajectory_app import screen_text, until
 from workbench.base import paths, settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration.starting import RegenerationDialog
+from workbench.app.regeneration.new_run_dialog import RegenerationDialog
 from workbench.app.toolkit.form import Confirm
 from workbench.orders import launching
 from workbench.plans.plan import RegenerationPlan
@@ -67,7 +67,7 @@ def test_one_question_offers_the_plain_process_with_its_guarantees(
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr[-3000:]
     said = json.loads(done.stdout.splitlines()[-1])
-    assert "No sandbox isolates here" in said["shown"]
+    assert "No sandbox available" in said["shown"]
     assert "in a plain process instead?" in said["shown"]
     assert "Environment variables are not passed on" in said["shown"]
     assert said["written"] == []

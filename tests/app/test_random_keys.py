@@ -30,8 +30,8 @@ import walking
 from sweeps import ALL, spread
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.toolkit import latest
-from workbench.app.toolkit.lifecycle import BaseScreen, Dialog, OutlivesScreens, is_gone
+from workbench.app.toolkit import workers as latest
+from workbench.app.toolkit.lifecycle import BaseScreen, Dialog, RemovalSafe, is_gone
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
@@ -267,7 +267,7 @@ async def test_what_asks_a_screen_for_a_widget_after_it_was_removed_does_not_end
         def compose(self) -> ComposeResult:
             yield Input(id="text")
 
-    class Leaving(OutlivesScreens, App[None]):
+    class Leaving(RemovalSafe, App[None]):
         asked = False
 
         async def ask(self, screen: Left) -> None:

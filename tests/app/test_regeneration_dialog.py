@@ -8,7 +8,7 @@ from textual.widgets import Input
 from trajectory_app import screen_text, until
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration.starting import RegenerationDialog
+from workbench.app.regeneration.new_run_dialog import RegenerationDialog
 from workbench.base import settings
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.app.regeneration import building
+from workbench.app.regeneration import building_panes as building
 from workbench.app.regeneration.task_table import EVERYTHING, QUESTIONS, route_of
 from workbench.regeneration.self_check import CheckProblem, Control, Rechecks, SelfCheck
 from workbench.results import regeneration_runs

@@ -168,7 +168,7 @@ async def test_control_that_fails_cannot_be_missed(recorder: Recorder) -> None:
             await press(pilot, screen, "exclamation_mark")
             assert screen.table.selected.name == "bad"
             assert "! 1 of 2 · bad · its tests do not pass with the original body" in screen_text(screen.app)
-            assert "Nothing was asked, because a control does not hold." in screen_text(screen.app)
+            assert "Not requested, because a control failed." in screen_text(screen.app)
             assert "reference failed; it must pass." in screen.detail.failing_text.document.text
             assert "E   assert 1 == 2" in screen.detail.failing_text.document.text
             await press(pilot, screen, "exclamation_mark")

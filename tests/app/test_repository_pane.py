@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.app.trajectory.repository_pane import RepositoryPane, entries_of
+from workbench.app.trajectory.lists import RepositoryPane
+from workbench.app.trajectory.trial_state import entries_of
 
 
 def test_a_long_name_is_cut_in_its_middle_and_says_so() -> None:

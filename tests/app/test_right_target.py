@@ -22,7 +22,7 @@ from trajectory_app import press as press_in_trajectory
 from trajectory_app import screen_text, trajectory, until
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration import following
+from workbench.app.regeneration import run_watcher as following
 from workbench.base import settings
 from workbench.orders import launching
 from workbench.plans.plan import Ask, RegenerationPlan
@@ -134,7 +134,7 @@ async def test_a_run_that_begins_elsewhere_says_so(recorder: Recorder) -> None:
         recorder.run(run_id="regen-2", evaluator="reference", samples=1)
         recorder.cells(recorder.task("only", 0, run_id="regen-2"), "✓", evaluator="reference", run_id="regen-2")
         await until(pilot, lambda: "run 1 of 2 · H/L" in screen_text(screen.app), "how many runs there are")
-        await until(pilot, lambda: "Another run began in this session" in notices(screen.app), "the notice")
+        await until(pilot, lambda: "Another run started in this session" in notices(screen.app), "the notice")
         assert screen.view.run.id == RUN
         await press(pilot, screen, "L")
         assert screen.view.run.id == "regen-2"
@@ -171,7 +171,7 @@ async def test_what_makes_no_sense_once_read_is_said(recorder: Recorder, monkeyp
         screen.show_run(RUN)
         await pilot.press("R")
         gate.set()
-        await until(pilot, lambda: "no sample here that did not pass" in notices(screen.app), "why nothing is done")
+        await until(pilot, lambda: "All samples here passed" in notices(screen.app), "why nothing is done")
 
 
 async def test_what_waits_for_a_run_is_not_done_to_another(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +185,7 @@ async def test_what_waits_for_a_run_is_not_done_to_another(recorder: Recorder, m
         gate = held_back(monkeypatch)
         await pilot.press("L", "R", "H")
         gate.set()
-        await until(pilot, lambda: "something else is shown now" in notices(screen.app), "that it is not done")
+        await until(pilot, lambda: "another run is shown now" in notices(screen.app), "that it is not done")
         await until(pilot, lambda: screen.view.run.id == RUN and screen.following.idle, "the other run")
         assert not screen.workbench.reader.query("SELECT 1 FROM candidates WHERE state = 'queued'")
 

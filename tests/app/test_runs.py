@@ -14,7 +14,7 @@ import regenerated
 from regenerated import Recorder
 from trajectory_app import screen_text, trajectory, until
 
-from workbench.app.run_list import RunsScreen, RunTable, title_within
+from workbench.app.runs_screen import RunsScreen, RunTable, title_within
 from workbench.orders import launching
 from workbench.results.runs import load_runs, sentence
 from workbench.session import SessionReader, SessionWriter, create
@@ -96,7 +96,7 @@ async def test_what_was_put_away_is_shown_on_request_and_d_brings_it_back(severa
         for left in (2, 1, 0):
             await pilot.press("d")
             await until(pilot, lambda left=left: len(screen.table.shown) == left, f"{left} left")  # type: ignore[misc]
-        await until(pilot, lambda: "Every run of this session was archived" in screen_text(pilot.app), "what to do")
+        await until(pilot, lambda: "All runs of this session were archived" in screen_text(pilot.app), "what to do")
         await pilot.press("full_stop")
         await until(pilot, lambda: len(screen.table.shown) == 3, "all")
         assert "archived" in screen_text(pilot.app)

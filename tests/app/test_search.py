@@ -16,10 +16,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 from trajectory_app import quiet, screen_text, trajectory, until
 
-from workbench.app.location import Location, Place
+from workbench.app.location import Anchor, Location
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.search.hit_list import FacetList, around
-from workbench.app.search.screen import SearchScreen
+from workbench.app.search_screen import FacetList, SearchScreen, around
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base import paths
 from workbench.search.index import MatchedLine
@@ -244,7 +243,7 @@ def test_a_long_line_is_cut_so_that_the_match_is_seen(width: int) -> None:
 async def test_the_place_is_kept_when_the_session_is_opened_once_more(session: Path) -> None:
     """A mode that was never shown is told of the open session after it was told of the place."""
     async with trajectory(session) as (pilot, screen):
-        screen.show_trial("trial-2", Place(3, "def"))
+        screen.show_trial("trial-2", Anchor(3, "def"))
         await until(pilot, lambda: screen.finder.found is not None, "the place")
         screen.on_session_opened(pilot.app.reader)
         await until(pilot, lambda: quiet(screen) and screen.finder.found is not None, "the place again")
@@ -252,7 +251,7 @@ async def test_the_place_is_kept_when_the_session_is_opened_once_more(session: P
 
 
 def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path: Path) -> None:
-    from workbench.app.search.screen import location_of
+    from workbench.app.search_screen import location_of
     from workbench.search.entries import IndexedItem, IndexEntry
     from workbench.search.index import SearchHit
     from workbench.search.query import parse
@@ -263,4 +262,4 @@ def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path: Path) -> None:
         IndexEntry("t1", "reason", 0, text="Usage (strict): no", criterion=part),
         IndexedItem("t1", "trial", "r", "t"),
     )
-    assert location_of(None, hit, parse("no")) == Location(tmp_path, "trajectory", "t1", Place(item=part))
+    assert location_of(None, hit, parse("no")) == Location(tmp_path, "trajectory", "t1", Anchor(item=part))

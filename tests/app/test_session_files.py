@@ -12,8 +12,8 @@ import pytest
 from textual.geometry import Offset
 
 from workbench.app import runs
-from workbench.app.cases.starting import RunDialog
-from workbench.app.sessions.listing import Remembered, found_sessions, looked_into
+from workbench.app.cases.run_dialog import RunDialog
+from workbench.app.sessions.session_files import SessionCache, found_sessions, with_facts
 from workbench.engine.process import serve
 from workbench.orders import launching
 from workbench.results.sessions import state_of
@@ -36,9 +36,9 @@ async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart
     async with start() as person:
         await listed(person, 2)
         await person.press("ctrl+n")
-        await person.sees("New session", "Type its name")
+        await person.sees("New session", "The next run goes into it")
         await person.press("enter")
-        await person.sees("It needs a name")
+        await person.sees("Enter a name")
         await person.type("a/b")
         await person.press("enter")
         await person.sees("leave out slashes")
@@ -92,7 +92,7 @@ async def test_a_session_that_is_written_is_neither_renamed_nor_deleted(start, m
             await listed(person, 2)
             await person.sees("▸ running")
             await person.press("f2")
-            await person.sees("is being written; cancel its run first")
+            await person.sees("has an active run; cancel it first")
             await person.press("d")
             await person.until(lambda: person.app.screen._keeping.idle)
             assert path.exists()
@@ -149,12 +149,12 @@ def test_one_failed_run_does_not_brand_a_session_for_good(make_session) -> None:
         writer.add_run("first", "document", {})
         writer.set_run("first", state="failed", error="no key")
         writer.update("runs", {"id": "first"}, {"created_at": 5.0})
-    (entry,) = [looked_into(entry) for entry in found_sessions() if not entry.example]
+    (entry,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
     assert entry.facts is not None
     assert (entry.facts.state, entry.facts.left, entry.facts.resumable) == ("done", 1, True)
     with SessionWriter(path) as writer:
         writer.archive_run("first")
-    (entry,) = [looked_into(entry) for entry in found_sessions() if not entry.example]
+    (entry,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
     assert entry.facts is not None
     assert (entry.facts.left, entry.facts.resumable) == (0, False)
 
@@ -170,20 +170,20 @@ def test_the_state_of_a_session_is_that_of_its_newest_work() -> None:
 
 def test_what_was_found_is_remembered_until_the_file_is_written(make_session) -> None:
     path = make_session("kept")
-    (entry,) = [looked_into(entry) for entry in found_sessions() if not entry.example]
-    memory = Remembered()
+    (entry,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
+    memory = SessionCache()
     memory.note(entry)
     memory.save([entry])
     (now,) = [entry for entry in found_sessions() if not entry.example]
-    assert Remembered().recall(now) == entry
+    assert SessionCache().recall(now) == entry
     with SessionWriter(path) as writer:
         writer.set_labels(SESSION, "", add=("new",))
     (now,) = [entry for entry in found_sessions() if not entry.example]
-    assert Remembered().recall(now) is None
+    assert SessionCache().recall(now) is None
     with sqlite3.connect(path) as database:  # what a process decides is never taken from memory
         database.execute("UPDATE runs SET state = 'running'")
     database.close()
-    (now,) = [looked_into(entry) for entry in found_sessions() if not entry.example]
+    (now,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
     memory.note(now)
     assert memory.recall(now) is None
 

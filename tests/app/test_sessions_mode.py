@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from regenerated import RUN, Recorder, word_counter
 from trajectory_app import screen_text
 
-from workbench.app.sessions.listing import found_sessions, looked_into, size_text
+from workbench.app.sessions.session_files import found_sessions, size_text, with_facts
 from workbench.base.text import age
 from workbench.session import SessionReader
 
@@ -134,9 +134,9 @@ async def test_the_example_is_only_read(start, make_session, monkeypatch: pytest
     async with start() as person:
         await person.sees("example.session")
         await person.press("3")
-        await person.sees("example (example)", "only read")
+        await person.sees("example (example)", "read-only")
         await person.press("d")
-        await person.sees("The example that came with the program")
+        await person.sees("The bundled example")
     assert example.exists()
 
 
@@ -200,7 +200,7 @@ def test_a_session_that_was_opened_elsewhere_is_listed_too(make_session, tmp_pat
     moved = tmp_path / "elsewhere.session"
     path.rename(moved)
     (entry,) = [entry for entry in found_sessions(moved) if not entry.example]
-    facts = looked_into(entry).facts
+    facts = with_facts(entry).facts
     assert facts is not None
     assert (entry.path, facts.state, facts.trials) == (moved, "done", 1)
 

@@ -100,7 +100,7 @@ async def test_a_session_that_is_taken_away_while_it_is_open_is_said(start, make
             session.unlink()
         else:
             session.rename(session.with_name("other.session"))
-        said = f"demo.session was {what}; what is shown is how it was before."
+        said = f"demo.session was {what}; the screen shows its last state."
         await person.until(lambda: any(said in notice.message for notice in person.app._notifications))
 
 

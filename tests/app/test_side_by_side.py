@@ -15,11 +15,10 @@ from samples.hostile_names import NAME, obeyed
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from workbench.app.compare.difference_list import DifferenceList, laid_out
-from workbench.app.compare.screen import SideBySide
-from workbench.app.location import Location
-from workbench.app.marks import Marked, Pair
-from workbench.app.run_list import RunsScreen
+from workbench.app.compare_screen import SideBySide
+from workbench.app.difference_list import DifferenceList, laid_out
+from workbench.app.location import Location, Marked, MarkedPair
+from workbench.app.runs_screen import RunsScreen
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
 from workbench.comparison.panes import ComparisonKind
 from workbench.comparison.tasks import CANDIDATES, TASKS
@@ -86,7 +85,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         again = await shown(pilot, TRIALS)
         assert again.pair == screen.pair
         runs = (Marked(path, "run", "run-1", of_trials=True) for path in (here, there))
-        app.show_pair(Pair(*runs))
+        app.show_pair(MarkedPair(*runs))
         beside = await shown(pilot, TRIAL_SETS)
         await pilot.press("tab")
         assert "1 in both · only A 1 · only B 0" in screen_text(app)
@@ -216,7 +215,7 @@ async def test_without_a_mark_two_evaluators_else_a_sentence(tmp_path: Path, hom
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is mode, "the mode")
         pilot.app.push_screen(
-            SideBySide(Pair(screen.pair.left, Marked(screen.pair.left.session, "group", ("no",) * 5, run=RUN)))
+            SideBySide(MarkedPair(screen.pair.left, Marked(screen.pair.left.session, "group", ("no",) * 5, run=RUN)))
         )
         await until(pilot, lambda: "Evaluator B is not in two.session" in screen_text(pilot.app), "the sentence")
         await pilot.press("n", "enter", "S", "escape")
@@ -243,10 +242,10 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Pat
         screen = await shown(pilot, RUNS)
         assert "B wins 0, ties 0, loses 1" in screen_text(app)
         assert not obeyed(screen_text(app))
-        app.show_pair(Pair(by_id["one"], by_id["three"]))
+        app.show_pair(MarkedPair(by_id["one"], by_id["three"]))
         await until(pilot, lambda: "Run B has trials, no tasks" in screen_text(app), "the sentence")
         gone = Marked(tmp_path / "gone.session", "run", "one")
-        app.show_pair(Pair(screen.pair.left, gone))
+        app.show_pair(MarkedPair(screen.pair.left, gone))
         await until(pilot, lambda: "gone.session" in screen_text(app), "which file is gone")
         await pilot.press("f", "S", "n", "enter", "escape")
 
@@ -262,7 +261,7 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
         assert 'names "click", which the' in screen_text(pilot.app)
         await pilot.press("W")
         text = screen_text(pilot.app)
-        assert "what it takes" in text
+        assert "missing points" in text
         assert "+7  Dependencies" in text
         assert mode.score_pane.selected is not None
         assert mode.score_pane.selected.title == "Dependencies"
@@ -273,7 +272,7 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
         assert "side by side" in text
         assert "b strict" in text
         await pilot.press("left_square_bracket")
-        assert "what it takes" in screen_text(pilot.app)
+        assert "missing points" in screen_text(pilot.app)
         await pilot.press("W", "W")
         assert "side by side" not in screen_text(pilot.app)
 

@@ -20,7 +20,7 @@ from textual.pilot import Pilot
 from trajectory_app import screen_text, until
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.compare.screen import SideBySide
+from workbench.app.compare_screen import SideBySide
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.study.screen import StudyScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
@@ -228,6 +228,6 @@ async def test_columns_made_otherwise_are_marked_and_refused(tmp_path: Path) -> 
         await until(pilot, lambda: "docs scope repository and target" in screen_text(app), "what differs")
         assert "≠ original" in screen_text(app)
         screen.compare_columns("none · m", f"original · m · session:{other}")
-        await until(pilot, lambda: "Not comparable, made under other conditions" in screen_text(app), "no difference")
+        await until(pilot, lambda: "Not comparable, because the conditions differ" in screen_text(app), "no difference")
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: "Not comparable: none · m and original" in screen_text(app), "no ranking")

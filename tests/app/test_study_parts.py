@@ -9,12 +9,20 @@ from pathlib import Path
 import pytest
 from studies.declared_studies import put_agents, put_matrix
 
-from workbench.app.study.actions import can_go_on, going
-from workbench.app.study.line_lists import forest_row
-from workbench.app.study.loading import StudyLoader, Wanted
-from workbench.app.study.wording import cell_sentence, cell_text, header, mean_text, shape, state_of
+from workbench.app.study.actions import going, is_resumable
+from workbench.app.study.comparison_lists import forest_row
+from workbench.app.study.view import (
+    StudyLoader,
+    StudySelection,
+    cell_sentence,
+    cell_text,
+    header,
+    mean_text,
+    shape,
+    state_of,
+)
 from workbench.app.toolkit.cell_table import Grid
-from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.columns import TableColumn
 from workbench.app.toolkit.plot import axis, place
 from workbench.session import SessionReader, SessionWriter
 from workbench.statistics.intervals import Value
@@ -56,10 +64,10 @@ def test_a_cell_says_its_mean_or_its_state_and_what_else_has_room(agents: StudyO
 
 
 def test_what_is_under_way_can_be_cancelled_and_what_is_not_goes_on(agents: StudyOutcome) -> None:
-    assert (going(agents), can_go_on(agents)) == ((), True)
+    assert (going(agents), is_resumable(agents)) == ((), True)
     key = ("a", "white · local")
     running = replace(agents, cells={**agents.cells, key: replace(agents.cells[key], state="running")})
-    assert (going(running), can_go_on(running)) == (("run-white",), False)
+    assert (going(running), is_resumable(running)) == (("run-white",), False)
     assert state_of(running, 490.0) == "▸ 7 of 8 · about 8 min left"
     assert state_of(running) == "▸ 7 of 8"
     assert state_of(agents, 490.0) == "✗ 1 of 4 cells failed"
@@ -67,8 +75,8 @@ def test_what_is_under_way_can_be_cancelled_and_what_is_not_goes_on(agents: Stud
 
 def grid(columns: int, names: int = 35, heads: int = 14) -> Grid[str]:
     """A grid of so many columns over one row."""
-    name: Column[str] = Column(title="", cell=str, width=10, widest=200, text=True)
-    found = Grid(name, [Column(title=f"{at}", cell=str, width=0) for at in range(columns)], heads=heads)
+    name: TableColumn[str] = TableColumn(title="", cell=str, width=10, widest=200, text=True)
+    found = Grid(name, [TableColumn(title=f"{at}", cell=str, width=0) for at in range(columns)], heads=heads)
     found.measure(["x" * names])
     return found
 
@@ -108,13 +116,13 @@ def test_the_newest_study_is_read_and_one_that_is_damaged_says_so(tmp_path: Path
     put_matrix(path, 2, 2, 1, 1, 2, random.Random(1))
     loader = StudyLoader()
     with SessionReader(path) as reader:
-        first = loader.look(reader, Wanted())
+        first = loader.look(reader, StudySelection())
         assert (first.wanted.name, first.outcome is not None) == ("matrix", True)
-        assert loader.look(reader, Wanted("matrix")).outcome is first.outcome
+        assert loader.look(reader, StudySelection("matrix")).outcome is first.outcome
         with SessionWriter(path) as writer:
             writer.insert("studies", {"name": "broken", "declaration": "{", "created_at": 2e9})
-        view = loader.look(reader, Wanted("gone"))
+        view = loader.look(reader, StudySelection("gone"))
         assert (view.wanted.name, view.outcome) == ("broken", None)
         assert "damaged" in view.problem
         assert [line.name for line in view.lines] == ["matrix", "broken"]
-        assert loader.look(reader, Wanted("matrix")).outcome is not None
+        assert loader.look(reader, StudySelection("matrix")).outcome is not None

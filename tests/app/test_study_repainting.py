@@ -16,7 +16,7 @@ from test_study import asked, study_of  # noqa: F401
 from trajectory_app import until
 
 from workbench.app.session_app import COUNTING_SHARE
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.grouping import RowFacts, grouped
 
@@ -83,9 +83,9 @@ async def test_a_session_that_changes_all_the_time_is_counted_a_tenth_of_it(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    now = Latest.soon
+    now = LatestWorker.soon
     monkeypatch.setattr(
-        Latest, "soon", lambda self, what, seconds: (waits.append(seconds), now(self, what, seconds))[1]
+        LatestWorker, "soon", lambda self, what, seconds: (waits.append(seconds), now(self, what, seconds))[1]
     )
     async with study_of(session) as (pilot, _screen):
         app = pilot.app

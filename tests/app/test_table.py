@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.app.toolkit.columns import Column, Columns
-from workbench.app.toolkit.table import Arrangement, Grouping, Table
+from workbench.app.toolkit.columns import ColumnLayout, TableColumn
+from workbench.app.toolkit.table import Arrangement, Grouping, VirtualTable
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,10 @@ class Book:
     pages: int | None
 
 
-COLUMNS: tuple[Column[Book], ...] = (
-    Column(title="title", cell=lambda book: book.title, width=10, widest=40, text=True, sort=lambda book: book.title),
-    Column(title="shelf", cell=lambda book: book.shelf, width=8, widest=30, text=True, priority=1),
-    Column(
+COLUMNS: tuple[TableColumn[Book], ...] = (
+    TableColumn(title="title", cell=lambda book: book.title, width=10, widest=40, text=True, sort=lambda book: book.title),
+    TableColumn(title="shelf", cell=lambda book: book.shelf, width=8, widest=30, text=True, priority=1),
+    TableColumn(
         title="pages", cell=lambda book: f"{book.pages or 0:,}", width=6, priority=2, sort=lambda book: book.pages,
         descending=True, figure=lambda books: f"{sum(book.pages or 0 for book in books):,}",
     ),
@@ -30,8 +30,10 @@ COLUMNS: tuple[Column[Book], ...] = (
 BOOKS = [Book("Dune", "novels", 612), Book("A" * 35, "novels", None), Book("Ficciones", "stories " * 3, 174)]
 
 
-def table_of(books: list[Book], columns: tuple[Column[Book], ...] = COLUMNS, **arrangement: object) -> Table[Book]:
-    table = Table(columns, key=lambda book: book.title, groupings=[Grouping("shelf", lambda book: book.shelf)])
+def table_of(
+    books: list[Book], columns: tuple[TableColumn[Book], ...] = COLUMNS, **arrangement: object
+) -> VirtualTable[Book]:
+    table = VirtualTable(columns, key=lambda book: book.title, groupings=[Grouping("shelf", lambda book: book.shelf)])
     table.rows = tuple(books)
     table.arrangement = Arrangement(**arrangement)  # type: ignore[arg-type]
     table.arrange_rows()
@@ -39,7 +41,7 @@ def table_of(books: list[Book], columns: tuple[Column[Book], ...] = COLUMNS, **a
 
 
 def test_columns_leave_by_priority_and_free_room_goes_to_what_is_cut() -> None:
-    columns = Columns(COLUMNS, BOOKS)
+    columns = ColumnLayout(COLUMNS, BOOKS)
     assert [column.title for column, _, _ in columns.layout(20)] == ["title", "shelf"]
     assert [column.title for column, _, _ in columns.layout(12)] == ["title"]
     assert [size for _, size, _ in columns.layout(200)] == [35, 24, 6]
@@ -47,7 +49,7 @@ def test_columns_leave_by_priority_and_free_room_goes_to_what_is_cut() -> None:
 
 @given(st.integers(1, 220))
 def test_no_row_is_wider_than_its_room_once_the_first_column_fits(width: int) -> None:
-    columns = Columns(COLUMNS, BOOKS)
+    columns = ColumnLayout(COLUMNS, BOOKS)
     if width >= 8:
         assert all(sum(len(text) for text, _ in columns.cells(book, width)) <= max(width, 8) for book in BOOKS)
         assert columns.at(0, width) is COLUMNS[0]
@@ -61,7 +63,7 @@ def test_what_has_no_value_comes_last_in_either_direction(reverse: bool) -> None
 
 def test_a_column_that_is_added_is_laid_out_sorted_by_and_summed_up() -> None:
     """One entry is all that a column takes."""
-    weight: Column[Book] = Column(
+    weight: TableColumn[Book] = TableColumn(
         title="weight", cell=lambda book: f"{len(book.title)} g", width=6, sort=lambda book: len(book.title),
         figure=lambda books: f"{sum(len(book.title) for book in books)} g",
     )  # fmt: skip

@@ -77,7 +77,7 @@ async def test_it_is_in_the_palette_and_in_no_other_persons_way(start) -> None:
 
 def test_only_a_person_who_opens_the_app_for_the_first_time_meets_it(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     begun = []
-    monkeypatch.setattr(whole_app.WorkbenchApp, "run", lambda app: begun.append(app.begins_with_tour))
+    monkeypatch.setattr(whole_app.WorkbenchApp, "run", lambda app: begun.append(app.starts_tour))
     whole_app.run_app(None, Settings())
     whole_app.run_app(tmp_path / "some.session", Settings())
     tour_file().parent.mkdir(parents=True, exist_ok=True)

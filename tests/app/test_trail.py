@@ -14,8 +14,8 @@ from many_trials import many_trials
 from test_search import search_for
 from trajectory_app import screen_text, trajectory, until
 
-from workbench.app.run_list import RunsScreen
-from workbench.app.search.screen import SearchScreen
+from workbench.app.runs_screen import RunsScreen
+from workbench.app.search_screen import SearchScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.screen import TrialsScreen
 

@@ -16,7 +16,7 @@ from loopback.server import LoopbackServer
 from textual.widgets import Input
 from trajectory_app import quiet, screen_text, trajectory, until
 
-from workbench.app.toolkit.report_dialog import ReportDialog
+from workbench.app.toolkit.export_dialog import ReportDialog
 from workbench.orders import launching
 from workbench.orders.run import plan_document
 from workbench.plans.plan import DocumentPlan

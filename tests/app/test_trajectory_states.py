@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import recorded
 from trajectory_app import press, quiet, screen_text, trajectory, until
 
-from workbench.app.trajectory.loading import Look
 from workbench.app.trajectory.scores import agreement_lines
+from workbench.app.trajectory.trial_state import TrialSnapshot
 from workbench.engine.document import LOADING_LOCAL
 from workbench.session import create
 from workbench.session.rows import ScoreRow
@@ -97,7 +97,7 @@ async def test_a_key_ends_following_before_the_next_step_is_shown(recorder: reco
         # What the key says is still on its way when the next step comes.
         screen.step_list.action_move(-1)
         third = replace(screen.step_list.steps[1], number=3)
-        screen.apply(Look(screen.state, [third], 2, None))
+        screen.apply(TrialSnapshot(screen.state, [third], 2, None))
         assert screen.step_list.selected.number == 1
         await until(pilot, lambda: "2 newer · G follows" in screen_text(screen.app), "following has ended")
         assert screen.step_list.selected.number == 1
@@ -182,7 +182,7 @@ async def test_metadata_that_is_no_object(recorder: recorded.Recorder, metadata:
         assert "empty README" in screen_text(screen.app)
         screen.outcome.choose("Metadata")
         await until(
-            pilot, lambda: "schema.org needs keys and values" in screen.outcome.text.document.lines[0].text, "it"
+            pilot, lambda: "schema.org requires keys and values" in screen.outcome.text.document.lines[0].text, "it"
         )
 
 

@@ -18,9 +18,8 @@ from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.toolkit.filters import FilterDialog
 from workbench.app.toolkit.table import Arrangement
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.app.trials.filters import EVERYTHING, questions_about
 from workbench.app.trials.screen import TrialsScreen
-from workbench.app.trials.table import COLUMNS, TrialTable, spread_in_words
+from workbench.app.trials.table import COLUMNS, EVERYTHING, TrialTable, questions_about, spread_text
 from workbench.base import settings
 from workbench.base.text import shortened
 from workbench.results.spread import Total, spread_of
@@ -381,7 +380,7 @@ async def test_a_score_that_comes_later_is_shown(judged: Recorder) -> None:
 async def opened_from_the_command_line(path: Path, size: tuple[int, int] = (120, 40)) -> type:
     """Open a session as ``workbench open`` does; return the screen that stands there then."""
     app = WorkbenchApp(path, settings.load(), warm_engine=False)
-    app.begins_with_overview = True
+    app.opens_default_view = True
     async with app.run_test(size=size) as pilot:
         while app.is_opening:
             await pilot.pause()
@@ -413,19 +412,19 @@ async def test_a_session_of_many_trials_opens_in_the_table_and_one_of_one_trial_
 def test_a_mean_says_how_far_its_trials_lie_apart_and_what_it_is_out_of() -> None:
     rules, every = (1, 2), (1, 2, 3, 4)
     full = spread_of([Total(80.0, 100.0, every), Total(60.0, 100.0, every)], trials=3)
-    assert spread_in_words(full) == "mean 70.0 ± 14.1 · 60.0 to 80.0 (without 1 unscored)"
+    assert spread_text(full) == "mean 70.0 ± 14.1 · 60.0 to 80.0 (without 1 unscored)"
     unscored = spread_of([Total(40.0, 40.0, rules)], trials=1)
-    assert spread_in_words(unscored) == "mean 40.0/40"
+    assert spread_text(unscored) == "mean 40.0/40"
     mixed = spread_of([Total(40.0, 40.0, rules), Total(50.0, 100.0, every)], trials=2)
-    assert spread_in_words(mixed) == "mean 50.0 (without 1 partly scored)"
+    assert spread_text(mixed) == "mean 50.0 (without 1 partly scored)"
     assert share_of(unscored) < share_of(spread_of([Total(1.0, 100.0, every)], trials=1)) < share_of(full)
 
 
 def test_points_that_a_format_gave_stand_behind_the_models_own() -> None:
     held = Total(69.4, 100.0, (1, 2, 3, 4), given=57.9)
     free = Total(30.0, 100.0, (1, 2, 3, 4))
-    assert spread_in_words(spread_of([held], trials=1)) == "own points 11.5 of 42.1 · mean 69.4"
-    assert spread_in_words(spread_of([held, free], trials=2)).endswith("· 1 with points from a format")
+    assert spread_text(spread_of([held], trials=1)) == "own points 11.5 of 42.1 · mean 69.4"
+    assert spread_text(spread_of([held, free], trials=2)).endswith("· 1 with points from a format")
     assert (held.share or 0) < (free.share or 0)
     assert Total(69.4, 100.0, (1, 2, 3, 4), given=6.0).own is None
 

@@ -152,7 +152,7 @@ def test_a_run_in_which_nothing_failed_says_so_in_every_list(tmp_path):
         said = [found[tab].empty for tab in (FAILURES, UNSOLVED, TESTS) if not found[tab].entries]
         assert said == [
             "No candidate failed.",
-            "Every task with a sample is solved by some candidate.",
+            "Every task with samples is solved by some candidate.",
             "No test failed.",
         ]
         assert "not in the open session" in load_findings(reader, "gone", None)[TABS[0]].empty
@@ -233,7 +233,7 @@ async def test_all_evaluators_stand_side_by_side_with_pass_at_1(tmp_path):
         recorder.cells(f"{RUN}-{name}", "✗✗✗" if place else "✓✓✓", evaluator="local", at=50.0)
     recorder.close()
     async with regeneration(tmp_path / "demo.session", (200, 60)) as (pilot, screen):
-        await until(pilot, lambda: quiet(screen) and len(screen.standings.estimates) == 2, "how all stand")
+        await until(pilot, lambda: quiet(screen) and len(screen.results.estimates) == 2, "how all stand")
         shown = screen_text(screen.app)
         assert "[local 0.25" in shown
         assert "gpt-5-mini 0.50" in shown  # in the line, whoever is in front
@@ -268,13 +268,13 @@ async def test_a_run_that_begins_elsewhere_stays_in_sight_and_is_one_key_away(tm
         await until(pilot, lambda: "docs [original 0.50] none 0.00" in screen_text(screen.app), "docs side by side")
         recorder.run(run_id="regen-3", state="running", docs="llm:x")
         recorder.cells(recorder.task("count_text", 0, run_id="regen-3", docs="llm:x"), "✓··", run_id="regen-3")
-        await until(pilot, lambda: screen.following.begun == "regen-3", "that another run began")
-        assert "another run began: L" in str(screen.query_one(StatusLine).render())
+        await until(pilot, lambda: screen.following.new_run == "regen-3", "that another run started")
+        assert "another run started: L" in str(screen.query_one(StatusLine).render())
         await press(pilot, screen, "L")  # past the second run
         assert screen.view is not None
         assert screen.view.run.id == "regen-3"
-        await until(pilot, lambda: not screen.following.begun, "that it was looked at")
-        assert "another run began" not in str(screen.query_one(StatusLine).render())
+        await until(pilot, lambda: not screen.following.new_run, "that it was looked at")
+        assert "another run started" not in str(screen.query_one(StatusLine).render())
     recorder.close()
 
 

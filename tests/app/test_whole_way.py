@@ -17,7 +17,7 @@ from app.trajectory_app import screen_text, until
 from textual.pilot import Pilot
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.compare.screen import SideBySide
+from workbench.app.compare_screen import SideBySide
 from workbench.app.trials.screen import TrialsScreen
 from workbench.base import settings
 from workbench.session import SessionReader
@@ -94,7 +94,7 @@ async def test_the_best_the_costliest_the_readers_side_by_side_tagged_and_export
         agents = {row.id: row.agent for row in reader.trials()}
     of = {agent: [trial for trial in totals if agents[trial] == agent] for agent in AGENTS}
     app = WorkbenchApp(session, settings.load(), warm_engine=False)
-    app.begins_with_overview = True
+    app.opens_default_view = True
     async with app.run_test(size=size) as pilot:
         while app.is_opening:
             await pilot.pause()

@@ -38,7 +38,7 @@ def quiet(screen: TrajectoryScreen) -> bool:
         screen.searching, screen.doing,
         screen.content.loader, screen.outcome.loader,
     )  # fmt: skip
-    return screen.run_loader.idle and screen.looking.settled and all(loader.idle for loader in loaders)
+    return screen.run_loader.idle and screen.refreshing.settled and all(loader.idle for loader in loaders)
 
 
 @contextlib.asynccontextmanager

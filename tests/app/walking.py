@@ -19,7 +19,7 @@ from textual.widgets import Input
 from trajectory_app import screen_text, until
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.marks import Marks
+from workbench.app.location import Marks
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.base.settings import Settings
 
@@ -61,7 +61,7 @@ LOOKS = (
     Look("search", "2", ("ctrl+f",), "SearchScreen", text="count"),
     Look("sessions", "3"),
     Look("runs", "2", ("U",), "RunsScreen"),
-    Look("labels", "2", ("number_sign",), "MarkedScreen"),
+    Look("labels", "2", ("number_sign",), "LabelsScreen"),
     Look("regeneration", "4"),
     Look("what went wrong", "4", ("w",), "WentWrongScreen", FILLED),
     Look("pass@k by file", "4", ("w", "left_square_bracket"), "WentWrongScreen", (HUGE,)),

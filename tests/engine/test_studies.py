@@ -14,7 +14,7 @@ from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer
 
 from workbench.app import runs
-from workbench.app.new_study.starting import offered
+from workbench.app.study.new_study_dialog import offered
 from workbench.base.errors import UsageError
 from workbench.orders import launching, running
 from workbench.orders.measured import measured_in

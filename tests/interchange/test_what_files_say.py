@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from workbench.app.trajectory.loading import load_trial
+from workbench.app.trajectory.trial_state import load_trial
 from workbench.cli import main
 from workbench.grounding import read_trial
 from workbench.interop.formats import reading

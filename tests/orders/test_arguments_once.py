@@ -22,7 +22,7 @@ FOUND = """
 import json, sys
 from dataclasses import replace
 from pathlib import Path
-from workbench.app.toolkit.ordering import plan_fields, plan_values
+from workbench.app.toolkit.order_form import plan_fields, plan_values
 from workbench.base.settings import Settings
 from workbench.cli import build_parser
 from workbench.orders.orders import is_same_work

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 from trajectory_app import screen_text
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.cases.starting import RunDialog
+from workbench.app.cases.run_dialog import RunDialog
 from workbench.base import settings
 from workbench.base.errors import BadField
 
@@ -30,7 +30,7 @@ async def test_an_agent_is_named_by_its_address_and_its_model_is_its_own(home: P
         agent.value = "a2a:http://127.0.0.1:9002"
         model.focus()
         await pilot.pause()
-        assert "a model of its own" in screen_text(app)
+        assert "its own model" in screen_text(app)
         agent.focus()
         await pilot.pause()
         assert "the agent at http://127.0.0.1:9002, over A2A" in screen_text(app)

@@ -25,7 +25,7 @@ DOC_FIELDS = {
 }  # fmt: skip
 
 
-def read_again(study: Study) -> Study:
+def reload(study: Study) -> Study:
     return parse_study(tomllib.loads(study_toml(study)), Path("study.toml"))
 
 
@@ -33,14 +33,14 @@ def test_a_form_declares_a_study() -> None:
     study = drafted(DOC_FIELDS)
     assert [column.name for column in study.columns] == ["none · local", "original · local"]
     assert (study.samples, study.k, study.limits.tasks, study.spend_limit) == (3, (1, 3), 10, 2.5)
-    assert read_again(study) == study
+    assert reload(study) == study
     agents = drafted(AGENT_FIELDS)
     assert (agents.repeats, agents.settings.judges, agents.limits.steps) == (3, ("offline",), 0)
-    assert read_again(agents) == agents
+    assert reload(agents) == agents
     assert (agents.settings.checks, agents.measures) == (False, ("score",))
     checked = drafted({**AGENT_FIELDS, "checks": "yes"})
     assert checked.measures == ("score", "works", "claims")
-    assert values_of(read_again(checked))["checks"] == "yes"
+    assert values_of(reload(checked))["checks"] == "yes"
 
 
 @pytest.mark.parametrize("name", [name for name in packaged_studies() if name != "paper"])
@@ -111,4 +111,4 @@ def test_whatever_it_holds_is_read_as_it_was_written(
         spend_limit=dollars, limits=StudyLimits(tasks=samples), title=title,
         settings=StudySettings(prompt=title, tasks=rows, controls=samples > 3),
     )  # fmt: skip
-    assert read_again(study) == study
+    assert reload(study) == study

@@ -20,7 +20,7 @@ from aiohttp.test_utils import TestServer, make_mocked_request
 from served import environment, serving
 
 from workbench.cli import main
-from workbench.web.server import DRIVER, Door, WorkbenchServer, _attachment, bounded
+from workbench.web.server import DRIVER, AccessGuard, WorkbenchServer, _attachment, bounded
 
 TOKEN = "a-token-of-more-than-16-characters"
 # An app that says where it is and ends when it is told to: what is tested here is the door before it.
@@ -35,20 +35,20 @@ while head := sys.stdin.buffer.read(5):
 """
 
 
-def problem(door: Door, host: str = "127.0.0.1:8000", path: str = "/", **headers: str) -> str:
+def problem(door: AccessGuard, host: str = "127.0.0.1:8000", path: str = "/", **headers: str) -> str:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return door.problem(make_mocked_request("GET", path, headers={"Host": host, **named}))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost:8000", "[::1]:8000", "127.1.2.3", "localhost"])
 def test_on_loopback_the_own_names_need_no_token(host: str) -> None:
-    assert problem(Door(""), host) == ""
-    assert problem(Door(""), host, Origin=f"http://{host}", Upgrade="websocket") == ""
+    assert problem(AccessGuard(""), host) == ""
+    assert problem(AccessGuard(""), host, Origin=f"http://{host}", Upgrade="websocket") == ""
 
 
 @pytest.mark.parametrize("host", ["evil.example:8000", "127.0.0.1.evil.example", "10.0.0.7:8000", "", "[::1"])
 def test_a_name_that_points_here_is_refused(host: str) -> None:
-    assert "localhost" in problem(Door(""), host)
+    assert "localhost" in problem(AccessGuard(""), host)
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,11 @@ def test_a_name_that_points_here_is_refused(host: str) -> None:
 )
 def test_only_the_own_page_gets_a_socket(origin: str) -> None:
     given = {"Origin": origin} if origin else {}
-    assert problem(Door(""), Upgrade="websocket", **given) == "Only the server's own page may ask for this."
+    assert problem(AccessGuard(""), Upgrade="websocket", **given) == "Only the server's own page may request this."
 
 
 def test_a_proxy_may_show_it_under_the_origin_that_was_named() -> None:
-    door = Door("", ("https://docs.example.org",))
+    door = AccessGuard("", ("https://docs.example.org",))
     assert problem(door, "docs.example.org", Origin="https://docs.example.org", Upgrade="websocket") == ""
     assert problem(door, Origin="https://docs.example.org", Upgrade="websocket") == ""
     assert problem(door, Origin="https://other.example.org", Upgrade="websocket") != ""
@@ -69,7 +69,7 @@ def test_a_proxy_may_show_it_under_the_origin_that_was_named() -> None:
 
 @pytest.mark.parametrize("given", ["", "x", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "ü", "%00"])
 def test_a_wrong_token_gets_nothing(given: str) -> None:
-    door = Door(TOKEN)
+    door = AccessGuard(TOKEN)
     assert "token" in problem(door, path=f"/?token={given}")
     assert "token" in problem(door, path="/static/js/textual.js", Cookie=f"{door.cookie}={given}")
     assert problem(door, path=f"/?token={TOKEN}") == ""
@@ -81,7 +81,7 @@ def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(
         "workbench.web.server.secrets.compare_digest", lambda a, b: seen.append((a, b)) or hmac.compare_digest(a, b)
     )
-    problem(Door(TOKEN), path="/?token=abc")
+    problem(AccessGuard(TOKEN), path="/?token=abc")
     assert (b"abc", TOKEN.encode()) in seen
 
 
@@ -103,7 +103,7 @@ def test_any_file_name_is_one_header() -> None:
 @pytest.fixture
 async def site() -> AsyncIterator[TestServer]:
     """A server for two browsers whose app is an echo."""
-    server = WorkbenchServer([sys.executable, "-S", "-c", ECHO], Door(TOKEN), 2)
+    server = WorkbenchServer([sys.executable, "-S", "-c", ECHO], AccessGuard(TOKEN), 2)
     async with TestServer(await server._make_app()) as site:
         yield site
 
@@ -125,14 +125,14 @@ async def test_everything_lies_behind_the_door(site: TestServer) -> None:
 
 @pytest.mark.parametrize("token", ["", TOKEN])
 async def test_what_is_no_handshake_is_refused_in_one_line(token: str, caplog: pytest.LogCaptureFixture) -> None:
-    server = WorkbenchServer([sys.executable, "-S", "-c", ECHO], Door(token), 2)
+    server = WorkbenchServer([sys.executable, "-S", "-c", ECHO], AccessGuard(token), 2)
     async with TestServer(await server._make_app()) as site, ClientSession() as client:
         own = f"http://{site.make_url('/').authority}"
         upgrade = {"Connection": "Upgrade", "Upgrade": "websocket"}
         for headers in ({}, upgrade, {"Origin": own}, {"Origin": own, **upgrade}):
             async with client.get(site.make_url(f"/ws?token={token}"), headers=headers) as answer:
                 assert answer.status == 403
-                assert await answer.text() == "Only the server's own page may ask for this.\n"
+                assert await answer.text() == "Only the server's own page may request this.\n"
     assert not [record for record in caplog.records if record.exc_info]
 
 
@@ -196,7 +196,7 @@ async def test_one_browser_too_many_is_told_so_and_a_place_becomes_free_again(si
 
 async def test_why_an_app_did_not_start_is_shown_and_not_obeyed() -> None:
     program = "import sys; sys.exit('ValueError: \\x1b]0;title\\x07\\x1b[31mno session')"
-    server = WorkbenchServer([sys.executable, "-S", "-c", program], Door(TOKEN), 2)
+    server = WorkbenchServer([sys.executable, "-S", "-c", program], AccessGuard(TOKEN), 2)
     async with TestServer(await server._make_app()) as site, ClientSession() as client:
         address = site.make_url(f"/ws?token={TOKEN}")
         socket_ = await client.ws_connect(address, headers={"Origin": f"http://{address.authority}"})

@@ -98,7 +98,7 @@ async def test_with_a_token_and_read_only(tmp_path: Path) -> None:
                 assert page.painted == ""
             page = await browser.page()
             await page.open(served.address)
-            await page.sees("countdown_timer", "What an agent is told")
+            await page.sees("countdown_timer", "Description for agents")
             # Each key that would change something says so, and no dialog opens.
             for keys, told in (
                 (("enter",), "read-only, so it cannot start runs"),

@@ -1,6 +1,6 @@
-"""The terminal app (Textual): reads sessions, starts runs through the engine's client, never computes a result itself.
+"""The terminal app (Textual): it reads sessions and sends requests to the engine; it never computes a result itself.
 
-Others use :func:`run_app`. Importing this front door costs nothing; Textual is loaded when the app is asked for.
+Others use :func:`run_app`. Textual is imported only when that is used.
 """
 
 from __future__ import annotations

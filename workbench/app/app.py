@@ -1,4 +1,4 @@
-"""The app itself: modes, the open session, and what every mode may ask for."""
+"""The app: modes, actions that work everywhere, and the start and end of the program."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from textual.binding import Binding
 
-from workbench.app.key_table import key_of, refusal, use_keymap, why_not
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of, refusal, use_keymap, why_not
 from workbench.app.navigation import NavigatingApp
-from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.literal import LastNet
+from workbench.app.toolkit.literal import ControlCharFilter
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base import paths
 from workbench.base.collecting import collect_rarely
 from workbench.base.errors import WorkbenchError
@@ -32,22 +31,22 @@ if TYPE_CHECKING:
     from textual.widget import Widget
     from textual.widgets._toast import ToastRack
 
-    from workbench.app.tour import Tour
+    from workbench.app.help import Tour
     from workbench.base.settings import Settings
     from workbench.pages.page import ReportPage
 
 
 INTERRUPT_SECONDS = 3.0
-"""Within this time a second ctrl+c leaves the app."""
+"""Time within which a second ctrl+c quits."""
 _TOAST_CELLS = 30
-"""Cells that a notice needs at least."""
+"""Minimum width of a notice."""
 
 _QUIET = frozenset({"widen", "leave_tour"})
-"""Actions of a key that has another meaning, where they make no sense."""
+"""Actions whose key has another meaning where they do not apply; no notice explains them."""
 
 
 class WorkbenchApp(NavigatingApp):
-    """The terminal program; without a session it opens the one that was changed last, or the example."""
+    """The app; without a session it opens the most recently changed one, or the bundled example."""
 
     TITLE = "Workbench"
     MODES = {
@@ -62,26 +61,26 @@ class WorkbenchApp(NavigatingApp):
     BINDINGS = bindings("app")
 
     def __init__(self, session: Path | None, settings: Settings, *, warm_engine: bool = True) -> None:
-        self.begins_with_overview = self.begins_with_tour = False
+        self.opens_default_view = self.starts_tour = False
         super().__init__(session, settings, "cases" if session is None else "trajectory")
-        self._doing = Latest(self, "engine", every=True)
-        self._exporting = Latest(self, "export", every=True)
-        self._warming = Latest(self, "warm")
+        self._doing = LatestWorker(self, "engine", every=True)
+        self._exporting = LatestWorker(self, "export", every=True)
+        self._warming = LatestWorker(self, "warm")
         self._wants_warm = warm_engine and not is_read_only()
         self._ended = False
-        self._explained = ""  # what was said last of a key that does nothing
+        self._explained = ""  # the last notice about a key without effect
         self._interrupted_at = -INTERRUPT_SECONDS
-        self._net = LastNet()
+        self._net = ControlCharFilter()
         self._filters.append(self._net)
         use_keymap(settings.keymap)
         if settings.keymap:
             self.set_keymap(dict(settings.keymap))
 
-    # Imported when first needed, because what is imported before the first paint is waited for.
+    # Imported on first use: every import before the first paint delays it.
 
     @cached_property
     def tour(self) -> Tour:
-        from workbench.app.tour import Tour
+        from workbench.app.help import Tour
 
         return Tour(self)
 
@@ -94,7 +93,7 @@ class WorkbenchApp(NavigatingApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a notice; every widget's ``notify`` ends here. It is literal, whatever ``markup`` says."""
+        """Show a notice; the ``notify`` of every widget ends here. Text is literal, whatever ``markup`` says."""
         from textual.widgets._toast import ToastRack
 
         for rack in self.screen.query(ToastRack) if self.screen_stack else ():
@@ -102,7 +101,7 @@ class WorkbenchApp(NavigatingApp):
         super().notify(clean(message), title=one_line(title, 60), severity=severity, timeout=timeout, markup=False)
 
     def _make_room(self, rack: ToastRack, focused: Widget | None) -> None:
-        """Put notices beside the pane that has the focus, where there is room for them, else into the right half."""
+        """Place notices beside the focused pane if there is room, else in the right half."""
         width = self.size.width
         left, right = (focused.region.x, width - focused.region.right) if focused is not None else (0, 0)
         room = max(left, right) if max(left, right) >= _TOAST_CELLS else width // 2
@@ -111,30 +110,30 @@ class WorkbenchApp(NavigatingApp):
         rack.styles.padding = (0, width - room, 0, 0) if on_the_left else (0, 0, 0, width - room)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy a text; what no encoding has becomes a question mark."""
+        """Copy a text; characters that cannot be encoded become question marks."""
         super().copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
 
     def get_key_display(self, binding: Binding) -> str:
-        """Return how a key is written, by its name where the terminal cannot show the sign."""
+        """Return the label of a key, spelled out if the terminal cannot show its sign."""
         shown = super().get_key_display(binding)
         return shown.replace("⏎", "enter") if self._net.plain else shown
 
-    # -- from first paint to the end
+    # -- start and end
 
     def on_mount(self) -> None:
-        """Make threads and the loop take turns (Textual calls the ``on_mount`` of base classes as well)."""
-        # Threads read and lay out while keys come in: the loop must not wait 5 ms each time that one of them is at work.
+        """Make threads yield to the event loop sooner (Textual calls the ``on_mount`` of base classes as well)."""
+        # By default the event loop waits up to 5 ms for a busy thread.
         sys.setswitchinterval(0.001)
 
     def start(self) -> None:
         if self.session_path is not None:
-            self.open_session(self.session_path, show=self.begins_with_overview)
+            self.open_session(self.session_path, show=self.opens_default_view)
         else:
             self.open_latest()
         self.start_themes()
         if self._wants_warm:
             self._start_warm()
-        if self.begins_with_tour:
+        if self.starts_tour:
             self._begin_tour()
 
     def _begin_tour(self) -> None:
@@ -151,8 +150,10 @@ class WorkbenchApp(NavigatingApp):
             try:
                 warm.start()
             except OSError as error:
-                raise WorkbenchError(f"No engine could be kept ready ({error.strerror}); runs start slower.") from None
-            # Here and not on the app's loop, which may have ended: nobody would let the engine go.
+                raise WorkbenchError(
+                    f"Could not start an engine in advance ({error.strerror}); runs start more slowly."
+                ) from None
+            # Set here: if the event loop has ended, nothing else would close the engine.
             self.warm = warm
             if self._ended:
                 warm.close()
@@ -168,13 +169,13 @@ class WorkbenchApp(NavigatingApp):
     # -- runs
 
     def resume_session(self, path: Path, run: str | None = None) -> None:
-        """Take up what is missing in a session, or in one of its runs; of an example, in a copy."""
+        """Resume a session or one of its runs; an example is copied first."""
         from workbench.app import runs
 
-        def done(taken_up: tuple[Path, int]) -> None:
-            own, count = taken_up
-            said = "Nothing is missing in it." if not count else f"Resuming {plural(count, 'run')}."
-            self.notify(said, title=own.stem)
+        def done(resumed: tuple[Path, int]) -> None:
+            own, count = resumed
+            text = "Nothing to resume." if not count else f"Resuming {plural(count, 'run')}."
+            self.notify(text, title=own.stem)
             if count:
                 self.open_session(own)
 
@@ -184,22 +185,22 @@ class WorkbenchApp(NavigatingApp):
         from workbench.app import runs
 
         def done(count: int) -> None:
-            said = "Nothing runs in it." if not count else "Cancelling; what is finished stays."
-            self.notify(said, title=path.stem)
+            text = "Nothing is running." if not count else "Cancelling; finished results are kept."
+            self.notify(text, title=path.stem)
 
         self._doing.ask(lambda: runs.cancel(path, run), done)
 
     def export_report(
         self, session: Path, place: str, format: str, of: str | Callable[[], ReportPage] | None = None
     ) -> None:
-        """Write a report of a session, of an item ``of`` it, or a page, in a format: a name or the dotted path of one of another package."""
-        from workbench.app.toolkit.report_dialog import hand_over, place_of
+        """Export a session, an item ``of`` it or a page, in a format given by its name or the dotted path of a plug-in."""
+        from workbench.app.toolkit.export_dialog import deliver_file, destination
 
         def work() -> Path:
             from workbench.pages import FORMATS, write_report
             from workbench.pages.writing import write_plugin_in_subprocess
 
-            out = place_of(self, place)
+            out = destination(self, place)
             if callable(of):
                 from workbench.pages.writing import write_page
 
@@ -210,7 +211,7 @@ class WorkbenchApp(NavigatingApp):
                 write_plugin_in_subprocess(session, format, out)
             return out
 
-        self._exporting.ask(work, lambda out: hand_over(self, out, "report"))
+        self._exporting.ask(work, lambda out: deliver_file(self, out, "report"))
 
     def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
         from workbench.app.toolkit.form import Confirm
@@ -218,12 +219,12 @@ class WorkbenchApp(NavigatingApp):
         self.push_screen(Confirm(title, question, yes), lambda agreed: then() if agreed else None)
 
     async def ask_and_regenerate(self, source: str = "", docs: str = "") -> None:
-        from workbench.app.regeneration.starting import ask_and_start
+        from workbench.app.regeneration.new_run_dialog import ask_and_start
 
         await ask_and_start(self, source, docs)
 
     async def ask_for_study(self, rows: Sequence[str] = (), like: str = "") -> None:
-        from workbench.app.new_study.starting import ask_and_start
+        from workbench.app.study.new_study_dialog import ask_and_start
 
         await ask_and_start(self, rows, like)
 
@@ -245,14 +246,14 @@ class WorkbenchApp(NavigatingApp):
         if self.session_path is not None:
             self.resume_session(self.session_path)
 
-    # -- a browser, and a person who may only look
+    # -- browsers and read-only mode
 
     @property
     def in_browser(self) -> bool:
         return self.is_web
 
     def download(self, path: Path) -> None:
-        """Have the browser download a file; it is open when this returns, so that it may be deleted."""
+        """Let the browser download a file; it is open on return, so it may be deleted."""
         self.deliver_binary(path)
 
     async def run_action(
@@ -277,12 +278,12 @@ class WorkbenchApp(NavigatingApp):
         return handled
 
     def _explain(self, pressed: str) -> None:
-        """Say why a key does nothing here, in the place of what was said of the one before."""
+        """Show why a key has no effect here, replacing the previous such notice."""
         chain = self.screen._modal_binding_chain
         refused = [one for _, bindings in chain for one in bindings.key_to_bindings.get(pressed, ())]
         text = why_not(pressed, [(one.action, one.description) for one in refused if one.action not in _QUIET])
         if pressed == "escape":
-            text = "There is nothing here to leave."
+            text = "There is nothing to leave here."
         for notice in [one for one in self._notifications if one.message == self._explained]:
             if notice.message == text:
                 return
@@ -293,7 +294,7 @@ class WorkbenchApp(NavigatingApp):
     # -- modes, keys and themes
 
     async def action_interrupt(self) -> None:
-        """Copy what is selected; where nothing is, leave when asked twice."""
+        """Copy the selection; without one, quit on the second press."""
         from textual.widgets import Input
 
         field = self.focused.selected_text if isinstance(self.focused, Input) else ""
@@ -305,8 +306,8 @@ class WorkbenchApp(NavigatingApp):
             await self.action_quit()
         else:
             self._interrupted_at = now
-            said = f"Nothing is selected. Press {key_of('app.interrupt')} again to leave."
-            self.notify(said, timeout=INTERRUPT_SECONDS)
+            text = f"Nothing is selected. Press {key_of('app.interrupt')} again to quit."
+            self.notify(text, timeout=INTERRUPT_SECONDS)
 
     async def action_mode(self, mode: str) -> None:
         if mode != self.current_mode:
@@ -349,11 +350,11 @@ class WorkbenchApp(NavigatingApp):
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
         names = ", ".join(sorted(binding.id or binding.action for binding in clashed_bindings))
-        self.notify(f"The keymap gives one key to two things; off now: {names}.", severity="warning")
+        self.notify(f"The keymap binds a key twice; disabled: {names}.", severity="warning")
 
 
 def _named(module: str, name: str) -> Any:
-    """Import a class only now: what is imported before the first paint is waited for."""
+    """Import a class lazily: every import before the first paint delays it."""
     return getattr(import_module(f"workbench.app.{module}"), name)
 
 
@@ -361,7 +362,7 @@ def tour_file() -> Path:
     return paths.state_dir() / "tour-was-shown"
 
 
-def _knows_tour() -> bool:
+def _tour_was_shown() -> bool:
     try:
         return tour_file().exists()
     except OSError:
@@ -370,9 +371,9 @@ def _knows_tour() -> bool:
 
 def run_app(session: Path | None, settings: Settings) -> int:
     app = WorkbenchApp(session, settings)
-    app.begins_with_overview = session is not None
-    # Only here, where a person opens the app: nothing else that runs it shall meet the tour.
-    app.begins_with_tour = session is None and not _knows_tour() and not is_read_only()
+    app.opens_default_view = session is not None
+    # Set only here, where a user opens the app: tests and snapshots never start the tour.
+    app.starts_tour = session is None and not _tour_was_shown() and not is_read_only()
     app.after_first_paint(collect_rarely)
     app.run()
     return app.return_code or 0

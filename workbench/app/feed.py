@@ -1,4 +1,4 @@
-"""Watch the open session file from a thread and tell the app what changed, a batch at a time."""
+"""Watches the open session file from a thread and posts its changes to the app in batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _BATCH = 5000
 
 
 class SessionChanged(Message):
-    """Rows changed, oldest first, each (kind, item, part) once; the part ``liveness`` of a run says that its engine appeared or went away."""
+    """Rows changed, oldest first, each (kind, item, part) once.
+
+    A change of a run with the part ``liveness`` says that its engine started or died.
+    """
 
     def __init__(self, reader: SessionReader, changes: tuple[Change, ...]) -> None:
         super().__init__()
@@ -28,7 +31,7 @@ class SessionChanged(Message):
         self.changes = changes
 
     def can_replace(self, message: Message) -> bool:
-        """Let a later batch take this one along, so that a busy app handles one message for many polls."""
+        """Merge with a later batch, so that a busy app handles one message for many polls."""
         if not isinstance(message, SessionChanged) or message.reader is not self.reader:
             return False
         message.changes = merged(self.changes, message.changes)
@@ -36,7 +39,7 @@ class SessionChanged(Message):
 
 
 class SessionFailed(Message):
-    """A session file could not be opened or read on; ``sentence`` says why and what to do."""
+    """A session file could not be opened or read; ``sentence`` says why and what to do."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__()
@@ -44,7 +47,7 @@ class SessionFailed(Message):
 
 
 def merged(earlier: tuple[Change, ...], later: tuple[Change, ...]) -> tuple[Change, ...]:
-    """Return both batches as one: no change lost, and what changed twice named once, at its last place."""
+    """Merge two batches: no change is lost, and repeated changes are kept once, at their last position."""
     last = {(change.kind, change.item, change.part): change for change in earlier}
     for change in later:
         key = (change.kind, change.item, change.part)
@@ -54,7 +57,10 @@ def merged(earlier: tuple[Change, ...], later: tuple[Change, ...]) -> tuple[Chan
 
 
 class SessionFeed(threading.Thread):
-    """Polls ``PRAGMA data_version``, in microseconds; no Textual worker, for who waits for the app's workers would wait for ever."""
+    """Polls ``PRAGMA data_version``, which takes microseconds.
+
+    It is not a Textual worker, since waiting for all workers of the app would never end.
+    """
 
     def __init__(self, target: MessagePump) -> None:
         super().__init__(name="session-feed", daemon=True)
@@ -78,7 +84,7 @@ class SessionFeed(threading.Thread):
         from workbench.session.rows import Change
 
         watched: SessionReader | None = None
-        version, asked = -1, 0.0
+        version, checked = -1, 0.0
         states: dict[str, str] = {}
         while True:
             with self._wake:
@@ -92,15 +98,15 @@ class SessionFeed(threading.Thread):
             if reader is None:
                 continue
             if reader is not watched:
-                watched, version, asked, states = reader, -1, 0.0, {}
+                watched, version, checked, states = reader, -1, 0.0, {}
             try:
                 news: tuple[Change, ...] = ()
                 now = reader.data_version()
                 if now != version:
                     news, since = self._read(reader, since)
                     version = now
-                if news or time.monotonic() - asked > LIVENESS_SECONDS:
-                    asked = time.monotonic()
+                if news or time.monotonic() - checked > LIVENESS_SECONDS:
+                    checked = time.monotonic()
                     self._require_in_place(reader)
                     fresh = {
                         run.id: reader.run_state(run) for run in reader.runs() if run.state in ("running", "queued")
@@ -113,7 +119,7 @@ class SessionFeed(threading.Thread):
                     news = merged(news, tuple(other))
                     states = fresh
             except Exception as error:
-                self._fail(reader, SessionFailed(f"The session is no longer followed: {error}"))
+                self._fail(reader, SessionFailed(f"Stopped watching the session: {error}"))
                 continue
             with self._wake:
                 if self._reader is not reader:
@@ -129,7 +135,7 @@ class SessionFeed(threading.Thread):
 
         fate = reader.fate()
         if fate is not Fate.IN_PLACE:
-            raise WorkbenchError(f"{reader.path.name} was {fate.value}; what is shown is how it was before.")
+            raise WorkbenchError(f"{reader.path.name} was {fate.value}; the screen shows its last state.")
 
     @staticmethod
     def _read(reader: SessionReader, since: int) -> tuple[tuple[Change, ...], int]:
@@ -144,6 +150,6 @@ class SessionFeed(threading.Thread):
     def _fail(self, reader: SessionReader, failure: SessionFailed) -> None:
         with self._wake:
             if self._reader is not reader or self._stopped:
-                return  # the app closed it under us: it watches something else now
+                return  # the app closed this reader and watches another one
             self._reader = None
         self._target.post_message(failure)

@@ -1,4 +1,4 @@
-"""Navigation: to a trial, run, study, case or pair, back and forward, and through the list that one came from."""
+"""Navigation: to a trial, run, study, case or pair, back and forward, and through the list that led there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.location import History, Location, ResultList
 from workbench.app.session_app import SessionApp
 
@@ -15,45 +15,45 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from workbench.app.marks import Marks, Pair
-    from workbench.app.search.screen import Searched
+    from workbench.app.location import MarkedPair, Marks
+    from workbench.app.search_screen import SearchState
 
 
 class NavigatingApp(SessionApp):
-    """An app that brings locations into sight and knows the way back; ``lists_left`` says how lists were left."""
+    """An app with locations and a history; ``lists_left`` stores the state of lists that were left."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.history = History()
         self.results: ResultList | None = None
         self.lists_left: dict[str, Any] = {}
-        self._passing = self.is_following = False
+        self._is_replaying = self.is_following = False
         super().__init__(*args, **kwargs)
 
-    # Imported when first needed, because what is imported before the first paint is waited for.
+    # Imported on first use: every import before the first paint delays it.
 
     @cached_property
-    def searched(self) -> Searched:
-        from workbench.app.search.screen import Searched
+    def searched(self) -> SearchState:
+        from workbench.app.search_screen import SearchState
 
-        return Searched()
+        return SearchState()
 
     @cached_property
     def marks(self) -> Marks:
-        """What is marked to be compared; it outlives the opening of another session."""
-        from workbench.app.marks import Marks
+        """What is marked for comparison; it outlives the session."""
+        from workbench.app.location import Marks
 
         return Marks()
 
     # -- to a location
 
     async def show(self, location: Location) -> None:
-        """Show a location of the open session; without a mode, what the session's state is about."""
+        """Show a location of the open session; without a mode, its default view."""
         mode, item, place = location.mode, location.item, location.place
         if location.pair is not None:
             await self.show_mode(mode)
             self.show_pair(location.pair)
         elif not mode:
-            await self._show_what_matters()
+            await self._show_default_view()
         elif item:
             self.leave_place()
             if mode == "trajectory":
@@ -61,7 +61,7 @@ class NavigatingApp(SessionApp):
             elif mode == "regeneration":
                 self.selected_run = item
             await self.show_mode(mode)
-            # A dialog that keys opened meanwhile may stand over the mode.
+            # A dialog may have been opened over the mode meanwhile.
             screen: Any = self.screen
             if mode == "trajectory" and hasattr(screen, "show_trial"):
                 screen.show_trial(item, place)
@@ -75,7 +75,7 @@ class NavigatingApp(SessionApp):
             await self.show_mode(mode)
 
     def go_to(self, location: Location) -> None:
-        """Show a location in its own session, soon: it may take away the screen that asks for it."""
+        """Show a location in its session, soon: it may remove the screen that asks."""
         self._in_session(location.session, lambda: self.show(location))
 
     def _in_session(self, session: Path | None, then: Callable[[], Any]) -> None:
@@ -92,14 +92,14 @@ class NavigatingApp(SessionApp):
         while len(self.screen_stack) > 1 and isinstance(self.screen, ModeScreen):
             await self.screen.dismiss()
 
-    def show_pair(self, pair: Pair) -> None:
-        from workbench.app.compare.screen import SideBySide
+    def show_pair(self, pair: MarkedPair) -> None:
+        from workbench.app.compare_screen import SideBySide
 
         self.leave_place()
         self.push_screen(SideBySide(pair))
 
-    async def _show_what_matters(self) -> None:
-        """Show what the state of the open session is about: a trial, with the table of all where there are more, or a run."""
+    async def _show_default_view(self) -> None:
+        """Show the run or trial that the state of the session is about; several trials with their table."""
         from workbench.app.trials.screen import TrialsScreen
         from workbench.results.sessions import what_matters
 
@@ -109,23 +109,23 @@ class NavigatingApp(SessionApp):
         elif found.trial is not None:
             await self.show(Location(None, "trajectory", found.trial))
             if found.trials > 1:
-                # One of many says little: the table of all, which leads to each.
+                # One of many trials says little: show the table of all.
                 self.push_screen(TrialsScreen(found.trial))
         else:
             await self.show(Location(None, "regeneration", found.run))
 
     def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
-        """Open a session file; ``show`` goes to what its state is about, ``then`` is called once it is open."""
-        then = then or (self._show_what_matters if show else None)
+        """Open a session file, show its default view (``show``) or call ``then``."""
+        then = then or (self._show_default_view if show else None)
         if path != self.session_path:
-            self.results = None  # its rows are of the session that was open
+            self.results = None  # its rows belong to the session before
             if then is not None:
-                self._note()
+                self._record()
                 then = self._arriving(then)
         super().open_session(path, then=then)
 
     def open_latest(self) -> None:
-        from workbench.app.sessions.listing import latest_session
+        from workbench.app.sessions.session_files import latest_session
 
         def done(path: Path | None) -> None:
             if path is not None:
@@ -138,17 +138,17 @@ class NavigatingApp(SessionApp):
     # -- back and forward
 
     def leave_place(self, *, within_list: bool = False) -> None:
-        """Note where a person is; unless it is ``within_list`` the list that led here is forgotten."""
-        self._note()
+        """Record the current location; unless ``within_list``, the list that led here is dropped."""
+        self._record()
         if not within_list and not self.is_following:
             self.results = None
 
-    def _note(self) -> None:
-        if not self._passing:
+    def _record(self) -> None:
+        if not self._is_replaying:
             self.history.leave(self._here())
 
     def _here(self) -> Location | None:
-        # What stands over a mode, such as the table of all trials, leads to places and is none itself.
+        # A screen over a mode, such as the table of all trials, has no location of its own.
         for screen in reversed(self.screen_stack):
             here: Location | None = screen.location() if hasattr(screen, "location") else None
             if here is not None:
@@ -156,38 +156,40 @@ class NavigatingApp(SessionApp):
         return None
 
     def _arriving(self, then: Callable[[], Any]) -> Callable[[], Any]:
-        """Return ``then`` as the last part of a way whose beginning was noted: nothing that it passes is noted."""
+        """Return ``then`` as the end of a navigation that is recorded already: locations on the way are not recorded."""
 
         async def last_part() -> None:
-            self._passing = True
+            self._is_replaying = True
             try:
                 result = then()
                 if isawaitable(result):
                     await result
             finally:
-                self._passing = False
+                self._is_replaying = False
 
         return last_part
 
     async def action_travel(self, step: int) -> None:
         location = self.history.go(step, self._here())
         if location is None:
-            self.notify("There is no place to go back to." if step < 0 else "There is no place ahead.", timeout=3)
+            self.notify(
+                "There is nothing to go back to." if step < 0 else "There is nothing to go forward to.", timeout=3
+            )
             return
         arrive = self._arriving(lambda: self.show(location))
         if location.session is not None and location.session != self.session_path:
-            self._passing = True
+            self._is_replaying = True
             try:
                 self.open_session(location.session, then=arrive)
             finally:
-                self._passing = False
+                self._is_replaying = False
         else:
             await arrive()
 
     # -- through a list
 
     def follow(self, results: ResultList, at: int) -> None:
-        """Go to a row of a list, soon: what is shown then takes the list's own screen away."""
+        """Go to a row of a list, soon: the shown location replaces the list's own screen."""
         results.at = at
 
         async def go() -> None:
@@ -197,7 +199,7 @@ class NavigatingApp(SessionApp):
             finally:
                 self.is_following = False
             self.results = results
-            self._say_where()
+            self._show_position()
 
         self._in_session(results.locations[at].session, go)
 
@@ -207,7 +209,7 @@ class NavigatingApp(SessionApp):
 
     @property
     def where_in_list(self) -> str:
-        """Where in the list that led here a person is, and the keys that go on; "" where none did."""
+        """The position in the list that led here, with the keys to go on; "" without one."""
         results = self.results
         if results is None or (len(results.locations) < 2 and not results.searched):
             return ""
@@ -217,10 +219,10 @@ class NavigatingApp(SessionApp):
         )
         keys = f"{following} {previous}" if results.searched else f"{previous} {following}"
         at = f"{results.row} {results.at + 1:,} of {len(results.locations):,}"
-        return f"{at} · {keys} go on, {back} goes back to the list"
+        return f"{at} · {keys} go on, {back} returns to the list"
 
     def go_on(self, step: int) -> bool:
-        """Go to the next (1) or previous (-1) row of the list that led here; returns whether one with rows did."""
+        """Go to the next (1) or previous (-1) row of the list that led here; returns False without such a list."""
         results = self.results
         if results is None or len(results.locations) < 2:
             return False
@@ -238,42 +240,42 @@ class NavigatingApp(SessionApp):
         results, self.results = self.results, None
         if results is None:
             return False
-        self._say_where()
+        self._show_position()
         results.show_list(results.at)
         return True
 
     def forget_hits(self) -> None:
-        """Another search is begun here: the keys that go from hit to hit belong to it."""
+        """A new search starts: the hit keys belong to it now."""
         if self.results is not None and self.results.searched:
             self.results.searched = False
-            self._say_where()
+            self._show_position()
 
-    def _say_where(self) -> None:
+    def _show_position(self) -> None:
         show = getattr(self.screen, "show_remark", None)
         if show is not None:
             show()
 
-    # -- lists that stand over a mode
+    # -- screens over a mode
 
     def action_runs(self) -> None:
-        from workbench.app.run_list import RunsScreen
+        from workbench.app.runs_screen import RunsScreen
 
         if self._has_session():
             self.push_screen(RunsScreen(self.selected_run or ""))
 
     def action_marked(self) -> None:
-        from workbench.app.marked import MarkedScreen
+        from workbench.app.labels_screen import LabelsScreen
 
         if self._has_session():
-            self.push_screen(MarkedScreen())
+            self.push_screen(LabelsScreen())
 
     def action_search(self) -> None:
-        from workbench.app.search.screen import SearchScreen
+        from workbench.app.search_screen import SearchScreen
 
         if not isinstance(self.screen, SearchScreen):
             self.push_screen(SearchScreen(self.searched))
 
     def _has_session(self) -> bool:
         if self.reader is None:
-            self.notify(f"No session is open: press {key_of('app.sessions')} and choose one.", severity="warning")
+            self.notify(f"No session is open: press {key_of('app.sessions')} to choose one.", severity="warning")
         return self.reader is not None

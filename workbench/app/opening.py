@@ -1,4 +1,4 @@
-"""The way to the first mode: the header alone is painted first, while everything else is yet to be imported, read and styled."""
+"""The way to the first mode: the header is painted alone first, before the rest is imported, read and styled."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from workbench.app.theming import ThemedApp
-from workbench.app.toolkit.lifecycle import OutlivesScreens
+from workbench.app.toolkit.lifecycle import RemovalSafe
 from workbench.app.toolkit.literal import literal
 
 
-class OpeningApp(OutlivesScreens, ThemedApp):
-    """Paints the header, then its first mode, then starts."""
+class OpeningApp(RemovalSafe, ThemedApp):
+    """Paints the header, then the first mode, then starts."""
 
     DEFAULT_MODE = "opening"
     STYLES: ClassVar[Path] = Path(__file__).with_name("styles") / "shell.tcss"
@@ -33,16 +33,19 @@ class OpeningApp(OutlivesScreens, ThemedApp):
         self._early_keys: list[events.Key] = []
 
     session_path: Path | None = None
-    """The session that is open or being opened, None for none."""
+    """The session that is open or being opened."""
 
     def start(self) -> None:
-        """Do what waited for the first mode to be shown."""
+        """Called once the first mode is shown."""
 
     def on_mount(self) -> None:
         self.after_first_paint(self._show_first_mode)
 
     def after_first_paint(self, what: Callable[[], Any]) -> None:
-        """Call something once the first screen is shown (later ones: laid out); ``call_after_refresh`` comes before the first frame is written."""
+        """Call something after the first paint, or after the next layout if that is over.
+
+        Textual's ``call_after_refresh`` runs before the first frame is written.
+        """
         if self._first_painted:
             self.call_after_refresh(what)
         else:
@@ -56,27 +59,27 @@ class OpeningApp(OutlivesScreens, ThemedApp):
             self._after_paint.clear()
 
     async def _show_first_mode(self) -> None:
-        """Put the first mode in the place of the header alone, with the keys that came meanwhile."""
-        # What it rules is not on the screen before; read as CSS_PATH it would be parsed before the first paint.
+        """Replace the header by the first mode, and deliver the keys pressed meanwhile."""
+        # As CSS_PATH it would be parsed before the first paint.
         self.stylesheet.read(self.STYLES)
         self.stylesheet.parse()
         await self.switch_mode(self._first_mode)
         self.is_opening = False
         self.call_after_refresh(self.start)
 
-    # -- keys that come before there is something for them to act on
+    # -- early keys
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and (self._early_keys or not self._takes_keys):
             self._early_keys.append(event)
-            # One that the screen of before had no use for comes back here behind later ones.
+            # A key that the previous screen did not handle returns here after later ones.
             self._early_keys.sort(key=lambda key: key.time)
             await self.deliver_keys()
         else:
             await super().on_event(event)
 
     async def deliver_keys(self) -> None:
-        """Let the screen have the keys that waited for it; where they lead to another one, the rest wait for that."""
+        """Deliver queued keys to the screen; if one opens another screen, the rest wait for that."""
         while self._early_keys and self._takes_keys:
             early = self._early_keys.pop(0)
             key = events.Key(early.key, early.character)
@@ -85,12 +88,12 @@ class OpeningApp(OutlivesScreens, ThemedApp):
 
     @property
     def _takes_keys(self) -> bool:
-        # There is none any more once the app ends.
+        # The stack is empty once the app ends.
         return bool(self.screen_stack) and getattr(self.screen, "takes_keys", True)
 
 
 class OpeningScreen(Screen[None]):
-    """Two widgets of the simplest kind: all that a mode needs (up to 42) would be styled before a frame is written."""
+    """The header and a message, from two minimal widgets: a mode has up to 42, which are styled before the first frame."""
 
     AUTO_FOCUS = ""
     takes_keys = False
@@ -102,17 +105,17 @@ class OpeningScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        # The styles are parsed already; without this Textual would parse them again.
+        # The styles are parsed already; without this Textual parses them again.
         self._css_update_count = self.app._css_update_count
 
     def compose(self) -> ComposeResult:
         path = cast(OpeningApp, self.app).session_path
         name = literal(path.name) if path is not None else Content("")
-        yield Words(Content.assemble(("Workbench", "bold $primary"), "  ", name), id="header")
-        yield Words(Content.assemble("Opening ", name, "…") if name else name, id="what")
+        yield PlainText(Content.assemble(("Workbench", "bold $primary"), "  ", name), id="header")
+        yield PlainText(Content.assemble("Opening ", name, "…") if name else name, id="what")
 
 
-class Words(Widget):
+class PlainText(Widget):
     """A text that does not change."""
 
     def __init__(self, words: Content, *, id: str) -> None:

@@ -1,4 +1,7 @@
-"""The command palette: everything that a key does here, what has no key, and any session, case, study, run, trial, task and file by its name."""
+"""The command palette.
+
+the keys of the screen, commands without a key, and all sessions, cases, studies, runs, trials, tasks and files.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
-from workbench.app.key_table import with_keys
-from workbench.app.location import Location, Place
+from workbench.app.keys import with_keys
+from workbench.app.location import Anchor, Location
 from workbench.app.toolkit.lifecycle import BaseScreen
 from workbench.app.toolkit.literal import highlighted, literal
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -28,51 +31,49 @@ if TYPE_CHECKING:
 
 
 class Palette(CommandPalette, BaseScreen[None]):
-    """Textual's palette, which can be closed only once."""
+    """Textual's palette, dismissed only once."""
 
     def _action_command_list(self, action: str) -> None:
-        # Textual pages through a list that has not been laid out, and raises.
+        # Textual raises when paging through a list before its first layout.
         if self.query_one(CommandList).scrollable_content_region:
             super()._action_command_list(action)
 
 
 class WorkbenchCommands(Provider):
-    """Commands of the screen, the focused pane and the app."""
+    """The commands of the screen, the focused pane and the app."""
 
     def _commands(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
         app = cast("App[Any]", self.app)
         seen: set[str] = set()
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            # Moving the cursor is what keys are for; everything else can be found by its name as well.
+            # Leave out cursor keys; all other actions can be found by name.
             moves = binding.id is None or binding.id.startswith(
                 ("list.", "file.", "pane.next", "pane.previous", "choice.")
             )
             if moves or binding.system or not binding.description or binding.description in seen:
                 continue
             seen.add(binding.description)
-            title = (
-                binding.tooltip or binding.description
-            )  # the footer's one word says too little where nothing stands around it
+            title = binding.tooltip or binding.description  # the one word of the key bar is too short without context
             title = title[0].upper() + title[1:]
             run = partial(app.run_action, binding.action, active.node)
             yield title, f"key {app.get_key_display(binding)}", run
-        # What a screen offers beyond its keys: (title, what it does, action).
+        # Commands of a screen without a key: (title, description, action).
         for title, text, action in getattr(self.screen, "OFFERED", ()):
             yield title, text, partial(app.run_action, action, self.screen)
         for name in sorted(app.available_themes):
             yield f"Theme {name}", "change the colours", partial(setattr, app, "theme", name)
         for title, text, action in (
-            ("What models cost", "all of them, over all sessions", "costs"),
+            ("What models cost", "all models, over all sessions", "costs"),
             ("Tour of the app", with_keys("five steps, {app.leave-tour} leaves it"), "tour"),
-            ("Save a picture of the screen", "an SVG file in the present folder", "save_picture"),
+            ("Save a screenshot", "an SVG file in the current folder", "save_picture"),
         ):
             if title.lower() not in seen:
                 yield title, text, partial(app.run_action, action)
 
     async def discover(self) -> Hits:
         for title, text, run in self._commands():
-            # The texts are plain, too: Textual takes them for what is typed when a command is chosen.
+            # Textual compares the text with the input when a command is chosen, so it is cleaned as well.
             yield DiscoveryHit(literal(title), run, text=clean(title), help=_help(text))
 
     async def search(self, query: str) -> Hits:
@@ -84,23 +85,23 @@ class WorkbenchCommands(Provider):
 
 
 def _help(text: str) -> str:
-    # Textual says str, reads that as markup, and takes content as it is.
+    # Textual declares str, which it reads as markup; it accepts Content as well.
     return cast("str", literal(text))
 
 
 _WEIGHT = 2.4
-"""What a matched letter of a place counts: that of a command, by Textual's rule, counts between 1 and 4."""
+"""Score of a matched letter of a location; Textual scores a letter of a command between 1 and 4."""
 
 
-class PlaceCommands(Provider):
-    """What one can go to: read in a thread when the palette opens, searched in a thread at every letter."""
+class LocationCommands(Provider):
+    """Locations by name: loaded in a thread when the palette opens, searched in a thread on each key."""
 
-    _places: Sequence[NamedPlace] = ()
+    _places: Sequence[NamedLocation] = ()
 
     async def startup(self) -> None:
         host, screen = self._host, self.screen
         here = files(screen.files(), screen.files_of) if isinstance(screen, ModeScreen) else []
-        self._places = [*here, *await asyncio.to_thread(load_places, host.reader)]
+        self._places = [*here, *await asyncio.to_thread(load_locations, host.reader)]
 
     @property
     def _host(self) -> WorkbenchApp:
@@ -109,32 +110,34 @@ class PlaceCommands(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for found in await asyncio.to_thread(find, query, self._places):
-            name = one_line(found.place.name, 300)  # letter by letter as long as the name where that is possible
+            name = one_line(
+                found.place.name, 300
+            )  # keeps the length of the name where possible, for the highlighted letters
             score = found.quality * _WEIGHT * len(query)
             help_text = cast("str", literal(found.place.about))
-            # Where letters were taken out of a name for the screen, those after them have other places.
+            # The indexes of letters are off if characters were removed.
             letters = found.letters if clean(name) == found.place.name else ()
             go = partial(self._go, found.place)
             yield Hit(score, highlighted(matcher, name, letters), go, text=clean(name), help=help_text)
 
-    def _go(self, place: NamedPlace) -> None:
+    def _go(self, place: NamedLocation) -> None:
         if place.location is not None:
             self._host.go_to(place.location)
         elif place.kind == "file":
             cast("ModeScreen", self.screen).go_to_file(place.name)
         else:
-            self._host.notify("It has no trials of its own: it scores those of other runs.", timeout=6)
+            self._host.notify("This run has no trials: it scores those of other runs.", timeout=6)
 
 
-# -- everything that one can go to by its name
+# -- locations by name
 
 MOST_FOUND = 50
-"""Places that are offered at once."""
+"""Maximum number of matches."""
 
 
 @dataclass(frozen=True, slots=True)
-class NamedPlace:
-    """A ``session``, ``case``, ``study``, ``run``, ``trial``, ``task`` or ``file``, and where it is shown."""
+class NamedLocation:
+    """A ``session``, ``case``, ``study``, ``run``, ``trial``, ``task`` or ``file`` with its location."""
 
     kind: str
     name: str
@@ -143,17 +146,17 @@ class NamedPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPlace:
-    """A place whose name matches: how well, 0 to 1, and which letters of the name."""
+class LocationMatch:
+    """A match: its quality from 0 to 1, and the indexes of the matched letters."""
 
-    place: NamedPlace
+    place: NamedLocation
     quality: float
     letters: tuple[int, ...]
 
 
-def load_places(reader: SessionReader | None) -> list[NamedPlace]:
-    """Read what can be gone to; what cannot be read is left out."""
-    found: list[NamedPlace] = []
+def load_locations(reader: SessionReader | None) -> list[NamedLocation]:
+    """Load all locations; what cannot be read is left out."""
+    found: list[NamedLocation] = []
     parts = [_sessions(), _cases()]
     if reader is not None:
         parts += [_studies(reader), _runs(reader), _trials(reader), _tasks(reader)]
@@ -161,31 +164,31 @@ def load_places(reader: SessionReader | None) -> list[NamedPlace]:
         try:
             found.extend(part)
         except (WorkbenchError, OSError, ValueError, TypeError):
-            continue  # what is wrong with it is said where it is shown
+            continue  # its own screen shows the error
     return found
 
 
-def _sessions() -> Iterator[NamedPlace]:
+def _sessions() -> Iterator[NamedLocation]:
     from workbench.base import paths
 
     for path in sorted(paths.sessions_dir().glob("*.session")):
-        yield NamedPlace("session", path.stem, "session", Location(path, ""))
+        yield NamedLocation("session", path.stem, "session", Location(path, ""))
 
 
-def _cases() -> Iterator[NamedPlace]:
+def _cases() -> Iterator[NamedLocation]:
     from workbench.catalog import load_cases
 
     for case in load_cases()[0]:
         about = " · ".join(filter(None, ("case", case.domain, case.language)))
-        yield NamedPlace("case", case.name, about, Location(None, "cases", case.id))
+        yield NamedLocation("case", case.name, about, Location(None, "cases", case.id))
 
 
-def _studies(reader: SessionReader) -> Iterator[NamedPlace]:
+def _studies(reader: SessionReader) -> Iterator[NamedLocation]:
     for row in reader.studies():
-        yield NamedPlace("study", row.name, "study of this session", Location(None, "study", row.name))
+        yield NamedLocation("study", row.name, "study of this session", Location(None, "study", row.name))
 
 
-def _runs(reader: SessionReader) -> Iterator[NamedPlace]:
+def _runs(reader: SessionReader) -> Iterator[NamedLocation]:
     from time import time
 
     from workbench.results.runs import load_runs
@@ -194,37 +197,37 @@ def _runs(reader: SessionReader) -> Iterator[NamedPlace]:
         if not line.archived:
             about = " · ".join(filter(None, ("run", line.state, line.asked if line.name else "")))
             mode, item = ("regeneration", line.id) if line.kind == "regenerate" else ("trajectory", line.first_trial)
-            yield NamedPlace("run", line.name or line.asked, about, Location(None, mode, item) if item else None)
+            yield NamedLocation("run", line.name or line.asked, about, Location(None, mode, item) if item else None)
 
 
-def _trials(reader: SessionReader) -> Iterator[NamedPlace]:
+def _trials(reader: SessionReader) -> Iterator[NamedLocation]:
     from workbench.results.trials import load_trials
 
     for line in load_trials(reader).lines:
         points = f"{line.points:g} of {line.total.out_of:g}" if line.points is not None else line.state
         repeat = f" · repeat {line.repeat}" if line.repeat > 1 else ""
         name = f"{line.case} · {line.agent} · {line.model}{repeat}"
-        yield NamedPlace("trial", name, f"trial · {points}", Location(None, "trajectory", line.id))
+        yield NamedLocation("trial", name, f"trial · {points}", Location(None, "trajectory", line.id))
 
 
-def _tasks(reader: SessionReader) -> Iterator[NamedPlace]:
+def _tasks(reader: SessionReader) -> Iterator[NamedLocation]:
     from workbench.results.tasks import task_names
 
     for task in task_names(reader):
-        shown = Location(None, "regeneration", task.run, Place(item=task.id))
-        yield NamedPlace("task", task.function, f"task · {task.path} · docs {task.docs}", shown)
+        shown = Location(None, "regeneration", task.run, Anchor(item=task.id))
+        yield NamedLocation("task", task.function, f"task · {task.path} · docs {task.docs}", shown)
 
 
-def files(paths: Iterable[str], of: str) -> list[NamedPlace]:
-    return [NamedPlace("file", path, f"file of {of}") for path in paths]
+def files(paths: Iterable[str], of: str) -> list[NamedLocation]:
+    return [NamedLocation("file", path, f"file of {of}") for path in paths]
 
 
-def find(query: str, places: Sequence[NamedPlace], most: int = MOST_FOUND) -> list[FoundPlace]:
-    """Return the places that all words match, the best first: whole words, then parts, kinds, letters in order."""
+def find(query: str, places: Sequence[NamedLocation], most: int = MOST_FOUND) -> list[LocationMatch]:
+    """Return the locations that match all words, the best first: whole words, then parts, kinds, letters in order."""
     words = _lowered(query).split()
     if not words:
         return []
-    # Up to the first of each letter: nothing to go back over, however long a name repeats itself.
+    # Non-backtracking: each letter matches its first occurrence, however repetitive the name.
     patterns = [re.compile("".join(f"[^{re.escape(c)}]*{re.escape(c)}" for c in word)) for word in words]
     found = (
         (quality, -number, place, letters)
@@ -233,11 +236,11 @@ def find(query: str, places: Sequence[NamedPlace], most: int = MOST_FOUND) -> li
         for quality, letters in [match]
     )
     best = heapq.nlargest(most, found, key=lambda one: one[:2])
-    return [FoundPlace(place, quality, letters) for quality, _, place, letters in best]
+    return [LocationMatch(place, quality, letters) for quality, _, place, letters in best]
 
 
 def _match(
-    words: Sequence[str], patterns: Sequence[re.Pattern[str]], place: NamedPlace
+    words: Sequence[str], patterns: Sequence[re.Pattern[str]], place: NamedLocation
 ) -> tuple[float, tuple[int, ...]] | None:
     name = _lowered(place.name)
     total, letters = 0.0, list[int]()
@@ -256,18 +259,18 @@ def _match(
             letters += _letters(word, name, start)
         else:
             return None
-    # Of two that match alike the shorter one was meant.
+    # Of two equal matches the shorter name wins.
     return total / len(words) - min(len(name), 200) / 2000, tuple(letters)
 
 
 def _lowered(text: str) -> str:
-    """Return a text in small letters, each in its place: one whose small form is longer stays."""
+    """Return a text in lower case with the same length: characters that grow are left unchanged."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
 def _at_start(name: str, word: str, at: int) -> int | None:
-    """Return where the word stands at the beginning of one, from its first place ``at`` on."""
+    """Return the first occurrence of a word at a word boundary, from index ``at`` on."""
     while at >= 0:
         if at == 0 or not name[at - 1].isalnum():
             return at

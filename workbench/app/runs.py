@@ -1,4 +1,4 @@
-"""Begin, resume and cancel runs: plain functions over the engine's client, called in threads."""
+"""Starts, resumes and cancels runs, and finds the session for a new one; called in threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["is_example", "is_writable", "new_session", "writable_copy"]
 
 
 def chosen_session() -> Path | None:
-    """Return the session that was chosen for the next run, None while there is none or it is not there."""
+    """Return the session that was chosen for the next run, None if there is none or it is gone."""
     try:
         path = Path(_choice().read_text(encoding="utf-8"))
         return path if path.is_file() and is_writable(path) else None
@@ -40,7 +40,7 @@ def _choice() -> Path:
 
 
 def default_session(opened: Path | None) -> str:
-    """Return what stands in a run dialog for the session: the chosen one, else the open one, "" for a new one or a name that cannot be typed."""
+    """Return the initial session of a run dialog: the chosen or open one, "" for a new one or an untypable name."""
     path = chosen_session() or (opened if opened is not None and is_writable(opened) else None)
     if path is None:
         return ""
@@ -53,12 +53,12 @@ def default_session(opened: Path | None) -> str:
 
 
 def session_named(text: str, name: str) -> Path:
-    """Return the session that is meant in a run dialog, "" for a new one called ``name``; raises UsageError for what cannot be a name."""
+    """Return the session named in a run dialog, "" for a new one called ``name``; raises UsageError for an invalid name."""
     return new_place(text) if text else new_session(name)
 
 
 def place_of_run(text: str, name: str) -> Path:
-    """Return the session that takes the run of a dialog: the one that is meant, unless it is only read, else a new one called ``name``."""
+    """Return the session for a new run: the named one unless it is read-only, else a new one called ``name``."""
     path = session_named(text, name)
     return path if not path.exists() or is_writable(path) else new_session(name)
 
@@ -70,27 +70,33 @@ def known_sessions() -> tuple[str, ...]:
         return ()
 
 
-def something_runs(reader: SessionReader | None) -> bool:
+def has_active_run(reader: SessionReader | None) -> bool:
     return reader is not None and any(reader.run_state(run) in {"queued", "running"} for run in reader.runs())
 
 
 def cancel(session: Path, run: str | None = None) -> int:
     with SessionReader(session) as reader:
         rows = [row for row in reader.runs() if run in (None, row.id)]
-        going = [row.id for row in rows if reader.run_state(row) in {"queued", "running", "interrupted"}]
-    for key in going:
+        active = [row.id for row in rows if reader.run_state(row) in {"queued", "running", "interrupted"}]
+    for key in active:
         running.cancel(session, key)
-    return len(going)
+    return len(active)
 
 
 def resume(session: Path, run: str | None, warm: WarmEngine | None) -> tuple[Path, int]:
-    """Take up every run of a session in which something is missing, or one of its runs, of an example in a copy; returns the session and how many."""
+    """Resume all incomplete runs of a session, or one of them; an example is copied first.
+
+    Returns the session and their number.
+    """
     own = writable_copy(session)
     return own, len(running.resume(own, run, warm))
 
 
 def resume_study(session: Path, name: str) -> tuple[Path, int]:
-    """Execute what a study lacks, unplanned cells included; of an example in a copy. Returns how many runs lack something."""
+    """Execute the missing parts of a study, including unplanned cells; an example is copied first.
+
+    Returns the session and the number of incomplete runs.
+    """
     from workbench.orders.study import StudyOrder
     from workbench.studies.following import declared
 

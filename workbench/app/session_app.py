@@ -1,4 +1,4 @@
-"""The open session: its file, its reader, what is in it, and the thread that watches it."""
+"""The open session: its file, reader, facts, and the thread that watches it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.signal import Signal
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.opening import OpeningApp
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 COUNTING_SHARE = 0.1
-"""Part of the time that may go into counting a session that changes all the time: 100,000 candidates take 120 ms."""
+"""Share of the time for counting a session that changes all the time; 100,000 candidates take 120 ms."""
 _COUNTED = frozenset({"run", "trial", "candidate", "task"})
 
 
 class SessionApp(OpeningApp):
-    """An app with one session at a time. Signals: another session, or None, was opened; a batch of changes; :attr:`facts_sentence`."""
+    """An app with one open session. It signals that a session was opened or closed, its changes, and its facts."""
 
     def __init__(self, session: Path | None, settings: Settings, first_mode: str) -> None:
         self.session_path: Path | None = session
@@ -45,9 +45,9 @@ class SessionApp(OpeningApp):
         self.session_opened: Signal[SessionReader | None] = Signal(self, "session-opened")
         self.session_changed: Signal[tuple[Change, ...]] = Signal(self, "session-changed")
         self.facts_changed: Signal[str] = Signal(self, "facts-changed")
-        self.opening_session = Latest(self, "open-session")
-        self._closing_session = Latest(self, "close-session", every=True)
-        self._counting = Live(
+        self.opening_session = LatestWorker(self, "open-session")
+        self._closing_session = LatestWorker(self, "close-session", every=True)
+        self._counting = LiveLoader(
             self,
             "facts",
             self._count,
@@ -63,17 +63,17 @@ class SessionApp(OpeningApp):
 
     @property
     def opened(self) -> Path | None:
-        """The session that is open, None for one that is only being opened."""
+        """The path of the open session, None while it is being opened."""
         return self.session_path if self.reader is not None else None
 
     @property
     def facts_sentence(self) -> str:
-        return open_sentence(self.facts) if self.facts is not None else ""
+        return header_sentence(self.facts) if self.facts is not None else ""
 
     # -- opening and closing
 
     def open_session(self, path: Path, *, then: Callable[[], Any] | None = None) -> None:
-        """Open a session file and call ``then`` once it is open, at once where it is already."""
+        """Open a session file and call ``then`` once it is open."""
         self._once_opened, self._wanted_session = then, path
         if self.reader is not None and self.reader.path == path:
             self._after_opening()
@@ -90,21 +90,21 @@ class SessionApp(OpeningApp):
             except WorkbenchError:
                 raise
             except Exception as error:
-                # Whatever it is, nobody must wait for a session that does not come.
+                # Any error must end the wait for the session.
                 raise WorkbenchError(f"{path.name} cannot be opened ({type(error).__name__}: {error}).") from error
 
         def done(opened: tuple[SessionReader, int]) -> None:
             if self._wanted_session == path:
                 self._replace_session(*opened)
             else:
-                self._release(opened[0])  # another one was asked for meanwhile
+                self._release(opened[0])  # another one was requested meanwhile
 
         self.opening_session.ask(work, done, self.session_failed)
 
     def _replace_session(self, reader: SessionReader, last_change: int) -> None:
         from workbench.app.feed import SessionFeed
 
-        if not self.screen_stack:  # the user left while the file was being opened
+        if not self.screen_stack:  # the app ended while the file was being opened
             reader.close()
             return
         before, self.reader = self.reader, reader
@@ -147,12 +147,12 @@ class SessionApp(OpeningApp):
         if self.reader is not None:
             self.reader.close()
 
-    # -- what the feed tells
+    # -- changes
 
     def on_session_changed(self, message: SessionChanged) -> None:
         if message.reader is self.reader and self.screen_stack:
             self.session_changed.publish(message.changes)
-            self._counting.take(message.changes)
+            self._counting.on_changes(message.changes)
 
     def on_session_failed(self, message: SessionFailed) -> None:
         self.session_failed(message.sentence)
@@ -172,7 +172,7 @@ class SessionApp(OpeningApp):
             try:
                 return gather(reader)
             except WorkbenchError:
-                return None  # the feed tells what is wrong with the file
+                return None  # the feed reports errors of the file
 
         return work
 
@@ -181,10 +181,10 @@ class SessionApp(OpeningApp):
             self.counted(facts)
 
     def _not_counted(self, sentence: str) -> None:
-        self.notify(f"The session's figures cannot be counted. {sentence}", title="Session", severity="error")
+        self.notify(f"The session cannot be counted. {sentence}", title="Session", severity="error")
 
     def counted(self, facts: SessionFacts | None) -> None:
-        """Tell what is in the open session."""
+        """Publish the facts of the open session."""
         if self.screen_stack:
             before, self.facts = self.facts, facts
             if before is not None and facts is not None and self.settings.notify != "off":
@@ -194,16 +194,16 @@ class SessionApp(OpeningApp):
                 self.refresh_bindings()
 
     def _notify_of_ends(self, before: SessionFacts, after: SessionFacts) -> None:
-        """Tell a person who may look elsewhere that a run has ended."""
+        """Notify a user who may be in another window that a run ended."""
         name = self.session_path.stem if self.session_path is not None else ""
-        text = end_words(name, dict(before.states), dict(after.states))
+        text = ended_message(name, dict(before.states), dict(after.states))
         if text and self.settings.notify == "bell":
             self.bell()
         elif text and self._driver is not None:
             self._driver.write(notification(text, os.environ))
 
 
-def open_sentence(facts: SessionFacts) -> str:
+def header_sentence(facts: SessionFacts) -> str:
     model = facts.models[-1] if facts.models else ""
     if len(facts.models) > 1:
         model += f" +{len(facts.models) - 1}"
@@ -216,9 +216,9 @@ def open_sentence(facts: SessionFacts) -> str:
     elif facts.state == "interrupted":
         left = f"‖ interrupted: {key_of('app.resume')} resumes"
     elif facts.state == "unscored":
-        left = f"? unscored: {key_of('app.resume')} asks the judge again"
+        left = f"? unscored: {key_of('app.resume')} retries the judge"
     elif facts.state == "empty":
-        left = "nothing run yet"
+        left = "no runs yet"
     else:
         left = f"{facts.trials} trials" if facts.trials != 1 else "1 trial"
         left = f"{left}, nothing running"
@@ -227,11 +227,11 @@ def open_sentence(facts: SessionFacts) -> str:
 
 
 _GOING = ("running", "queued")
-_BY_777 = ("foot", "rxvt")  # terminals that know OSC 777 and not OSC 9
+_BY_777 = ("foot", "rxvt")  # terminals that support OSC 777, not OSC 9
 
 
-def end_words(name: str, before: Mapping[str, int], after: Mapping[str, int]) -> str:
-    """Return ``demo: a run has ended, done`` by how many runs were, and are, in each state; "" where none has."""
+def ended_message(name: str, before: Mapping[str, int], after: Mapping[str, int]) -> str:
+    """Return ``demo: a run has ended, done``, by the number of runs in each state before and after; "" if none ended."""
     ended = sum(before.get(state, 0) - after.get(state, 0) for state in _GOING)
     if ended <= 0:
         return ""
@@ -241,8 +241,8 @@ def end_words(name: str, before: Mapping[str, int], after: Mapping[str, int]) ->
 
 
 def notification(text: str, environment: Mapping[str, str]) -> str:
-    """Return the control sequence with which a terminal shows a text as a notification of the desktop: OSC 9, or OSC 777."""
-    said = one_line(text, 200).replace(";", ",")
+    """Return the control sequence of a desktop notification: OSC 9, or OSC 777 for terminals that need it."""
+    message = one_line(text, 200).replace(";", ",")
     if environment.get("VTE_VERSION") or environment.get("TERM", "").startswith(_BY_777):
-        return f"\x1b]777;notify;Workbench;{said}\x1b\\"
-    return f"\x1b]9;{said}\x1b\\"
+        return f"\x1b]777;notify;Workbench;{message}\x1b\\"
+    return f"\x1b]9;{message}\x1b\\"

@@ -1,7 +1,6 @@
-"""Theme files, each checked with a sentence for what is wrong, and an app that follows them.
+"""Theme files, validated with a message for each error, and an app that follows changes to them.
 
-A theme is cached as JSON beside other caches, because importing a YAML parser before
-the first paint would cost a tenth of the time that it may take.
+Themes are cached as JSON: importing a YAML parser would take a tenth of the time until the first paint.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.extensions import GROUPS, Plugin, installed
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
 
 
 TEXT = 4.5
-"""Least contrast of what is to be read."""
+"""Minimum contrast of normal text."""
 SECONDARY = 3.0
-"""Least contrast of what may be overlooked: line numbers, names of empty tabs, what stands beside."""
-_MARGIN = 0.1  # colours are rounded to 8 bits, and Textual mixes them once more
+"""Minimum contrast of secondary text: line numbers, names of empty tabs."""
+_MARGIN = 0.1  # for rounding to 8 bits, and Textual's own blending
 _STEPS = 40
 
 
@@ -49,7 +48,7 @@ def _luminance(color: Color) -> float:
 
 
 def derived(theme: Theme) -> dict[str, str]:
-    """Return the variables of quiet texts, of the cursor, of a field with the focus and of what is selected in it, as ``#rrggbb``."""
+    """Return the variables for muted text, the cursor, focused inputs and their selection, as ``#rrggbb``."""
     dark = theme.dark
     background = Color.parse(theme.background or ("#121212" if dark else "#e0e0e0"))
     foreground = Color.parse(theme.foreground or ("#e0e0e0" if dark else "#202020"))
@@ -72,7 +71,7 @@ def derived(theme: Theme) -> dict[str, str]:
 
 
 def _faintest(color: Color, towards: Color, grounds: Sequence[Color], least: float, share: float) -> str:
-    """Return a colour mixed with the ground, at least ``share`` of it, that has the least contrast on all grounds."""
+    """Return the faintest blend of a colour, at least ``share`` of it, that has the required contrast on all grounds."""
     for step in range(round(share * _STEPS), _STEPS):
         mixed = towards.blend(color, step / _STEPS)
         if min(contrast(mixed, ground) for ground in grounds) >= least + _MARGIN:
@@ -81,7 +80,7 @@ def _faintest(color: Color, towards: Color, grounds: Sequence[Color], least: flo
 
 
 def _clearest(ground: Color, *colors: Color) -> Color:
-    """Return the first colour that can be read on a ground, else the best of them, black and white."""
+    """Return the first readable colour on a ground, else the best of them, black and white."""
     for color in colors:
         if contrast(color, ground) >= TEXT + _MARGIN:
             return color
@@ -93,18 +92,18 @@ SEEN = ("read", "listed", "unopened")
 _COLORS = ("primary", "secondary", "accent", "foreground", "background", "surface", "panel", "boost", "success", "warning",
            "error")  # fmt: skip
 _KEYS = ("name", "dark", "colors", "verdicts", "seen", "variables")
-_LARGEST = 1_000_000  # bytes of a theme
-_CACHED = 2  # goes up when a theme is made of its file in another way
+_LARGEST = 1_000_000  # bytes of a theme file
+_CACHED = 2  # version of the cache; raise it when themes are derived differently
 SUFFIXES = (".yaml", ".yml")
 
 
 class BadTheme(WorkbenchError):
-    """A theme file cannot be used; the sentence names the file and the key."""
+    """A theme file is invalid; the message names the file and the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThemeFile:
-    """A theme file as found; ``stamp`` changes when the file does."""
+    """A theme file; ``stamp`` changes with its content."""
 
     path: Path
     stamp: tuple[int, int]
@@ -128,11 +127,11 @@ FALLBACK = Theme(
     warning="#e0af68",
     error="#f7768e",
 )
-"""What is shown when not one theme file can be read."""
+"""Used when no theme file can be read."""
 
 
 def fallback_variables(theme: Theme) -> dict[str, str]:
-    """Return what a theme need not name: the colours of verdicts and of what is derived from its own colours."""
+    """Return the variables that a theme may omit: verdict colours and those derived from its own colours."""
     foreground = theme.foreground or "#e0e0e0"
     muted = Color.parse(foreground).blend(Color.parse(theme.background or "#121212"), 0.5).hex
     good, bad = theme.success or "#4ebf71", theme.error or "#ba3c5b"
@@ -153,7 +152,7 @@ def folders() -> tuple[Path, ...]:
 
 
 def plugin_theme(plugin: Plugin) -> Path:
-    """Return the file of a theme that an installed package has, which is not imported; raises BadTheme where it has none."""
+    """Return the theme file of an installed package without importing it; raises BadTheme if it has none."""
     for point in metadata.entry_points(group=GROUPS["theme"]):
         if point.dist is not None and (point.name, point.value) == (plugin.name, plugin.path):
             folder = Path(str(point.dist.locate_file(point.value.replace(".", "/"))))
@@ -167,14 +166,14 @@ def _of_plugins() -> dict[str, ThemeFile]:
     found: dict[str, ThemeFile] = {}
     for plugin in installed():
         if plugin.kind == "theme" and not plugin.problem:
-            # One that is not there has its sentence in `workbench plugins`; the others are shown.
+            # `workbench plugins` reports a missing file; the others still work.
             with contextlib.suppress(BadTheme, OSError):
                 found[plugin.name] = ThemeFile.found(plugin_theme(plugin))
     return found
 
 
 def theme_files(places: tuple[Path, ...] | None = None) -> dict[str, ThemeFile]:
-    """Return the theme files by their names (the file's stem): the user's own over bundled ones over those of plug-ins."""
+    """Return the theme files by name (the file's stem): the user's override bundled ones, and these plug-ins'."""
     found: dict[str, ThemeFile] = _of_plugins() if places is None else {}
     for place in folders() if places is None else places:
         with contextlib.suppress(OSError):
@@ -185,7 +184,7 @@ def theme_files(places: tuple[Path, ...] | None = None) -> dict[str, ThemeFile]:
 
 
 def read_theme(path: Path) -> Theme:
-    """Return the theme in a YAML file; raises BadTheme where it cannot be read or a key in it does not fit."""
+    """Return the theme in a YAML file; raises BadTheme if it cannot be read or a key is invalid."""
     import yaml
 
     try:
@@ -250,10 +249,10 @@ def _colors(values: Mapping[str, Any], key: str, known: tuple[str, ...], path: P
 
 
 def load_theme(file: ThemeFile) -> Theme:
-    """Return the theme in a file, from the cache where the file has not changed since; raises BadTheme."""
+    """Return the theme in a file, cached until the file changes; raises BadTheme."""
     cached = paths.cache_dir() / "themes" / f"{file.path.stem}.json"
     content: dict[str, Any] = {"version": _CACHED, "file": str(file.path), "stamp": list(file.stamp)}
-    # No cache, or one of another version.
+    # Ignore a missing or outdated cache.
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         stored = json.loads(cached.read_text(encoding="utf-8"))
         values = stored.pop("theme")
@@ -270,7 +269,7 @@ def load_theme(file: ThemeFile) -> Theme:
 
 
 def first_theme(name: str) -> tuple[Theme, str | None]:
-    """Return the chosen theme (or the fallback under the default's name) and what was wrong; reads one file only."""
+    """Return the chosen theme, else the fallback, and what was wrong with it; reads one file only."""
     for place in reversed(folders()):
         for suffix in SUFFIXES:
             try:
@@ -289,29 +288,29 @@ def first_theme(name: str) -> tuple[Theme, str | None]:
     return FALLBACK, f"There is no theme {name!r}; known are {', '.join(theme_files())}."
 
 
-# -- the app: the first theme before the first paint, all others after it, each again when its file changes
+# -- the app: one theme before the first paint, the others after it; all are reloaded when their files change
 
 POLL_SECONDS = 1.0
 
 
 class ThemedApp(App[int]):
-    """Chooses, registers and follows themes."""
+    """Loads, registers and reloads themes."""
 
     def __init__(self, theme: str) -> None:
         super().__init__()
         for own in tuple(self.available_themes):
-            # Textual's themes know no verdicts, and nobody measured what can be read in them.
+            # Textual's themes lack verdict colours, and their contrast is not checked.
             self.unregister_theme(own)
         self._theme_files: dict[str, ThemeFile] = {}
-        self._reading_themes = Latest(self, "themes")
+        self._reading_themes = LatestWorker(self, "themes")
         first, self._theme_problem = first_theme(theme)
         self.register_theme(first)
-        # Set without its watchers: they would parse all styles a second time before the first paint.
+        # Without watchers, which would parse all styles a second time before the first paint.
         self.set_reactive(App.theme, first.name)
         self.stylesheet.set_variables(self.get_css_variables())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Give every theme colours for verdicts; one that was read from a file has them already."""
+        """Give every theme colours for verdicts; themes from files have them already."""
         theme = self.current_theme or FALLBACK
         return {} if "text-dim" in theme.variables else fallback_variables(theme)
 

@@ -51,7 +51,7 @@ def serve_app(arguments: argparse.Namespace) -> int:
     if arguments.session:
         app.append(str(resolve_session(arguments.session).resolve()))
     try:
-        from workbench.web.server import Door, WorkbenchServer, serve
+        from workbench.web.server import AccessGuard, WorkbenchServer, serve
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("textual_serve", "aiohttp", "aiohttp_jinja2", "jinja2"):
             raise
@@ -69,7 +69,7 @@ def serve_app(arguments: argparse.Namespace) -> int:
             say("Anyone with this URL can use the workbench; without TLS it is sent unencrypted (docs/guides/web.md).")
         say("Press ctrl+c to stop.", flush=True)
 
-    server = WorkbenchServer(app, Door(token, origins), arguments.connections)
+    server = WorkbenchServer(app, AccessGuard(token, origins), arguments.connections)
     asyncio.run(serve(server, host, arguments.port, ready))
     return 0
 

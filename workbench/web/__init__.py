@@ -1,1 +1,1 @@
-"""The app in a browser: textual-serve's page and protocol behind a door that checks who comes (extra ``web``)."""
+"""The app in a browser: textual-serve's page and protocol with access control (extra ``web``)."""

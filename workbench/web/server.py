@@ -1,8 +1,8 @@
-"""The server: textual-serve's page, protocol and downloads, behind a door that checks who comes, with a limit on browsers.
+"""The web server: textual-serve's page, protocol and downloads, with access control and a limit on browsers.
 
-A server on loopback is reached by every page that a browser shows. Two checks keep these out: the ``Origin`` of a
-WebSocket must be the server itself (RFC 6455, 10.2), and where no token is asked for the ``Host`` must be a name of this
-machine, so that a name which an attacker lets point to 127.0.0.1 (DNS rebinding) leads nowhere.
+Any page in a browser can reach a server on loopback. Two checks keep them out: the ``Origin`` of a WebSocket must be
+the server itself (RFC 6455, 10.2), and without a token the ``Host`` must be a name of this machine, so that a name
+that an attacker points to 127.0.0.1 (DNS rebinding) is refused.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from workbench.base.reasons import last_words
 from workbench.base.text import one_line
 
 _PAGE = Path(__file__).with_name("page")
-_LARGEST_MESSAGE = 1 << 20  # bytes that a browser may send at once; a paste is one message
+_LARGEST_MESSAGE = 1 << 20  # bytes; a paste is one message
 
 
 HEADERS = {
-    # The page is ours alone: no other host is asked for anything, no other page may frame it, no address leaks its token.
+    # No other host is contacted, no other page may frame this one, and no referrer leaks the token.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -46,35 +46,35 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Server": "workbench",
 }
-NOT_YOU = "This address lacks the right token: use the one that `workbench serve` printed."
+WRONG_TOKEN = "The token in this address is wrong: use the address that `workbench serve` printed."
 
-NOT_THE_PAGE = "Only the server's own page may ask for this."
+WRONG_ORIGIN = "Only the server's own page may request this."
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """What a request must have: the token, kept in a cookie, "" where loopback needs none, and an origin, also one of a proxy."""
+class AccessGuard:
+    """Requires a token (stored in a cookie; "" if none is needed on loopback) and an origin of this server or its proxy."""
 
     token: str
     origins: tuple[str, ...] = ()
     cookie: str = field(default_factory=lambda: f"workbench-{secrets.token_hex(4)}")
 
     def problem(self, request: web.Request) -> str:
-        """Return the sentence for a request that must not be answered, "" for one that may."""
+        """Return why a request is refused, "" if it is allowed."""
         if self.token:
-            given = (request.query.get("token", ""), request.cookies.get(self.cookie, ""))
-            # In constant time: nothing tells how much of a wrong token was right.
-            if not any(secrets.compare_digest(one.encode(), self.token.encode()) for one in given):
-                return NOT_YOU
-        elif not self._asked_by_own_name(request.host):
-            return "This server is reached as localhost or 127.0.0.1 only."
+            tokens = (request.query.get("token", ""), request.cookies.get(self.cookie, ""))
+            # Compare in constant time, against timing attacks.
+            if not any(secrets.compare_digest(one.encode(), self.token.encode()) for one in tokens):
+                return WRONG_TOKEN
+        elif not self._is_own_host(request.host):
+            return "This server only answers to localhost or 127.0.0.1."
         origin = request.headers.get("Origin", "")
         wants_socket = request.headers.get("Upgrade", "").lower() == "websocket"
         if (origin or wants_socket) and not self._own_origin(origin, request.host):
-            return NOT_THE_PAGE
+            return WRONG_ORIGIN
         return ""
 
-    def _asked_by_own_name(self, host: str) -> bool:
+    def _is_own_host(self, host: str) -> bool:
         if host in {urlsplit(origin).netloc for origin in self.origins}:
             return True
         try:
@@ -87,7 +87,7 @@ class Door:
         return origin in (*self.origins, f"http://{host}", f"https://{host}")
 
 
-def guarded(door: Door) -> Middleware:
+def guarded(door: AccessGuard) -> Middleware:
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -98,18 +98,18 @@ def guarded(door: Door) -> Middleware:
     return check
 
 
-# -- one app for one browser: textual-serve's protocol to a process of its own, which ends when the browser leaves
+# -- one app process per browser, which ends when the browser disconnects
 
-DRIVER = "workbench.app.browser_driver:BrowserDriver"
+DRIVER = "workbench.web.browser_driver:BrowserDriver"
 _PRELUDE = b"__GANGLION__\n"  # textual.drivers.web_driver writes it before everything else
 SMALLEST, LARGEST = (20, 8), (500, 200)
-"""Columns and rows within which a browser may ask for a terminal: the app lays out every cell of it."""
+"""Range of terminal sizes (columns, rows) that a browser may request: the app lays out every cell."""
 PATIENCE = 5.0
-"""Seconds that an app has to end after it was asked to."""
+"""Seconds for an app to exit after a request to quit."""
 
 
 def bounded(width: object, height: object) -> tuple[int, int]:
-    """Return a size in columns and rows that an app can have; what is no number is 80 or 24."""
+    """Return a terminal size within the limits; invalid numbers become 80 or 24."""
     found = []
     for value, usual, least, most in zip((width, height), (80, 24), SMALLEST, LARGEST, strict=True):
         try:
@@ -121,17 +121,17 @@ def bounded(width: object, height: object) -> tuple[int, int]:
 
 
 class AppProcess(AppService):
-    """Runs ``workbench open`` for one browser; no shell reads its arguments."""
+    """Runs ``workbench open`` for a browser, without a shell."""
 
     def __init__(self, arguments: Sequence[str], **others: Any) -> None:
         super().__init__("workbench", **others)
         self._arguments = list(arguments)
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
-        # A browser shows every sign and colour, whatever the terminal can in which the server was started.
+        # Browsers support all characters and colours, unlike the server's terminal.
         browser = {"TEXTUAL_DRIVER": DRIVER, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
         environment = self._build_environment(width, height) | browser
-        # A group of its own: ctrl+c in the server's terminal is the server's, which then asks the apps to end.
+        # A new session: ctrl+c in the terminal reaches the server only, which then stops the apps.
         self._process = process = await asyncio.create_subprocess_exec(
             *self._arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True
         )
@@ -142,7 +142,7 @@ class AppProcess(AppService):
         await super().set_terminal_size(*bounded(width, height))
 
     async def run(self) -> None:
-        """Hand on what the app paints and delivers, until it ends; why one did not start is shown in the browser."""
+        """Forward what the app paints and delivers until it ends; if it fails, show why in the browser."""
         process = self._process
         assert process is not None
         assert process.stdout is not None
@@ -154,7 +154,7 @@ class AppProcess(AppService):
                 ready = await process.stdout.readline() == _PRELUDE
             while ready:
                 kind, size = await process.stdout.readexactly(1), await process.stdout.readexactly(4)
-                await self._hand_on(kind, await process.stdout.readexactly(int.from_bytes(size, "big")))
+                await self._forward(kind, await process.stdout.readexactly(int.from_bytes(size, "big")))
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
@@ -163,12 +163,12 @@ class AppProcess(AppService):
                     process.kill()
             why = last_words((await errors).decode("utf-8", "replace"))
             if why and (not ready or await process.wait()):
-                # Nothing of it is obeyed by the terminal in the browser.
+                # one_line() removes control sequences.
                 await self._say(f"The app ended: {why}")
             with contextlib.suppress(ConnectionError, RuntimeError):
                 await self.remote_close()
 
-    async def _hand_on(self, kind: bytes, payload: bytes) -> None:
+    async def _forward(self, kind: bytes, payload: bytes) -> None:
         if kind == b"D":
             await self.on_data(payload)
         elif kind == b"M":
@@ -188,7 +188,7 @@ class AppProcess(AppService):
         await self.send_meta({"type": "quit"})
         try:
             async with asyncio.timeout(PATIENCE):
-                # What it still paints is read meanwhile, or it would wait for that for ever.
+                # The task reads the app's output meanwhile, or the app would block.
                 await task
                 await process.wait()
         except TimeoutError:
@@ -208,9 +208,9 @@ async def _last_of(stream: asyncio.StreamReader) -> bytes:
 
 
 class WorkbenchServer(Server):
-    """Starts a program for each browser and shows it there, for so many browsers at once at most."""
+    """Starts an app for each browser, up to a maximum number."""
 
-    def __init__(self, arguments: Sequence[str], door: Door, most: int) -> None:
+    def __init__(self, arguments: Sequence[str], door: AccessGuard, most: int) -> None:
         super().__init__("workbench", title="Workbench")
         self._arguments = arguments
         self._door = door
@@ -256,11 +256,11 @@ class WorkbenchServer(Server):
         try:
             await browser.prepare(request)
             await app.start(*bounded(request.query.get("width"), request.query.get("height")))
-            # What is no message of the page ends the connection.
+            # An invalid message ends the connection.
             with contextlib.suppress(ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError):
                 await self._process_messages(browser, app)
-        except web.HTTPBadRequest:  # no handshake of a WebSocket
-            raise web.HTTPForbidden(text=f"{NOT_THE_PAGE}\n") from None
+        except web.HTTPBadRequest:  # not a WebSocket handshake
+            raise web.HTTPForbidden(text=f"{WRONG_ORIGIN}\n") from None
         except OSError as error:
             await browser.close(code=1011, message=f"The app cannot be started: {error.strerror}."[:120].encode())
         finally:
@@ -277,7 +277,7 @@ class WorkbenchServer(Server):
         except KeyError:
             raise web.HTTPNotFound(text="There is no such download; it can be had once.\n") from None
         response = web.StreamResponse()
-        # Whatever was delivered is kept as a file: shown here, a report would run as part of this page.
+        # Download as a file: opened inline, a report would run with this page's origin.
         response.headers["Content-Type"] = known.mime_type or "application/octet-stream"
         response.headers["Content-Disposition"] = _attachment(known.file_name)
         await response.prepare(request)
@@ -295,13 +295,11 @@ class WorkbenchServer(Server):
 
     @property
     def _full(self) -> str:
-        return (
-            f"{self._most} browsers have this workbench open, and more may not (--connections); close one and reload."
-        )
+        return f"{self._most} browsers are connected, the maximum (--connections); close one and reload."
 
 
 def _attachment(name: str) -> str:
-    """Return the header that makes a browser keep a file under a name, whatever signs are in it (RFC 6266, 4.3)."""
+    """Return the header that lets the browser save a file under any name (RFC 6266, 4.3)."""
     plain = re.sub(r"[^A-Za-z0-9._ -]", "_", name)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
@@ -312,7 +310,10 @@ async def _harden(request: web.Request, response: web.StreamResponse) -> None:
 
 
 async def serve(server: WorkbenchServer, host: str, port: int, ready: Callable[[int], Any]) -> None:
-    """Serve until a signal; ``ready`` gets the port once browsers can come. Raises UsageError for a port or host that cannot be had."""
+    """Serve until a signal; ``ready`` gets the port once browsers can connect.
+
+    Raises UsageError for an unusable port or host.
+    """
     runner = web.AppRunner(await server._make_app(), access_log=None, handle_signals=False, shutdown_timeout=10.0)
     await runner.setup()
     ended = asyncio.Event()
@@ -336,7 +337,9 @@ def _refusal(host: str, port: int, error: OSError) -> WorkbenchError:
             f"Port {port} of {host} is in use, perhaps by another `workbench serve`; choose one with --port."
         )
     if error.errno in (errno.EACCES, errno.EPERM):
-        return UsageError(f"Port {port} of {host} may not be used: ports below 1024 need root; choose one with --port.")
+        return UsageError(
+            f"Port {port} of {host} is not permitted: ports below 1024 need root; choose one with --port."
+        )
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
         return UsageError(f"{host[:60]!r} is no name or address of this machine; --host takes one, such as 0.0.0.0.")
     return WorkbenchError(f"{host} port {port} cannot be served: {error.strerror or error}.")

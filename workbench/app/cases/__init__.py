@@ -1,1 +1,1 @@
-"""The Cases mode: what can be worked on, browsed before and without a run."""
+"""The Cases mode: test cases and their files, and starting runs on them."""

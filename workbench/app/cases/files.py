@@ -1,4 +1,4 @@
-"""What the Cases mode lists: cases with whether they are fetched, the files of one, and a file's text with its outline."""
+"""The cases with their local state, the files of a case, and the text of a file with its outline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.document import Document
+from workbench.app.toolkit.document import TextDocument
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.catalog import TestCase, load_cases, snapshot_of, view_of
@@ -25,7 +25,7 @@ TITLES = {"synthetic": "Synthetic", "real": "Real projects", "own": "Your own"}
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A case as listed; ``key`` is what a plan calls it: its id, or the source's text for one that was opened on the fly."""
+    """A listed case; ``key`` is its name in a plan: its id, or the source text if it was opened ad hoc."""
 
     case: TestCase
     key: str
@@ -36,7 +36,7 @@ def sources_of(case: TestCase) -> tuple[str, ...]:
     return tuple(text for text in (case.source or f"folder:{case.repository}", *case.alternatives) if text)
 
 
-def is_here(case: TestCase) -> bool:
+def is_local(case: TestCase) -> bool:
     store = Store(paths.cache_dir().absolute())
     for text in sources_of(case):
         try:
@@ -49,22 +49,22 @@ def is_here(case: TestCase) -> bool:
 
 
 def entry_of(case: TestCase, key: str = "") -> CaseEntry:
-    return CaseEntry(case, key or case.id, is_here(case))
+    return CaseEntry(case, key or case.id, is_local(case))
 
 
 def list_cases() -> tuple[list[CaseEntry], tuple[str, ...]]:
-    """Return all cases of the catalog by name, and a sentence for each broken one."""
+    """Return all cases of the catalog by name, and a message per broken one."""
     cases, problems = load_cases()
     return [entry_of(case) for case in sorted(cases, key=lambda case: case.name.lower())], problems
 
 
 READ_LIMIT = 400_000
-"""Characters of a file that are shown; a notice says so and how to see the rest."""
+"""Maximum characters of a file that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A file or folder of a repository; ``hidden`` is what agents neither list nor read."""
+    """A file or folder of a repository; ``hidden`` ones cannot be listed or read by agents."""
 
     name: str
     path: str
@@ -75,8 +75,8 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
-    """The files of a case in the order of their tree, folders first; ``hidden`` is how many agents do not see."""
+class CaseFiles:
+    """The files of a case in tree order, folders first; ``hidden`` is the number hidden from agents."""
 
     key: str
     snapshot: Snapshot
@@ -85,16 +85,16 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class FileShown:
-    """One file ready for the screen."""
+class FileContent:
+    """A file ready to show."""
 
     path: str
-    document: Document
+    document: TextDocument
     outline: tuple[OutlineItem, ...]
 
 
 def local_snapshot(case: TestCase) -> Snapshot | None:
-    """Return the files of a case if they can be had without the network, else None."""
+    """Return the files of a case if they are available offline, else None."""
     store = Store(paths.cache_dir().absolute())
     for text in sources_of(case):
         source = parse_source(text)
@@ -106,7 +106,7 @@ def local_snapshot(case: TestCase) -> Snapshot | None:
     return None
 
 
-def open_repository(entry: CaseEntry) -> Repository | None:
+def load_files(entry: CaseEntry) -> CaseFiles | None:
     """Return the files of a case, None if they must be fetched first."""
     snapshot = local_snapshot(entry.case)
     if snapshot is None:
@@ -121,7 +121,7 @@ def open_repository(entry: CaseEntry) -> Repository | None:
             nodes.setdefault(folder, Node(name, folder, depth, True, 0, folder not in seen_folders))
         name, hidden = file.path.rpartition("/")[2], file.path not in visible
         nodes[file.path] = Node(name, file.path, len(folders), False, file.size, hidden)
-    return Repository(entry.key, snapshot, tuple(nodes.values()), len(snapshot.files) - len(visible))
+    return CaseFiles(entry.key, snapshot, tuple(nodes.values()), len(snapshot.files) - len(visible))
 
 
 def _folders(path: str) -> list[str]:
@@ -134,8 +134,8 @@ def _in_tree(file: FileEntry) -> list[tuple[bool, str, str]]:
     return [*((False, part.lower(), part) for part in folders), (True, name.lower(), name)]
 
 
-def read_file(root: Path, path: str) -> FileShown:
-    """Return a file coloured, cut where it is very long, with its outline if it is Python; raises ViewError where it cannot be shown."""
+def read_file(root: Path, path: str) -> FileContent:
+    """Return a highlighted file, cut if very long, with the outline of a Python file; raises ViewError if unreadable."""
     from workbench.app.toolkit.document import code
 
     file = read_text(root, path, limit=READ_LIMIT)
@@ -147,37 +147,37 @@ def read_file(root: Path, path: str) -> FileShown:
         from workbench.repository.functions import outline as outline_of
 
         outline = outline_of(file.text.encode("utf-8", "replace"), path)
-    return FileShown(path, code(file.text, path, cut=cut), outline)
+    return FileContent(path, code(file.text, path, cut=cut), outline)
 
 
 class Fetcher:
-    """Fetches a case in a child process, because git and archive code have no place in the app's process."""
+    """Fetches a case in a child process: git and archive code must not run in the app's process."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[str]] = set()
 
     def fetch(self, entry: CaseEntry, progress: Callable[[str], None]) -> None:
-        """Fetch the files of a case into the cache, in a thread; raises WorkbenchError."""
+        """Fetch the files of a case into the cache; raises WorkbenchError. Call from a thread."""
         process = subprocess.Popen(
             [sys.executable, "-m", "workbench", "cases", "--fetch", "--", entry.key],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
         )  # fmt: skip
         self._running.add(process)
-        said: list[str] = []
+        texts: list[str] = []
         try:
             assert process.stderr is not None
             for line in filter(str.strip, process.stderr):
-                said.append(line.strip())
-                progress(said[-1])
+                texts.append(line.strip())
+                progress(texts[-1])
             code = process.wait()
         finally:
             self._running.discard(process)
             process.kill()
             process.wait()
-        if code and (code < 0 or not said):
+        if code and (code < 0 or not texts):
             raise WorkbenchError(f"Fetching {entry.case.name} was interrupted.")
         if code:
-            raise WorkbenchError("\n".join(said).rpartition("workbench: ")[2])
+            raise WorkbenchError("\n".join(texts).rpartition("workbench: ")[2])
 
     def close(self) -> None:
         for process in tuple(self._running):

@@ -1,4 +1,4 @@
-"""The Cases mode: what can be worked on, file by file, and the two keys that start a run."""
+"""The Cases mode: cases, their files, and starting runs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from textual import work
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
-from workbench.app.location import Location, Place
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.keys import bindings, key_of, with_keys
+from workbench.app.location import Anchor, Location
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.text import plural
 
 if TYPE_CHECKING:
-    from workbench.app.cases.case_list import CaseList
-    from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
-    from workbench.app.cases.files import CaseEntry, Fetcher, FileShown, Repository
+    from workbench.app.cases.files import CaseEntry, CaseFiles, Fetcher, FileContent
+    from workbench.app.cases.panes import CaseList, FileView, Outline, RepositoryTree
     from workbench.app.toolkit.row_list import RowList
     from workbench.repository.functions import OutlineItem
     from workbench.results.scores import AgentScore
@@ -33,7 +31,7 @@ Scores = dict[str, tuple["AgentScore", ...]]
 
 
 class CasesScreen(ModeScreen):
-    """Left the cases, in the middle the files of one, right the text of one of these with its outline."""
+    """Cases on the left, the files of one in the middle, and the text of a file with its outline on the right."""
 
     mode_name = "Cases"
     BINDINGS = bindings("cases")
@@ -46,23 +44,23 @@ class CasesScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.entries: tuple[CaseEntry, ...] = ()
-        # By case: how far a fetch is, or (True) why its files cannot be had.
+        # By case: the progress of its fetch, or (True) why its files are not available.
         self._notes: dict[str, tuple[str, bool]] = {}
         self._fetcher: Fetcher | None = None
-        # What is wrong with the file is told by the feed, and by the notice at opening.
-        self.live = Live(
+        # Errors of the session file are reported when it is opened, and by the feed.
+        self.live = LiveLoader(
             self, "case-scores", self._read_scores, self._show_scores, lambda _: None, kinds={"score", "trial"}
         )
-        self._listing = Latest(self, "case-listing")
-        self._opening, self._reading = Latest(self, "case-files"), Latest(self, "case-file")
-        self._adding = Latest(self, "case-add", every=True)
+        self._listing = LatestWorker(self, "case-listing")
+        self._opening, self._reading = LatestWorker(self, "case-files"), LatestWorker(self, "case-file")
+        self._adding = LatestWorker(self, "case-add", every=True)
         self._shown_key: str | None = None
         self._shown_path: str | None = None
         self._ready = False
         self._wanted_case = self._wanted_path = ""
 
     def location(self) -> Location | None:
-        place = Place(item=self._shown_path) if self._shown_path else None
+        place = Anchor(item=self._shown_path) if self._shown_path else None
         return Location(self.workbench.session_path, "cases", self._shown_key or "", place)
 
     def files(self) -> Iterable[str]:
@@ -83,7 +81,7 @@ class CasesScreen(ModeScreen):
         self._show_wanted_file()
 
     def show_case(self, key: str, path: str = "") -> None:
-        """Put the cursor on a case, and on a file of it as soon as its files have been read."""
+        """Select a case, and a file of it once its files are loaded."""
         self._wanted_case, self._wanted_path = key, path
         if not self._ready or not self.entries:
             return
@@ -108,9 +106,8 @@ class CasesScreen(ModeScreen):
         yield Vertical(id="right", classes="pane-group")
 
     async def after_first_paint(self) -> None:
-        from workbench.app.cases.case_list import CaseList
-        from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
-        from workbench.app.toolkit.texts import Static
+        from workbench.app.cases.panes import CaseList, FileView, Outline, RepositoryTree
+        from workbench.app.toolkit.text_widgets import Static
 
         self.case_list, self.file_tree = CaseList(id="case-list"), RepositoryTree(id="file-tree")
         self.file_view, self.outline = FileView(id="file-text"), Outline(id="file-outline")
@@ -135,7 +132,7 @@ class CasesScreen(ModeScreen):
         return work if self._ready else None
 
     def _show_scores(self, scores: Scores) -> None:
-        from workbench.app.cases.file_view import about
+        from workbench.app.cases.panes import about
 
         self.case_list.scores = scores
         self.case_list.refresh()
@@ -159,7 +156,6 @@ class CasesScreen(ModeScreen):
         self._listing.ask(work, done)
 
     def _show_list(self, entries: Sequence[CaseEntry]) -> None:
-        """Show all cases, at first the one under the cursor."""
         from workbench.app.toolkit.document import plain
 
         self.entries = tuple(entries)
@@ -178,7 +174,7 @@ class CasesScreen(ModeScreen):
         self.retitle("#cases", f"Cases {len(self.case_list.entries)}", f"{marked} marked" if marked else "")
 
     def _show_case(self, entry: CaseEntry) -> None:
-        from workbench.app.cases.file_view import about
+        from workbench.app.cases.panes import about
 
         self._shown_key = entry.key
         self._shown_path = None
@@ -189,7 +185,7 @@ class CasesScreen(ModeScreen):
         self.retitle("#files", entry.case.name)
         self._open(entry)
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if message.row_list is self.case_list:
             self._title_list()
             entry = self.case_list.entry
@@ -200,17 +196,17 @@ class CasesScreen(ModeScreen):
         elif message.row_list is self.outline:
             self._go_to_definition()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         if message.row_list is self.case_list:
             self.action_run()
         else:
-            self.on_row_list_moved(message)
+            self.on_row_list_row_highlighted(message)
             self.focus_pane(self.query_one("#text"))
 
     # -- files
 
     def _show_files_note(self, text: str, failed: bool = False) -> None:
-        from workbench.app.toolkit.texts import Static
+        from workbench.app.toolkit.text_widgets import Static
 
         self.file_tree.display = not text
         state = self.query_one("#files-state", Static)
@@ -219,16 +215,16 @@ class CasesScreen(ModeScreen):
         state.set_class(failed, "-failed")
 
     def _open(self, entry: CaseEntry) -> None:
-        """Read the files of a case, unless they are being fetched or could not be had."""
+        """Load the files of a case, unless they are being fetched or not available."""
         if entry.key in self._notes:
             self._show_files_note(*self._notes[entry.key])
             return
-        self._show_files_note("Reading…")
+        self._show_files_note("Loading…")
 
-        def work() -> Repository | None:
-            from workbench.app.cases.files import open_repository
+        def work() -> CaseFiles | None:
+            from workbench.app.cases.files import load_files
 
-            return open_repository(entry)
+            return load_files(entry)
 
         self._opening.ask(work, partial(self._show_repository, entry), partial(self._note, entry, failed=True))
 
@@ -237,11 +233,11 @@ class CasesScreen(ModeScreen):
         if entry.key == self._shown_key:
             self._show_files_note(text, failed)
 
-    def _show_repository(self, entry: CaseEntry, repository: Repository | None) -> None:
+    def _show_repository(self, entry: CaseEntry, repository: CaseFiles | None) -> None:
         if entry.key != self._shown_key:
             return
         if repository is None:
-            todo = "Press {cases.fetch} to fetch it, or {cases.run} to run an agent, which fetches it too."
+            todo = "Press {cases.fetch} to fetch it, or {cases.run} to run an agent, which also fetches it."
             self._show_files_note(f"Not fetched yet.\n\n{with_keys(todo)}")
         elif not repository.snapshot.files:
             self._show_files_note("This repository is empty.")
@@ -261,34 +257,34 @@ class CasesScreen(ModeScreen):
             return
         _, failed = self._notes.get(entry.key, ("", None))
         if failed is None and entry.fetched:
-            self.notify(f"The files of {entry.case.name} are here already.")
-        elif failed is not False:  # not while it is being fetched
+            self.notify(f"The files of {entry.case.name} are already available.")
+        elif failed is not False:  # unless it is being fetched
             self._fetch(entry)
 
     def _fetch(self, entry: CaseEntry) -> None:
         self._note(entry, f"Fetching {entry.case.name}…")
-        fetching = Latest(self, "case-fetch")  # one of its own: several cases may be fetched at once
+        fetching = LatestWorker(self, "case-fetch")  # one worker per case: several may be fetched at once
 
-        def work() -> Repository | None:
-            from workbench.app.cases.files import Fetcher, open_repository
+        def work() -> CaseFiles | None:
+            from workbench.app.cases.files import Fetcher, load_files
 
             if self._fetcher is None:
                 self._fetcher = Fetcher()
             self._fetcher.fetch(entry, partial(fetching.report, partial(self._note, entry)))
-            return open_repository(entry)
+            return load_files(entry)
 
-        def done(repository: Repository | None) -> None:
+        def done(repository: CaseFiles | None) -> None:
             del self._notes[entry.key]
             self._show_list([replace(one, fetched=True) if one.key == entry.key else one for one in self.entries])
             self._show_repository(entry, repository)
 
-        def failed(said: str) -> None:
-            self._note(entry, f"{said}\n\nPress {key_of('cases.fetch')} to try again.", failed=True)
+        def failed(text: str) -> None:
+            self._note(entry, f"{text}\n\nPress {key_of('cases.fetch')} to try again.", failed=True)
 
         fetching.ask(work, done, failed)
 
     def on_unmount(self) -> None:
-        if self._fetcher is not None:  # what arrived so far is not in the cache, so nothing half is left
+        if self._fetcher is not None:  # the cache has no partial downloads
             self._fetcher.close()
 
     def _preview(self) -> None:
@@ -297,14 +293,14 @@ class CasesScreen(ModeScreen):
             return
         key, path, root = repository.key, node.path, repository.snapshot.root
 
-        def work() -> FileShown:
+        def work() -> FileContent:
             from workbench.app.cases.files import read_file
 
             return read_file(root, path)
 
         self._reading.ask(work, partial(self._show_file, key, path), partial(self._show_file, key, path, None))
 
-    def _show_file(self, key: str, path: str, shown: FileShown | None, problem: str = "") -> None:
+    def _show_file(self, key: str, path: str, shown: FileContent | None, problem: str = "") -> None:
         from workbench.app.toolkit.document import plain
 
         node = self.file_tree.node
@@ -334,7 +330,7 @@ class CasesScreen(ModeScreen):
             self.file_view.scroll_to(y=0, animate=False, immediate=True)
             self.file_view.go_to(line)
 
-    # -- what one can do
+    # -- actions
 
     def action_back(self) -> None:
         if self.current_pane is self.query_one("#cases"):
@@ -346,7 +342,7 @@ class CasesScreen(ModeScreen):
 
     @work
     async def action_run(self) -> None:
-        from workbench.app.cases.starting import ask_and_run
+        from workbench.app.cases.run_dialog import ask_and_run
 
         chosen = self.case_list.chosen
         if chosen:
@@ -370,7 +366,7 @@ class CasesScreen(ModeScreen):
             AskText(
                 "Open repository",
                 "A folder, a git URL (git+https://…@revision), or a source distribution (NAME==VERSION). "
-                "It stays in this list until you leave; `workbench cases --add SOURCE` keeps it.",
+                "It is listed until you quit; `workbench cases --add SOURCE` adds it permanently.",
                 placeholder="~/projects/thing",
                 paths=True,
             )

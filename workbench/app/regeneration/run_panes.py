@@ -1,4 +1,4 @@
-"""The panes of the Regeneration mode, and what is selected in them: what is shown of it, copied, labelled, or come back to."""
+"""The panes of the Regeneration mode, search in a run, and what is selected, copied, labelled or marked."""
 
 from __future__ import annotations
 
@@ -12,48 +12,46 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
-from workbench.app.location import Location, Place
-from workbench.app.marks import SEVERAL, Marked, Pair
-from workbench.app.regeneration.building import Building
-from workbench.app.regeneration.following import Following
-from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
-from workbench.app.regeneration.sample_pane import Detail, SamplePane
-from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.keys import bindings, key_of, with_keys
+from workbench.app.location import SEVERAL, Anchor, Location, Marked, MarkedPair
+from workbench.app.regeneration.building_panes import BuildingPanes
+from workbench.app.regeneration.figures_line import EvaluatorLine, FiguresLine
+from workbench.app.regeneration.run_watcher import RunWatcher
+from workbench.app.regeneration.sample_pane import SampleDetail, SamplePane
+from workbench.app.regeneration.task_table import TaskResultTable
 from workbench.app.regeneration.wording import short_name
-from workbench.app.toolkit.actions import Labelled
-from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.pane import Pane, Target
+from workbench.app.toolkit.actions import LabelTarget
+from workbench.app.toolkit.document import PaneContent
+from workbench.app.toolkit.pane import Pane, ScrollTarget
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.base.text import one_line
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import failing_tests, samples_of
 from workbench.results.tasks import TaskLine
 
 if TYPE_CHECKING:
-    from workbench.app.toolkit.run_screen import Needle
+    from workbench.app.toolkit.run_screen import SearchText
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow
 
 
-_HOW_TO_COMPARE = "Mark a task, or beside the table its sample, with {regeneration.mark}, an evaluator with {regeneration.mark-evaluator}, then go to another one and press {regeneration.compare}."
+_HOW_TO_COMPARE = "Mark a task or (in its panes) a sample with {regeneration.mark}, or an evaluator with {regeneration.mark-evaluator}; then press {regeneration.compare} on another one."
 _ON_TASKS = frozenset(
     {"filter", "docs", "improve", "sample", "tab", "arrange", "what_went_wrong", "mark", "mark_group", "compare"}
 )
 
 
-# -- a text in a whole run: in names of tasks, candidates, docstrings and failing tests
+# -- search in a run: names of tasks, candidates, docstrings and failing tests
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """One place: a tab of a sample of a task, "" for the task's own row; ``ordinal`` counts the hits of the tab from 0.
+class SampleHit:
+    """A search hit: a tab of a sample, or "" for the row of a task; ``ordinal`` counts the hits of the tab from 0.
 
-    ``reach`` is how many characters must be shown to see it.
+    ``reach`` is the number of characters to load for it.
     """
 
     task: str
@@ -64,25 +62,24 @@ class Hit:
 
 
 def hits_of(
-    reader: SessionReader, lines: Sequence[TaskLine], group: Group, needle: Needle, stopped: Callable[[], bool]
-) -> Iterator[Hit]:
-    """Yield the hits in the tasks of a run."""
+    reader: SessionReader, lines: Sequence[TaskLine], group: Group, needle: SearchText, stopped: Callable[[], bool]
+) -> Iterator[SampleHit]:
     for line in lines:
         if stopped():
             return
         if needle.in_text(f"{line.path}::{line.name}"):
-            yield Hit(line.id, None, "")
+            yield SampleHit(line.id, None, "")
         task = reader.task(line.id)
         for n, at in enumerate(needle.in_blob(task.docstring_blob if task is not None else None)):
-            yield Hit(line.id, None, "Docstring", n, at)
+            yield SampleHit(line.id, None, "Docstring", n, at)
         failing: dict[str, list[str]] = {}
         for failed in failing_tests(reader, line.id, group):
             failing.setdefault(failed.candidate_id, []).append(f"{failed.test_id}\n{failed.message}")
         for number, row in enumerate(samples_of(reader, line.id, group)):
             for n, at in enumerate(needle.in_blob(row.body_blob)):
-                yield Hit(line.id, number, "Candidate", n, at)
+                yield SampleHit(line.id, number, "Candidate", n, at)
             if needle.in_text("\n".join(failing.get(row.id, ()))):
-                yield Hit(line.id, number, "Failing")
+                yield SampleHit(line.id, number, "Failing")
 
 
 class RunPanes(RunScreen):
@@ -92,18 +89,18 @@ class RunPanes(RunScreen):
     CSS_PATH = "../styles/regeneration.tcss"
     BINDINGS = bindings("regeneration")
     first_pane = "tasks"
-    view: RunView | None = None  # before one was read
-    improvements = ""  # how the last order to improve its docstrings stands
-    following: Following
+    view: RunView | None = None  # None until a run is loaded
+    improvements = ""  # status of the last improvement order
+    following: RunWatcher
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield Vertical(FiguresLine(), EvaluatorLine(), Static("", id="trouble"), id="head")
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Pane(TaskTable(id="table"), short="Tasks", id="tasks", classes="pane")
-        yield Building(id="building", classes="pane-group -off")
-        yield Detail()
+        yield Pane(TaskResultTable(id="table"), short="Tasks", id="tasks", classes="pane")
+        yield BuildingPanes(id="building", classes="pane-group -off")
+        yield SampleDetail()
         yield Static("", id="nothing", classes="state")
 
     @property
@@ -114,9 +111,9 @@ class RunPanes(RunScreen):
     def shows_building(self) -> bool:
         return self.has_class("-building")
 
-    table = getters.query_one(TaskTable)
-    building = getters.query_one(Building)
-    detail = getters.query_one(Detail)
+    table = getters.query_one(TaskResultTable)
+    building = getters.query_one(BuildingPanes)
+    detail = getters.query_one(SampleDetail)
 
     @property
     def sample(self) -> SamplePane:
@@ -128,14 +125,14 @@ class RunPanes(RunScreen):
         self.refresh_bindings()
 
     def uncover(self, pane: Widget) -> None:
-        """Bring a pane to the front where only some have room."""
+        """Bring a pane to the front if only some fit."""
         if not pane.display or self.has_class("-tabs", "-zoomed") or self.has_class("-w-narrow"):
             self.focus_pane(pane)
 
     # -- the selected task and sample
 
     def show_sample(self) -> None:
-        """Show the sample of the task under the cursor, or why there is none."""
+        """Show the selected sample, or why there is none."""
         reader, view = self.workbench.reader, self.view
         if reader is None or view is None:
             return
@@ -148,12 +145,12 @@ class RunPanes(RunScreen):
             keys = f"{key_of('regeneration.clear-filter')} clears it, {key_of('regeneration.filter')} changes it"
             self.detail.show_nothing(f"No task passes this filter; {keys}." if view.tasks else "")
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if message.row_list is self.table:
             self.table.move_sample(0)
             self.show_sample()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         if message.row_list is self.table:
             self.focus_pane(self.sample)
 
@@ -163,7 +160,7 @@ class RunPanes(RunScreen):
             self.show_sample()
 
     def search_for(self, text: str) -> None:
-        """Search for a text and go to the first hit in the selected task or below it."""
+        """Search and go to the first hit at or below the selected task."""
         if self.shows_building:
             self.building.find(text)
             return
@@ -181,21 +178,20 @@ class RunPanes(RunScreen):
     def mark_hits(self, needle: str) -> None:
         self.detail.mark(needle)
 
-    def remark_on(self, hit: Hit) -> str:
+    def remark_on(self, hit: SampleHit) -> str:
         keys = f"{key_of('regeneration.next-hit')} {key_of('regeneration.previous-hit')} go on"
         return f" · {hit.tab.lower() or 'name'} · {keys}, {key_of('regeneration.escape')} ends"
 
-    def go_to_hit(self, hit: Hit) -> None:
-        """Select the task and the sample of a hit and bring it into sight."""
+    def go_to_hit(self, hit: SampleHit) -> None:
         self.go_to(hit.task, hit.sample)
         if hit.tab == "Failing":
             self.uncover(self.detail.failing)
         elif hit.tab:
-            self.sample.go(hit.tab, Target(hit=hit.ordinal, reach=hit.reach))
+            self.sample.go(hit.tab, ScrollTarget(hit=hit.ordinal, reach=hit.reach))
             self.uncover(self.sample)
 
     def labels_written(self) -> None:
-        self.detail.read_again()
+        self.detail.reload()
 
     def title_tasks(self) -> None:
         if self.view is not None:
@@ -206,7 +202,7 @@ class RunPanes(RunScreen):
         reader = self.reader
         self.table.show_leads(self.workbench.marks.letters(reader.path, "task") if reader is not None else {})
 
-    # -- what a key is about
+    # -- bindings and selection
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         view = self.view
@@ -220,8 +216,8 @@ class RunPanes(RunScreen):
             case "evaluator":
                 return view is not None and len(view.groups) > 1
             case "clear_filter":
-                # The keys are asked for before the table is there.
-                return not self.shows_building and any(table.filter.active for table in self.query(TaskTable))
+                # Bindings are checked before the table is mounted.
+                return not self.shows_building and any(table.filter.active for table in self.query(TaskResultTable))
             case "dropped":
                 return view is not None and not view.building and bool(view.tasks)
             case "run" | "search":
@@ -235,28 +231,28 @@ class RunPanes(RunScreen):
         if self.view is None:
             return None
         line = self.table.selected
-        place = Place(self.table.sample, item=line.id) if line is not None else None
+        place = Anchor(self.table.sample, item=line.id) if line is not None else None
         return Location(self.workbench.session_path, "regeneration", self.view.run.id, place, self.following.evaluator)
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         line = self.table.selected
         if line is None or self.shows_building:
             return None
         if self.detail.has_class("-has-current") and self.detail.candidate:
-            return Labelled(f"{line.name} · sample {self.table.sample + 1}", self.detail.candidate)
-        return Labelled(line.name, line.id)
+            return LabelTarget(f"{line.name} · sample {self.table.sample + 1}", self.detail.candidate)
+        return LabelTarget(line.name, line.id)
 
-    def subject(self) -> Subject:
-        """Return what has the focus: what was excluded, the failing tests, else the sample."""
+    def subject(self) -> PaneContent:
+        """Return the content of the focused pane: the dropped functions, the failing tests or the sample."""
         if self.shows_building:
             listed = self.building.listed.rows
-            return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
+            return PaneContent("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
         return self.detail.subject()
 
     # -- marks
 
     def action_mark(self) -> None:
-        """Mark the task under the cursor, or where a pane that shows its sample has the focus that one; or take the mark away."""
+        """Mark or unmark the selected task or, with the focus on its panes, its sample."""
         if self.detail.has_class("-has-current"):
             self._with_sample(self._toggle_mark)
         else:
@@ -266,12 +262,12 @@ class RunPanes(RunScreen):
         self._toggle_mark(self._group_to_mark())
 
     def action_compare(self) -> None:
-        """Show the marked two side by side, or the marked one beside what is shown; without a mark two evaluators."""
+        """Compare the marked items, or the marked one with the selection; without marks two evaluators."""
         marks = self.workbench.marks
         tasks, (a, b) = marks.of("task"), (self._group_to_mark(further) for further in (0, 1))
         if len(tasks) > 2:
-            said = f"{key_of('regeneration.compare')} compares two tasks, and {len(tasks):,} are marked: take marks away with {key_of('regeneration.mark')}."
-            self.workbench.notify(said, timeout=6)
+            text = f"{key_of('regeneration.compare')} compares two tasks, but {len(tasks):,} are marked: unmark some with {key_of('regeneration.mark')}."
+            self.workbench.notify(text, timeout=6)
         elif tasks:
             self._show_pair(marks.pair("task", self._task_to_mark()))
         elif marks.of("candidate"):
@@ -279,7 +275,7 @@ class RunPanes(RunScreen):
         elif marks.of("group"):
             self._show_pair(marks.pair("group", a))
         else:
-            self._show_pair(Pair(a, b) if a is not None and b is not None and not a.same(b) else None)
+            self._show_pair(MarkedPair(a, b) if a is not None and b is not None and not a.same(b) else None)
 
     def _toggle_mark(self, one: Marked | None) -> None:
         if one is None:
@@ -289,20 +285,20 @@ class RunPanes(RunScreen):
         marks.toggle(one)
         self.marks_changed()
         letter = marks.letter(one)
-        said = f"{letter} is marked: {one.title}; " if letter else "No longer marked."
+        text = f"{letter} is marked: {one.title}; " if letter else "No longer marked."
         if letter == SEVERAL:
-            said = f"{marks.sentence(one.session)}: {{regeneration.improve}} improves the docstrings of those in this table."
+            text = f"{marks.sentence(one.session)}: {{regeneration.improve}} improves their docstrings in this run."
         elif letter == "B":
-            said += "{regeneration.compare} shows both side by side."
+            text += "{regeneration.compare} shows both side by side."
         elif letter:
-            said += "go to another, of another session too, and press {regeneration.compare}."
+            text += "go to another, of another session too, and press {regeneration.compare}."
         if gone > 2:
-            said += f" {gone:,} tasks are no longer marked."
-        self.workbench.notify(with_keys(said), timeout=4)
+            text += f" {gone:,} tasks are no longer marked."
+        self.workbench.notify(with_keys(text), timeout=4)
 
-    def _show_pair(self, pair: Pair | None) -> None:
+    def _show_pair(self, pair: MarkedPair | None) -> None:
         if pair is not None:
-            # Whose docstring or prompt is looked at wants to see how these differ.
+            # Start with the text that is shown, such as the docstring.
             self.workbench.show_pair(replace(pair, about=self.detail.in_front))
         else:
             self.workbench.notify(with_keys(_HOW_TO_COMPARE), timeout=6)
@@ -337,6 +333,6 @@ class RunPanes(RunScreen):
             if number < len(samples):
                 then(self._marked("candidate", samples[number].id, title))
             else:
-                self.workbench.notify("This sample was not asked for yet.", timeout=4)
+                self.workbench.notify("This sample was not requested yet.", timeout=4)
 
         self.doing.ask(partial(samples_of, reader, line.id, view.group), done)

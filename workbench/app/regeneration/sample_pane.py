@@ -1,4 +1,4 @@
-"""The panes of the selected sample: its tabs, its texts below one another where there is room, and its failing tests."""
+"""The panes of the selected sample: its tabs, its texts stacked where there is room, and its failing tests."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from textual.content import Content
 
 from workbench.app.regeneration import sample_content
 from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST, TABS
-from workbench.app.toolkit.document import Document, Subject, note
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.document import PaneContent, TextDocument, note
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.pane import Pane, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.text import one_line
 from workbench.results.samples import SampleView
 from workbench.results.tasks import TaskLine
@@ -31,12 +31,12 @@ TEXTS = ("Candidate", "Docstring", "Prompt")
 
 
 class SamplePane(TabbedText):
-    """Difference, candidate, docstring, prompt and answer of one sample."""
+    """Diff, candidate, docstring, prompt and answer of a sample."""
 
     short = "Sample"
     at_first = SHOWN_AT_FIRST
 
-    def __init__(self, detail: Detail) -> None:
+    def __init__(self, detail: SampleDetail) -> None:
         super().__init__(id="sample", classes="pane")
         self._detail = detail
 
@@ -54,7 +54,7 @@ class SamplePane(TabbedText):
         yield TextPane(id="sample-text")
 
     def begin(self) -> None:
-        """Another sample comes: of its text so much is shown as of any at first."""
+        """Another sample comes: reset the limit."""
         self._limit = SHOWN_AT_FIRST
 
     def show_nothing(self, sentence: str, title: str = "") -> None:
@@ -62,14 +62,14 @@ class SamplePane(TabbedText):
         self._remark(())
         self.text.show(note(sentence))
 
-    def show_sample(self, name: str, sample: SampleView, document: Document, *, keep_place: bool) -> None:
+    def show_sample(self, name: str, sample: SampleView, document: TextDocument, *, keep_place: bool) -> None:
         self.titled(f"{one_line(name, 40)} · {sample_content.title_of(sample)}", sample_content.detail_of(sample))
         self._remark(sample_content.remarks_of(sample))
         self.query_one(TabLine).empty = sample_content.empty_tabs(sample)
         self.text.show(document, keep_place=keep_place)
         self.arrive()
 
-    def reading_all(self) -> Callable[[], Document] | None:
+    def reading_all(self) -> Callable[[], TextDocument] | None:
         return self._detail.reading_all(self.tab)
 
     def _ask(self) -> None:
@@ -78,18 +78,18 @@ class SamplePane(TabbedText):
 
     def _remark(self, remarks: tuple[tuple[str, bool], ...]) -> None:
         line = self.query_one("#sample-remarks", Static)
-        said = Content("\n").join(
+        message = Content("\n").join(
             literal(text, "bold $text-error" if alarm else "$text-warning") for text, alarm in remarks
         )
-        line.update(said)
+        line.update(message)
         line.display = bool(remarks)
 
 
 class TextsPane(Pane):
-    """What the tabs of the sample have besides the difference: each in its own part, under its name."""
+    """Candidate, docstring and prompt below one another; only on large terminals."""
 
     def __init__(self) -> None:
-        super().__init__(short="Texts", id="given", classes="pane -off")
+        super().__init__(short="Texts", id="texts", classes="pane -off")
 
     def compose(self) -> ComposeResult:
         for name in TEXTS:
@@ -98,12 +98,11 @@ class TextsPane(Pane):
 
     @property
     def current(self) -> tuple[str, TextPane]:
-        """The text with the focus, else the first one."""
+        """The focused text, else the first."""
         texts = list(zip(TEXTS, self.query(TextPane), strict=True))
         return next((one for one in texts if one[1].has_focus), texts[0])
 
-    def show(self, documents: Mapping[str, Document], *, keep_place: bool = False) -> None:
-        """Show texts by their names; the others are empty."""
+    def show(self, documents: Mapping[str, TextDocument], *, keep_place: bool = False) -> None:
         self.titled("candidate, docstring, prompt")
         for name, text in zip(TEXTS, self.query(TextPane), strict=True):
             text.show(documents.get(name, note("")), keep_place=keep_place)
@@ -112,15 +111,15 @@ class TextsPane(Pane):
 _SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}
 
 
-class Detail(Container):
-    """Three panes of one sample, which is read once for all of them; the one in the middle is there only where all have room."""
+class SampleDetail(Container):
+    """Three panes of a sample, which is loaded once for all; the middle one needs a large terminal."""
 
     def __init__(self) -> None:
         super().__init__(id="detail", classes="pane-group")
-        self.loader = Latest(self, "sample")
+        self.loader = LatestWorker(self, "sample")
         self._now: tuple[SessionReader, RunView, TaskLine, int] | None = None
         self._candidate = ""
-        self._whole: Callable[[str], Document] | None = None  # reads all of a text of the sample that is shown
+        self._whole: Callable[[str], TextDocument] | None = None  # reads a whole text of the shown sample
 
     def compose(self) -> ComposeResult:
         yield SamplePane(self)
@@ -133,17 +132,16 @@ class Detail(Container):
     failing_text = getters.query_one("#failing-text", TextPane)
 
     def switch(self, *, off: bool, abreast: bool) -> None:
-        """Switch the panes off, or the one in the middle where not all have room."""
+        """Show or hide the panes; the middle one is hidden unless ``abreast``."""
         for pane in (self.sample, self.failing):
             pane.set_class(off, "-off")
         self.texts.set_class(off or not abreast, "-off")
 
     def show_nothing(self, sentence: str) -> None:
-        """Say why there is no sample."""
-        self._now, self.loader.asked, self.loader.shown = None, (), ()
-        self._say(sentence, "", note(""))
+        self._now, self.loader.requested_key, self.loader.shown_key = None, (), ()
+        self._show_message(sentence, "", note(""))
 
-    def _say(self, sentence: str, title: str, beside: Document) -> None:
+    def _show_message(self, sentence: str, title: str, beside: TextDocument) -> None:
         self._whole, self._candidate = None, ""
         self.sample.show_nothing(sentence, title)
         self.texts.show({TEXTS[0]: beside})
@@ -156,19 +154,19 @@ class Detail(Container):
         self._now = (reader, view, line, number)
         self.ask()
 
-    def reading_all(self, name: str) -> Callable[[], Document] | None:
-        """Return what reads in a thread all of a text, None where no sample is shown."""
+    def reading_all(self, name: str) -> Callable[[], TextDocument] | None:
+        """Return work for a thread that reads a whole text, None if no sample is shown."""
         return partial(self._whole, name) if self._whole is not None else None
 
-    def read_again(self) -> None:
-        """Something was noted on the sample: read it once more."""
-        self.loader.asked = ()
+    def reload(self) -> None:
+        """Reload the sample: its labels changed."""
+        self.loader.requested_key = ()
         self.ask()
 
     @property
     def candidate(self) -> str:
-        """The id of the sample that is shown, "" where it was not asked for yet or is still being read."""
-        return self._candidate if self.loader.asked == self.loader.shown else ""
+        """The id of the shown sample, "" if it was not requested or is loading."""
+        return self._candidate if self.loader.requested_key == self.loader.shown_key else ""
 
     def ask(self) -> None:
         if self._now is None:
@@ -178,14 +176,14 @@ class Detail(Container):
         names = dict.fromkeys((tab, *(() if self.texts.has_class("-off") else TEXTS)))
         looked = (line.samples[number : number + 1], line.name, line.rechecked, line.disagreeing, line.newest)
         key = (str(reader.path), line.id, group, number, tab, tuple(names), limit, looked)
-        if key == self.loader.shown:
+        if key == self.loader.shown_key:
             self.sample.arrive()
 
-        def done(read: tuple[SampleView, dict[str, Document], tuple[str, Document]] | None) -> None:
+        def done(read: tuple[SampleView, dict[str, TextDocument], tuple[str, TextDocument]] | None) -> None:
             if read is None:
                 self.show_nothing(GONE)
                 return
-            (sample, documents, (title, failing)), before = read, self.loader.shown
+            (sample, documents, (title, failing)), before = read, self.loader.shown_key
             self._whole = partial(sample_content.read_all, reader, line.id, group, number)
             self._candidate = sample.candidate.id if sample.candidate is not None else ""
             self.sample.show_sample(line.name, sample, documents[tab], keep_place=key[:5] == before[:5])
@@ -194,31 +192,30 @@ class Detail(Container):
             self.failing_text.show(failing, keep_place=key[:4] == before[:4])
 
         def failed(sentence: str) -> None:
-            # What stands there is of another sample: "1 test passed" must not stand under a failed one.
-            self._say(sentence, f"{one_line(line.name, 40)} · sample {number + 1}", note(sentence))
+            # Clear the panes: they show another sample.
+            self._show_message(sentence, f"{one_line(line.name, 40)} · sample {number + 1}", note(sentence))
 
         read = partial(sample_content.read_texts, reader, line.id, group, number, names, limit)
         self.loader.ask_for(key, read, done, failed)
 
     def mark(self, needle: str) -> None:
-        """Mark a text wherever it stands, "" for no marks."""
         for text in self.query(TextPane):
             text.find(needle)
 
     @property
     def in_front(self) -> str:
-        """The name of the tab or text with the focus: ``Diff``, ``Docstring``; "" where none has it."""
+        """The name of the focused tab or text: ``Diff``, ``Docstring``; "" if none has the focus."""
         if self.texts.has_class("-current"):
             return self.texts.current[0]
         return self.sample.tab if self.sample.has_class("-current") else ""
 
-    def subject(self) -> Subject:
-        """Return the text with the focus, else the current tab of the sample."""
+    def subject(self) -> PaneContent:
+        """Return the focused text, else the current tab."""
         if self.failing.has_class("-current"):
-            return Subject("the failing tests", self.failing_text.document.text, ".txt")
+            return PaneContent("the failing tests", self.failing_text.document.text, ".txt")
         in_texts = self.texts.has_class("-current")
         name, text = self.texts.current if in_texts else (self.sample.tab, self.sample.text)
-        # While a tab is being read, what stands there is another one's.
-        partly = text.document.cut or self.loader.asked != self.loader.shown
+        # While a tab is loading, the pane shows another one.
+        partly = text.document.cut or self.loader.requested_key != self.loader.shown_key
         whole, suffix = self.reading_all(name) if partly else None, _SUFFIXES.get(name, ".txt")
-        return Subject(f"the {name.lower()}", text.document.text, suffix, whole=whole)
+        return PaneContent(f"the {name.lower()}", text.document.text, suffix, whole=whole)

@@ -1,4 +1,4 @@
-"""The Regeneration mode: what documentation is worth, task by task and sample by sample, while it is tested."""
+"""The Regeneration mode: what documentation is worth, by task and sample, live while it is tested."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from textual import events, on, work
 
-from workbench.app.key_table import key_of
-from workbench.app.location import Location, Place
-from workbench.app.regeneration.following import Following
-from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
+from workbench.app.keys import key_of
+from workbench.app.location import Anchor, Location
+from workbench.app.regeneration.evaluator_results import EvaluatorResults, other_samples
+from workbench.app.regeneration.figures_line import EvaluatorLine, FiguresLine, headline
 from workbench.app.regeneration.run_panes import RunPanes
-from workbench.app.regeneration.standings import Standings, beside
+from workbench.app.regeneration.run_watcher import RunWatcher
 from workbench.app.regeneration.task_table import EVERYTHING, TaskFilter
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.actions import RunActions
-from workbench.app.toolkit.header import Part
-from workbench.app.toolkit.latest import Live
-from workbench.app.toolkit.table import Table
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.header import HeaderPart
+from workbench.app.toolkit.table import VirtualTable
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LiveLoader
 from workbench.base.text import one_line
 from workbench.orders.order import WorkOrder
 from workbench.results.regeneration_runs import Excluded, RunView
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 MORE_SAMPLES = 5
 ABREAST = (190, 48)
-"""Cells from which on difference, docstring, prompt and failing tests stand next to one another, below the tasks."""
+"""Columns and rows from which diff, texts and failing tests are shown side by side below the tasks."""
 
 
-class Actions(RunActions):
-    """Carries out keys that touch the engine, the disk or another program."""
+class RegenerationActions(RunActions):
+    """Runs the actions of the mode that touch the engine, the disk or another program."""
 
     def __init__(self, shown: RegenerationScreen) -> None:
         super().__init__(shown)
@@ -48,43 +48,41 @@ class Actions(RunActions):
     def rerun(self) -> None:
         line = self._shown.selected_task
         if line is not None:
-            self._rerun("Testing this task's samples again", line.id)
+            self._rerun("Retesting the samples of this task", line.id)
 
     def rerun_failed(self) -> None:
-        """Test every sample again that did not pass."""
-        self._rerun("Testing every sample again that did not pass", failed=True)
+        self._rerun("Retesting all samples that did not pass", failed=True)
 
-    def _rerun(self, said: str, item: str = "", *, failed: bool = False) -> None:
+    def _rerun(self, text: str, item: str = "", *, failed: bool = False) -> None:
         from workbench.orders.rerun import RerunOrder
 
         if self._shown.view is not None:
-            self._order(lambda own: RerunOrder(own, item, failed=failed), f"{said}; answers that are there are kept.")
+            self._order(lambda own: RerunOrder(own, item, failed=failed), f"{text}; existing answers are kept.")
 
     def add_samples(self) -> None:
-        """Ask for five more samples of every task."""
         from workbench.orders.regenerate import MoreSamplesOrder
 
         if (view := self._shown.view) is not None:
             wanted, group = view.samples + MORE_SAMPLES, view.group
-            asked = (view.run.id, wanted, group.evaluator, group.prompt, group.context)
-            said = f"Asking for {MORE_SAMPLES} more samples: m = {wanted}."
-            self._order(lambda own: MoreSamplesOrder(own, *asked), said)
+            arguments = (view.run.id, wanted, group.evaluator, group.prompt, group.context)
+            text = f"Requesting {MORE_SAMPLES} more samples: m = {wanted}."
+            self._order(lambda own: MoreSamplesOrder(own, *arguments), text)
 
-    def _order(self, order: Callable[[Path], WorkOrder], said: str) -> None:
+    def _order(self, order: Callable[[Path], WorkOrder], text: str) -> None:
         warm = self._host.warm
-        self.when_agreed(order, lambda: self._do(lambda own, _: order(own).begin(warm=warm), said))
+        self.after_confirmation(order, lambda: self._do(lambda own, _: order(own).begin(warm=warm), text))
 
     def resume(self) -> None:
         from workbench.orders import running
 
         warm = self._host.warm
-        self._do(lambda own, view: running.resume(own, view.run.id, warm=warm), "An engine takes the run up again.")
+        self._do(lambda own, view: running.resume(own, view.run.id, warm=warm), "Resuming the run.")
 
     def cancel(self) -> None:
         from workbench.orders import running
 
-        said = "Asked the engine to stop this run; what is tested stays."
-        self._do(lambda own, view: running.cancel(own, view.run.id), said)
+        text = "Cancelling the run; tested samples are kept."
+        self._do(lambda own, view: running.cancel(own, view.run.id), text)
 
     def can(self, action: str) -> bool:
         view = self._shown.view
@@ -103,36 +101,36 @@ class Actions(RunActions):
             case "rerun_failed":
                 return any(count for verdict, count in view.totals.verdicts.items() if verdict != "passed")
             case "add_samples":
-                # A control says the same every time, and a file holds what it holds.
+                # Controls always answer the same, and files have a fixed number of samples.
                 fixed = view.evaluator in CONTROLS or "samples:" in view.evaluator
                 return bool(view.totals.samples) and not fixed
             case _:
                 return True
 
-    def _do(self, work: Callable[[Path, RunView], object], said: str) -> None:
+    def _do(self, work: Callable[[Path, RunView], object], text: str) -> None:
         view = self._shown.view
         if view is None:
             self._host.notify("No run is shown.")
         else:
-            self.on_own(
-                lambda own: work(own, view), lambda _: said, lambda own, _: Location(own, "regeneration", view.run.id)
+            self.on_writable(
+                lambda own: work(own, view), lambda _: text, lambda own, _: Location(own, "regeneration", view.run.id)
             )
 
 
 class RegenerationScreen(RunPanes):
-    """Figures on top, the table of tasks, and below it the selected sample with its failing tests."""
+    """Figures on top, then the table of tasks, and the selected sample with its failing tests below."""
 
-    actions: Actions
+    actions: RegenerationActions
     no_session = "No session is open.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
 
     def __init__(self) -> None:
         super().__init__()
-        self._problem = -1  # which failed self-check was gone to last
-        self.actions = Actions(self)
-        self.following = Following(self)
+        self._problem = -1  # index of the failed self-check that was shown last
+        self.actions = RegenerationActions(self)
+        self.following = RunWatcher(self)
         read, show, failed = self._read_improvements, self._show_improvements, lambda sentence: None
-        self.improving = Live(self, "improvement", read, show, failed, kinds={"improvement"})
-        self.standings = Standings()
+        self.improving = LiveLoader(self, "improvement", read, show, failed, kinds={"improvement"})
+        self.results = EvaluatorResults()
 
     def show_nothing(self, sentence: str) -> None:
         super().show_nothing(sentence)
@@ -152,8 +150,8 @@ class RegenerationScreen(RunPanes):
         self._problem = -1
         self.following.forget()
 
-    def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
-        """Show another run of the open session, with the samples of an evaluator as soon as there are some, and a place in it."""
+    def show_run(self, run_id: str, evaluator: str = "", place: Anchor | None = None) -> None:
+        """Show another run of the session, an evaluator's samples once there are some, and an anchor in it."""
         self.workbench.selected_run = run_id
         if evaluator:
             self.following.evaluator, self.following.group = evaluator, None
@@ -163,7 +161,6 @@ class RegenerationScreen(RunPanes):
         self.following.load(reader, self.workbench.selected_run)
 
     def begin(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
-        """Show the tasks of another run."""
         self.show_nothing("")
         self.show_figures(None)
         self.table.set_filter(EVERYTHING)
@@ -178,19 +175,19 @@ class RegenerationScreen(RunPanes):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         if any(change.kind in {"label", "annotation"} and change.item == self.detail.candidate for change in changes):
-            self.detail.read_again()
-        self.improving.take(changes)
+            self.detail.reload()
+        self.improving.on_changes(changes)
         if self.view is not None:
-            self.following.take(changes, self.view)
+            self.following.on_changes(changes, self.view)
         elif any(change.kind == "run" for change in changes) and self.run_loader.idle:
             self.on_session_opened(self.workbench.reader)
 
     def tick(self) -> None:
         if self.view is not None and self.view.live:
-            self.following.refreshing.refresh_soon()  # rate and time left change by themselves
+            self.following.refreshing.refresh_soon()  # rate and time left change with time
 
     def apply(self, view: RunView, excluded: Excluded) -> None:
-        """Show how the run stands; its lines are in the table already."""
+        """Show the state of the run; its tasks are in the table already."""
         before, self.view = self.view, view
         if before is None or before.run.id != view.run.id:
             self.improvements = ""
@@ -217,33 +214,35 @@ class RegenerationScreen(RunPanes):
         self.go_on_to_place()
         self.has_read()
 
-    def can_go(self, place: Place) -> bool:
+    def can_go(self, place: Anchor) -> bool:
         return self.table.knows(place.item)
 
-    def go_to_place(self, place: Place) -> None:
+    def go_to_place(self, place: Anchor) -> None:
         self.go_to(place.item, place.number)
         self.search_for(place.needle)
 
-    def show_standings(self, standings: Standings) -> None:
-        """Show how all evaluators and runs stand: pass@k in the line, and cells beside those of the one in front."""
-        self.query_one(EvaluatorLine).standings = self.standings = standings
+    def show_evaluator_results(self, results: EvaluatorResults) -> None:
+        """Show the results of all evaluators and runs: pass@k in the line, their samples as columns."""
+        self.query_one(EvaluatorLine).results = self.results = results
         self._show_beside()
 
     def _show_beside(self) -> None:
         if self.view is not None:
-            self.table.show_beside(*beside(self.view, self.standings if self.has_class("-w-huge") else Standings()))
+            self.table.show_beside(
+                *other_samples(self.view, self.results if self.has_class("-w-huge") else EvaluatorResults())
+            )
             self.title_tasks()
 
     def show_header(self) -> None:
         if self.view is None:
             return
         parts = list(header(self.view, headline(self.query_one(FiguresLine).figures)))
-        if self.following.begun:
-            parts.append(Part(f"another run began: {key_of('regeneration.next-run')}"))
+        if self.following.new_run:
+            parts.append(HeaderPart(f"another run started: {key_of('regeneration.next-run')}"))
         if self.improvements:
             key = key_of("regeneration.improvements")
             short = f"{self.improvements[:1]} docstrings: {key}"
-            parts.append(Part(f"{self.improvements}: {key}", rank=3, short=short))
+            parts.append(HeaderPart(f"{self.improvements}: {key}", rank=3, short=short))
         self.set_status(tuple(parts))
 
     def on_resize(self, event: events.Resize) -> None:
@@ -264,14 +263,14 @@ class RegenerationScreen(RunPanes):
         self.table.move_task(step)
 
     def action_run(self, step: int) -> None:
-        begun = self.following.begun
-        if not (step > 0 and begun) and self.workbench.go_on(step):
+        new_run = self.following.new_run
+        if not (step > 0 and new_run) and self.workbench.go_on(step):
             return
         if self.view is not None:
             order = self.view.order
             at = order.index(self.view.run.id) + step if self.view.run.id in order else -1
-            if step > 0 and begun in order:
-                at = order.index(begun)  # the one that was announced, however many are between
+            if step > 0 and new_run in order:
+                at = order.index(new_run)  # the announced one
             if 0 <= at < len(order):
                 self.leave_run()
                 self.workbench.leave_place()
@@ -280,11 +279,11 @@ class RegenerationScreen(RunPanes):
     def action_evaluator(self) -> None:
         if self.view is not None and self.view.groups:
             groups = self.view.groups
-            self.following.again(groups[(groups.index(self.view.group) + 1) % len(groups)])
+            self.following.show_group(groups[(groups.index(self.view.group) + 1) % len(groups)])
 
-    def on_evaluator_line_chosen(self, message: EvaluatorLine.Chosen) -> None:
+    def on_evaluator_line_evaluator_selected(self, message: EvaluatorLine.EvaluatorSelected) -> None:
         if self.view is not None and message.group in self.view.groups:
-            self.following.again(message.group)
+            self.following.show_group(message.group)
 
     @work
     async def action_filter(self) -> None:
@@ -299,15 +298,14 @@ class RegenerationScreen(RunPanes):
         self.show_sample()
 
     def filter_tasks(self, wanted: TaskFilter) -> int:
-        """Show the tasks that a filter lets through; returns how many."""
+        """Apply a filter; returns the number of matching tasks."""
         self.table.set_filter(wanted)
         self.title_tasks()
         self.refresh_bindings()
         return len(self.table.shown)
 
-    @on(Table.Arranged)
+    @on(VirtualTable.Arranged)
     def show_arrangement(self) -> None:
-        """Say how the tasks stand now, and show what is under the cursor."""
         self.title_tasks()
         self.show_sample()
         self.refresh_bindings()
@@ -320,8 +318,8 @@ class RegenerationScreen(RunPanes):
 
     def _open_candidate(self, one: FailedCandidate) -> None:
         if self.view is not None and one.group != self.view.group:
-            self._place = Place(one.sample, item=one.task)
-            self.following.again(one.group)
+            self._place = Anchor(one.sample, item=one.task)
+            self.following.show_group(one.group)
         else:
             self.go_to(one.task, one.sample)
 
@@ -339,7 +337,7 @@ class RegenerationScreen(RunPanes):
             self.action_dropped()
         other = problem.sample is not None and problem.group != view.group
         if other and problem.group is not None:
-            self.following.again(problem.group)
+            self.following.show_group(problem.group)
         self.go_to(problem.task, problem.sample)
         of = f"{self._problem + 1:,} of {len(problems):,}"
         keys = f"{key_of('regeneration.problem')} next, {key_of('regeneration.escape')} ends"
@@ -349,21 +347,21 @@ class RegenerationScreen(RunPanes):
         self.sample.choose("Docstring")
         self.uncover(self.sample)
 
-    # -- better docstrings
+    # -- improved docstrings
 
     def _read_improvements(self, reader: SessionReader) -> Callable[[], str] | None:
-        from workbench.app.regeneration.better_docs import standing_of
+        from workbench.app.regeneration.improvements_screen import improvement_status
 
-        return partial(standing_of, reader, self.view.run.id) if self.view is not None else None
+        return partial(improvement_status, reader, self.view.run.id) if self.view is not None else None
 
-    def _show_improvements(self, said: str) -> None:
-        self.improvements = said
+    def _show_improvements(self, text: str) -> None:
+        self.improvements = text
         self.show_header()
         self.refresh_bindings()
 
     @work
     async def action_improve(self) -> None:
-        from workbench.app.regeneration.improving import FAILED, MARKED, THIS, ask_and_start
+        from workbench.app.regeneration.improve_dialogs import FAILED, MARKED, THIS, ask_and_start
 
         host, view, this, every = self.workbench, self.view, self.selected_task, tuple(self.table.rows)
         if view is not None and host.session_path is not None:
@@ -373,10 +371,10 @@ class RegenerationScreen(RunPanes):
                 self.action_improvements()
 
     def action_improvements(self) -> None:
-        from workbench.app.regeneration.better_docs import ImprovingScreen
+        from workbench.app.regeneration.improvements_screen import ImprovementsScreen
 
         if self.view is not None:
-            self.app.push_screen(ImprovingScreen(self.view.run.id))
+            self.app.push_screen(ImprovementsScreen(self.view.run.id))
 
     # -- other keys
 

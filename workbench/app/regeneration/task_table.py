@@ -9,13 +9,12 @@ from typing import Any
 
 from textual import events
 
-from workbench.app.key_table import key_of
-from workbench.app.keys import bindings
-from workbench.app.regeneration.standings import OtherSamples
+from workbench.app.keys import bindings, key_of
+from workbench.app.regeneration.evaluator_results import OtherSamples
 from workbench.app.regeneration.wording import cell_of, test_name
-from workbench.app.toolkit.columns import Column, Columns, fit_end
-from workbench.app.toolkit.filters import Filter, Option, Question
-from workbench.app.toolkit.table import Group, Grouping, Table
+from workbench.app.toolkit.columns import ColumnLayout, TableColumn, fit_end
+from workbench.app.toolkit.filters import Filter, FilterFacet, FilterOption
+from workbench.app.toolkit.table import Grouping, TableGroup, VirtualTable
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import CANCELLED, DOUBTFUL, OUR_ERROR, VERDICTS
 from workbench.base.text import NOTHING, one_line, percent, plural, share
@@ -24,7 +23,7 @@ from workbench.results.samples import SampleState
 from workbench.results.tasks import DocstringQuality, TaskLine
 
 LEAK, DISAGREES, FLAKY = "≈", "≠", "~"
-"""Marks before the name of a function: its docstring carries the code, re-checks disagree, unstable tests execute it."""
+"""Marks before a function's name: its docstring contains the code, re-checks disagree, unstable tests execute it."""
 NO_TAG = "(no tag)"
 _FORMER = "former-"
 _KIND_STYLES = {DocstringQuality.BADLY: "bad", DocstringQuality.UNTESTABLE: "dim"}
@@ -69,7 +68,7 @@ def _failing(line: TaskLine) -> Part:
 
 
 def route_of(line: TaskLine) -> str:
-    """Return the paths that gave the verdicts of a task, fastest first: ``hot``, or ``h+w`` where there were several."""
+    """Return the routes of a task's verdicts, fastest first: ``hot``, or ``h+w`` for several."""
     taken = line.routes
     return taken[0] if len(taken) == 1 else "+".join(route[0] for route in taken)
 
@@ -81,16 +80,16 @@ def _passed_of(samples: Sequence[SampleState]) -> Part:
     return f"{passed}/{len(samples)} {VERDICTS['passed']}", _FORMER + style if again else style
 
 
-def _other(one: OtherSamples) -> Column[TaskLine]:
+def _other(one: OtherSamples) -> TableColumn[TaskLine]:
     def cells(line: TaskLine) -> list[Part]:
-        # "–" where that evaluator was never asked, or that run has no such task.
+        # A dash: the evaluator was not asked, or the run lacks the task.
         return [cell_of(sample) for sample in one.samples.get(line.id, ())] or [(NOTHING, "dim")]
 
-    return Column(title=one.name, cell=cells, width=max(7, len(one.name)), widest=20, text=True,
+    return TableColumn(title=one.name, cell=cells, width=max(7, len(one.name)), widest=20, text=True,
                   brief=lambda line: _passed_of(one.samples[line.id]))  # fmt: skip
 
 
-def _pass_at(place: int, k: int) -> Column[TaskLine]:
+def _pass_at(place: int, k: int) -> TableColumn[TaskLine]:
     def value(line: TaskLine) -> float | None:
         return line.at[place] if place < len(line.at) else None
 
@@ -100,11 +99,11 @@ def _pass_at(place: int, k: int) -> Column[TaskLine]:
         counted = [("", line.result) for line in rows if not line.excluded and line.samples]
         return share(pass_by(counted, (k,))[0].pass_at[0].value) if counted else NOTHING
 
-    return Column(title=f"pass@{k}", cell=lambda line: (share(value(line)), "" if line.decided else "dim"), width=6,
+    return TableColumn(title=f"pass@{k}", cell=lambda line: (share(value(line)), "" if line.decided else "dim"), width=6,
                   sort=value, figure=figure)  # fmt: skip
 
 
-# -- what a filter may ask
+# -- filters
 
 Rule = Callable[[TaskLine], bool]
 TaskFilter = Filter[TaskLine]
@@ -123,60 +122,60 @@ def _covered_below(share: float) -> Rule:
     return lambda line: line.coverage is not None and line.coverage < share
 
 
-QUESTIONS: tuple[Question[TaskLine], ...] = (
-    Question("verdict", "verdict", (
-        Option("failed", "✗ a sample did not pass", "✗ not passed", lambda line: any(sample.verdict in _NOT_PASSED for sample in line.samples)),
-        Option("passed", "✓ all samples passed", "✓ all passed", lambda line: line.decided and line.passed == line.counted > 0),
-        Option("undecided", "· samples still to come", "· undecided", lambda line: not line.excluded and not line.decided),
+QUESTIONS: tuple[FilterFacet[TaskLine], ...] = (
+    FilterFacet("verdict", "verdict", (
+        FilterOption("failed", "✗ a sample did not pass", "✗ not passed", lambda line: any(sample.verdict in _NOT_PASSED for sample in line.samples)),
+        FilterOption("passed", "✓ all samples passed", "✓ all passed", lambda line: line.decided and line.passed == line.counted > 0),
+        FilterOption("undecided", "· samples still to come", "· undecided", lambda line: not line.excluded and not line.decided),
         *(
-            Option(key, f"{glyph} {said}", f"{glyph} {said}", _holds(key))
+            FilterOption(key, f"{glyph} {said}", f"{glyph} {said}", _holds(key))
             for key, glyph in (*VERDICTS.items(), ("cancelled", CANCELLED))
             for said in (OUR_ERROR if key == "error" else key,)
             if key not in {"passed", "failed"}
         ),
-        Option("again", "being tested again", "tested again", lambda line: line.retesting),
-        Option("out", "taken out by a control", "taken out", lambda line: line.excluded),
+        FilterOption("again", "being tested again", "tested again", lambda line: line.retesting),
+        FilterOption("out", "taken out by a control", "taken out", lambda line: line.excluded),
     )),
-    Question("coverage", "coverage", (
+    FilterFacet("coverage", "coverage", (
         *(
-            Option(f"<{percent}", f"statements < {percent} %", f"cover < {percent} %", _covered_below(percent / 100))
+            FilterOption(f"<{percent}", f"statements < {percent} %", f"cover < {percent} %", _covered_below(percent / 100))
             for percent in (25, 50, 75, 90, 100)
         ),
-        Option("100", "all statements", "cover 100 %", lambda line: line.coverage is not None and line.coverage >= 1),
-        Option("branches", "branches < 100 %", "branch < 100 %", lambda line: (line.branch_coverage or 1) < 1 or line.branch_coverage == 0),
-        Option("unknown", "not measured", "cover not measured", lambda line: line.coverage is None),
+        FilterOption("100", "all statements", "cover 100 %", lambda line: line.coverage is not None and line.coverage >= 1),
+        FilterOption("branches", "branches < 100 %", "branch < 100 %", lambda line: (line.branch_coverage or 1) < 1 or line.branch_coverage == 0),
+        FilterOption("unknown", "not measured", "cover not measured", lambda line: line.coverage is None),
     )),
-    Question("documented", "documented", (
-        Option("well", "well: half of the samples or more passed", "documented well", _is(DocstringQuality.WELL)),
-        Option("badly", "badly: fewer passed, though the tests can be passed", "documented badly", _is(DocstringQuality.BADLY)),
-        Option("untestable", "untestable: its own body does not pass", "untestable", _is(DocstringQuality.UNTESTABLE)),
+    FilterFacet("documented", "documented", (
+        FilterOption("well", "well: at least half of the samples passed", "documented well", _is(DocstringQuality.WELL)),
+        FilterOption("badly", "badly: fewer passed, though the original does", "documented badly", _is(DocstringQuality.BADLY)),
+        FilterOption("untestable", "untestable: the original body does not pass", "untestable", _is(DocstringQuality.UNTESTABLE)),
     )),
-    Question("leak", "docstring", (
-        Option("leaking", "≈ carries the code", "≈ leaking", lambda line: line.leaking),
-        Option("clean", "does not carry the code", "not leaking", lambda line: not line.leaking),
+    FilterFacet("leak", "docstring", (
+        FilterOption("leaking", "≈ contains the code", "≈ leaking", lambda line: line.leaking),
+        FilterOption("clean", "does not contain the code", "not leaking", lambda line: not line.leaking),
     )),
-    Question("flaky", "tests", (
-        Option("flaky", "~ unstable ones execute it", "~ flaky", lambda line: line.unstable > 0),
-        Option("stable", "stable ones only", "not flaky", lambda line: not line.unstable),
+    FilterFacet("flaky", "tests", (
+        FilterOption("flaky", "~ some are unstable", "~ flaky", lambda line: line.unstable > 0),
+        FilterOption("stable", "all stable", "not flaky", lambda line: not line.unstable),
     )),
-    Question("route", "route", (
-        Option("hot", "only hot", "hot only", lambda line: line.routes == ("hot",)),
-        Option("warm", "a verdict was warm", "warm", lambda line: "warm" in line.routes),
-        Option("cold", "a verdict was cold", "cold", lambda line: "cold" in line.routes),
+    FilterFacet("route", "route", (
+        FilterOption("hot", "only hot", "hot only", lambda line: line.routes == ("hot",)),
+        FilterOption("warm", "a verdict was warm", "warm", lambda line: "warm" in line.routes),
+        FilterOption("cold", "a verdict was cold", "cold", lambda line: "cold" in line.routes),
     )),
-    Question("recheck", "re-check", (
-        Option("disagrees", "≠ cold gave another verdict", "≠ re-check disagrees", lambda line: line.disagreeing > 0),
-        Option("done", "checked again cold", "re-checked", lambda line: line.rechecked > 0),
+    FilterFacet("recheck", "re-check", (
+        FilterOption("disagrees", "≠ cold gave another verdict", "≠ re-check disagrees", lambda line: line.disagreeing > 0),
+        FilterOption("done", "checked again cold", "re-checked", lambda line: line.rechecked > 0),
     )),
 )  # fmt: skip
 EVERYTHING: TaskFilter = Filter(QUESTIONS, lambda line: f"{line.path}::{line.name}")
 
 
-class TaskTable(Table[TaskLine]):
-    """The tasks of a run; ``revision`` counts up whenever rows change."""
+class TaskResultTable(VirtualTable[TaskLine]):
+    """The tasks of a run; ``revision`` increases when rows change."""
 
     DEFAULT_CSS = """
-    TaskTable {
+    TaskResultTable {
         & > .row--timeout { color: $verdict-timeout; }
         & > .row--crashed { color: $verdict-crashed; }
         & > .row--invalid { color: $verdict-invalid; }
@@ -197,57 +196,57 @@ class TaskTable(Table[TaskLine]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda line: line.id, groupings=GROUPINGS, id=id)
         self.filter = EVERYTHING
-        self.sample = 0  # of the selected task
+        self.sample = 0  # index in the selected task
         self.ks: tuple[int, ...] = ()
-        self.others: tuple[OtherSamples, ...] = ()  # where there is room for those of evaluators and docs not in front
-        self.only_path = ""  # the file of all tasks, where it needs no column
+        self.others: tuple[OtherSamples, ...] = ()  # samples of other evaluators and docs, on wide terminals
+        self.only_path = ""  # the file of all tasks, if there is only one
         self.revision = 0
         self._shown_name = ""
-        self._kept = True  # the task under the cursor stays though it passes the filter no more
+        self._kept = True  # keep the selected task though it no longer matches the filter
 
-    # -- what is in it
+    # -- content
 
     def put_tasks(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
-        """Show these tasks in place of all others; cursor, filter and arrangement stay."""
+        """Replace all tasks; cursor, filter and arrangement stay."""
         self.ks, self._next_order = ks, f"pass@{ks[0]}" if ks else ""
         self.revision += 1
         paths = {line.path for line in lines}
         self.only_path = next(iter(paths)) if len(paths) == 1 else ""
-        self.columns = Columns(self._columns(lines))
+        self.columns = ColumnLayout(self._columns(lines))
         self.put(lines)
         self.move_sample(0)
 
-    def _columns(self, rows: Sequence[TaskLine]) -> list[Column[TaskLine]]:
-        """Return the columns that say something of some tasks; a new one is an entry here (docs/extending/column.md)."""
+    def _columns(self, rows: Sequence[TaskLine]) -> list[TableColumn[TaskLine]]:
+        """Return the columns that apply to these tasks; a new column is an entry here (docs/extending/column.md)."""
         files = len({line.path for line in rows}) > 1
         several = len({name for line in rows for name in line.sandboxes}) > 1
         return [
-            Column(title="file", cell=lambda line: (one_line(line.path, 300) if files else "", "dim"), width=12, widest=26, text=True,
+            TableColumn(title="file", cell=lambda line: (one_line(line.path, 300) if files else "", "dim"), width=12, widest=26, text=True,
                    priority=70, shorten=fit_end, sort=lambda line: (line.path.lower(), line.name.lower())),
-            Column(title="function", cell=_name, width=18, widest=34, text=True, sort=lambda line: line.name.lower()),
-            Column(title="tests", cell=lambda line: f"{line.tests:,}", width=5, priority=15, sort=lambda line: line.tests,
+            TableColumn(title="function", cell=_name, width=18, widest=34, text=True, sort=lambda line: line.name.lower()),
+            TableColumn(title="tests", cell=lambda line: f"{line.tests:,}", width=5, priority=15, sort=lambda line: line.tests,
                    descending=True),
-            Column(title="cover", cell=lambda line: percent(line.coverage), width=5, priority=10, sort=lambda line: line.coverage),
-            Column(title="branch", cell=lambda line: percent(line.branch_coverage) if line.branches is not None else "", width=6,
+            TableColumn(title="cover", cell=lambda line: percent(line.coverage), width=5, priority=10, sort=lambda line: line.coverage),
+            TableColumn(title="branch", cell=lambda line: percent(line.branch_coverage) if line.branches is not None else "", width=6,
                    widest=6, priority=60, sort=lambda line: line.branch_coverage),
-            Column(title="flaky", cell=lambda line: (f"{FLAKY}{line.unstable:,}" if line.unstable else "", "paused"), width=5,
+            TableColumn(title="flaky", cell=lambda line: (f"{FLAKY}{line.unstable:,}" if line.unstable else "", "paused"), width=5,
                    widest=5, priority=40, sort=lambda line: line.unstable or None, descending=True),
-            Column(title=self._shown_name if self.others else "samples", cell=self._samples, width=10, widest=50, text=True,
+            TableColumn(title=self._shown_name if self.others else "samples", cell=self._samples, width=10, widest=50, text=True,
                    sort=lambda line: line.passed / line.counted if line.counted else None,
                    brief=lambda line: _passed_of(line.samples)),
             *map(_other, self.others),
             *(_pass_at(place, k) for place, k in enumerate(self.ks)),
-            Column(title="documented", cell=_documented, width=10, widest=10, text=True, priority=71),
-            Column(title="route", cell=lambda line: (route_of(line), "dim"), width=5, widest=9, text=True, priority=50),
-            Column(title="sandbox", cell=lambda line: ("+".join(line.sandboxes) if several else "", "dim"), width=10, widest=24,
+            TableColumn(title="documented", cell=_documented, width=10, widest=10, text=True, priority=71),
+            TableColumn(title="route", cell=lambda line: (route_of(line), "dim"), width=5, widest=9, text=True, priority=50),
+            TableColumn(title="sandbox", cell=lambda line: ("+".join(line.sandboxes) if several else "", "dim"), width=10, widest=24,
                    text=True, priority=80),
-            Column(title="tags", cell=lambda line: (line.labels, "marked"), width=4, widest=30, text=True, priority=90,
+            TableColumn(title="tags", cell=lambda line: (line.labels, "marked"), width=4, widest=30, text=True, priority=90,
                    sort=lambda line: line.labels or None),
-            Column(title="failing", cell=_failing, width=12, widest=200, text=True, priority=30, sort=lambda line: line.failing or None),
+            TableColumn(title="failing", cell=_failing, width=12, widest=200, text=True, priority=30, sort=lambda line: line.failing or None),
         ]  # fmt: skip
 
     def _samples(self, line: TaskLine) -> list[Part]:
-        """A former verdict, whose sample is being tested again, has a style of its own; so has the selected sample."""
+        """Return a cell per sample; former verdicts and the selected sample have their own style."""
         picked = self.sample if self.selected is line else -1
         cells = []
         for at, sample in enumerate(line.samples):
@@ -260,13 +259,12 @@ class TaskTable(Table[TaskLine]):
         return super().update_rows(fresh)
 
     def show_beside(self, shown: str, others: Sequence[OtherSamples]) -> None:
-        """Show the samples of other evaluators and doc variants beside those in front, called ``shown``; () shows none."""
+        """Show the samples of other evaluators and doc variants as columns beside those called ``shown``; () shows none."""
         if (shown, tuple(others)) != (self._shown_name, self.others):
             self._shown_name, self.others = shown, tuple(others)
             self.put_tasks(self.rows, self.ks)
 
     def set_filter(self, wanted: TaskFilter) -> None:
-        """Show only the tasks that a filter lets through."""
         self.filter, self._kept = wanted, False
         self.rearrange()
         self._kept = True
@@ -275,39 +273,39 @@ class TaskTable(Table[TaskLine]):
     def filtered(self, rows: Sequence[TaskLine]) -> list[TaskLine]:
         passing = self.filter.passing(rows)
         here = self._places.get(self.selected.id) if self._kept and self.selected is not None else None
-        if here is not None and here not in passing:  # what a person reads must not jump away
+        if here is not None and here not in passing:  # the task that the user reads must not disappear
             insort(passing, here)
         return [rows[place] for place in passing]
 
-    def rank_of_group(self, group: Group[TaskLine]) -> Any:
+    def rank_of_group(self, group: TableGroup[TaskLine]) -> Any:
         from workbench.regeneration.outcome import VERDICTS_OF_TASKS
 
         if self.arrangement.grouping == "verdict":
             return VERDICTS_OF_TASKS.index(group.name)
         return super().rank_of_group(group)
 
-    def title_of_group(self, group: Group[TaskLine]) -> str:
+    def title_of_group(self, group: TableGroup[TaskLine]) -> str:
         of = next(one.group_of for one in self.groupings if one.title == self.arrangement.grouping)
         there = sum(of(line) == group.name for line in self.rows) if self.filter.active else len(group.rows)
         shown = f"{len(group.rows):,} of " if there != len(group.rows) else ""
         return f"{one_line(group.name, 200)}  {shown}{plural(there, 'task')}"
 
     def move_sample(self, step: int) -> None:
-        """Select the next or previous sample of the task; at the ends it stays."""
+        """Select the next or previous sample of the task, stopping at the ends."""
         last = len(self.selected.samples) - 1 if self.selected is not None else 0
         self.sample = max(0, min(self.sample + step, last))
         self.refresh()
 
     def move_task(self, step: int) -> None:
-        """Go to the next or previous task, past the headings of groups; where none is shown, to the next heading."""
+        """Go to the next or previous task, skipping group headings; without one, to the next heading."""
         after = range(self.cursor + step, self.row_count() if step > 0 else 0, step)
         self.set_cursor(next((at for at in after if self._is_task(at)), self.cursor + step), step)
 
     def _is_task(self, index: int) -> bool:
-        return self.selectable(index) and not isinstance(self._line(index), Group)
+        return self.selectable(index) and not isinstance(self._line(index), TableGroup)
 
     def go_to_task(self, task_id: str, sample: int | None = None) -> bool:
-        """Select a task, through the filter if need be; False if it is not in the table."""
+        """Select a task, clearing the filter if necessary; returns False if it is not in the table."""
         if not self.knows(task_id):
             return False
         if all(line.id != task_id for line in self.shown):
@@ -318,7 +316,7 @@ class TaskTable(Table[TaskLine]):
         return True
 
     def titles(self, view: RunView) -> tuple[str, str]:
-        """Return what stands over the table, and below: how many tasks there are and are shown, and what became of the others."""
+        """Return the title and the subtitle: how many tasks there are and are shown, and what happened to the others."""
         shown, known = len(self.shown), max(view.tasks, len(self.rows))
         title, parts = f"Tasks {known:,}", []
         if self.filter.active:
@@ -351,7 +349,7 @@ class TaskTable(Table[TaskLine]):
 
     def on_click(self, event: events.Click) -> None:
         line = self._line(self.shown_row(event.y + self.scroll_offset.y))
-        if event.y == 0 or line is None or isinstance(line, Group):
+        if event.y == 0 or line is None or isinstance(line, TableGroup):
             return
         x = self.LEAD
         for column, size, gap in self.columns.layout(self.text_width - self.LEAD):
@@ -359,5 +357,5 @@ class TaskTable(Table[TaskLine]):
             if column.cell == self._samples and 0 <= number < len(line.samples) <= size:
                 self.sample = number
                 self.refresh()
-                self.post_message(self.Moved(self, self.cursor))
+                self.post_message(self.RowHighlighted(self, self.cursor))
             x += len(gap) + size

@@ -1,4 +1,4 @@
-"""What went wrong in a run: groups of failures, tasks that nobody solves, tests that fail most, and pass@k by m and by file."""
+"""Failure analysis of a run: groups of failures, unsolved tasks, frequently failing tests, pass@k by m and by file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING, Final
 
 from textual.widget import Widget
 
-from workbench.app.key_table import with_keys
-from workbench.app.keys import bindings
-from workbench.app.regeneration.findings import COMING, Entry, FindingsScreen, Listing, Texts, columns
+from workbench.app.keys import bindings, with_keys
+from workbench.app.regeneration.findings_screen import (
+    LOADING,
+    FindingRow,
+    FindingsScreen,
+    Listing,
+    TitledTexts,
+    columns,
+)
 from workbench.app.regeneration.sample_content import laid_out
 from workbench.app.regeneration.wording import short_name, test_name
-from workbench.app.toolkit.document import EMPTY, Line, code, heading, joined, note, of_lines, plain, prepared, styled
-from workbench.app.toolkit.latest import Live
+from workbench.app.toolkit import document as doc
 from workbench.app.toolkit.pane import Pane, TabLine
 from workbench.app.toolkit.plot import CurvePlot, PlotLine, bar
+from workbench.app.toolkit.workers import LiveLoader
 from workbench.base.glyphs import VERDICTS
 from workbench.base.text import NOTHING, one_line, plural, share
 from workbench.regeneration.failure_groups import (
@@ -46,11 +52,11 @@ FAILURES, UNSOLVED, TESTS, CURVE, BY_FILE = TABS = (
 )  # fmt: skip
 """The tabs."""
 LEVELS: Final = {FAILURES: None, f"{FAILURES} by error": same_error, f"{FAILURES} by exception": same_exception}
-"""How alike failures of one group are: the same tests and error, the same error whatever test, the same exception."""
-_BAR = 16  # cells of a bar that is full
+"""How similar the failures of a group are: same tests and error, same error in any test, same exception."""
+_BAR = 16  # cells of a full bar
 _TRACEBACK = 40_000  # bytes
 _GONE = "This run is not in the open session: press {went-wrong.back}."
-NOT_KEPT = "The source of this test is neither in this session nor in the cache; the traceback has what is known of it."
+NO_SOURCE = "The source of this test is neither in the session nor in the cache; here is the traceback."
 _OF_FAILURES = columns(
     ("cand.", 6, True), ("tasks", 5, True), ("tests", 5, True), ("what", 19, False), ("message", 0, False), ("place", 30, False),
 )  # fmt: skip
@@ -66,7 +72,7 @@ _OF_TESTS = columns(("test", 0, False), ("candidates", 10, True), ("tasks", 5, T
 def load_findings(
     reader: SessionReader, run_id: str, group: Group | None, stopped: Callable[[], bool] = lambda: False
 ) -> dict[str, Listing]:
-    """Read why candidates of a run fail, of one group or (None) of all: the lists by their titles."""
+    """Load why candidates of a run failed, of one group or (None) of all, as lists by title."""
     from workbench.results.failures import diagnose
     from workbench.results.samples import results_by_group
 
@@ -82,35 +88,35 @@ def load_findings(
 
 
 def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
-    def entry(group: FailureGroup) -> Entry:
+    def entry(group: FailureGroup) -> FindingRow:
         counts = (f"{count:,}" for count in (len(group.candidates), group.tasks, len(group.tests)))
         what = f"{VERDICTS.get(group.verdict, '?')} {one_line(group.exception.rpartition('.')[2], 60)}"
         message = one_line(group.message.removeprefix(f"{group.exception}: "), 300)
         place = one_line(group.place or _where(group.representative), 200)
         return _entry((*counts, what, message, place), group.representative, of=group)
 
-    said = f"{failed:,} failed in {plural(len(groups), 'group')}"
-    return Listing(_OF_FAILURES, tuple(map(entry, groups)), said, "No candidate failed.")
+    text = f"{failed:,} failed in {plural(len(groups), 'group')}"
+    return Listing(_OF_FAILURES, tuple(map(entry, groups)), text, "No candidate failed.")
 
 
 def members_of(group: FailureGroup) -> Listing:
-    """Return the candidates of a group, the one with the smallest difference to the original first."""
+    """Return the candidates of a failure group, the smallest difference to the original first."""
 
-    def entry(one: FailedCandidate) -> Entry:
+    def entry(one: FailedCandidate) -> FindingRow:
         message = one.lead.message if one.lead is not None and one.lead.message else one.reason
         function, evaluator = one_line(f"{one.path}::{one.function}", 300), one_line(one.group.evaluator, 60)
         return _entry((function, f"{one.sample + 1:,}", f"{one.changed:,}", evaluator, one_line(message, 300)), one)
 
     entries = tuple(map(entry, group.candidates))
-    said = f"{plural(len(entries), 'candidate')} of {plural(group.tasks, 'task')} · {one_line(group.exception, 60)}"
-    return Listing(_OF_MEMBERS, entries, said, "")
+    text = f"{plural(len(entries), 'candidate')} of {plural(group.tasks, 'task')} · {one_line(group.exception, 60)}"
+    return Listing(_OF_MEMBERS, entries, text, "")
 
 
 def _entry(
     cells: tuple[str, ...], one: FailedCandidate | None, test: str = "", of: FailureGroup | None = None
-) -> Entry:
-    """Return a row for a candidate, with the test that is shown beside it, "" for its leading one."""
-    return Entry(cells, of or one, partial(load_texts, one=one, test=test) if one is not None else None)
+) -> FindingRow:
+    """Return a row for a candidate, with the test to show beside it, "" for its leading one."""
+    return FindingRow(cells, of or one, partial(load_texts, one=one, test=test) if one is not None else None)
 
 
 def _where(one: FailedCandidate) -> str:
@@ -131,8 +137,8 @@ def _unsolved(found: Diagnosis, names: dict[str, str]) -> Listing:
         where = _where(best) if best is not None else NOTHING
         name = one_line(names.get(task.task, task.task), 300)
         entries.append(_entry((name, f"{task.samples:,}", f"{task.evaluators:,}", fewest, where), best))
-    said = f"{len(found.unsolved):,} of {plural(len(names), 'task')}, whoever wrote the body"
-    return Listing(_OF_UNSOLVED, tuple(entries), said, "Every task with a sample is solved by some candidate.")
+    text = f"{len(found.unsolved):,} of {plural(len(names), 'task')}, by any evaluator"
+    return Listing(_OF_UNSOLVED, tuple(entries), text, "Every task with samples is solved by some candidate.")
 
 
 def _tests(found: Diagnosis) -> Listing:
@@ -152,7 +158,7 @@ def _tests(found: Diagnosis) -> Listing:
 
 
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> dict[str, Listing]:
-    """Compute pass@k of a group by the number of samples and by k, both with intervals, and by file."""
+    """Load pass@k of a group by the number of samples and by k, with intervals, and by file."""
     from workbench.regeneration.outcome import pass_by, pass_by_k, pass_by_samples
     from workbench.results.failures import verdict_sequences
     from workbench.results.samples import results_by_group
@@ -171,16 +177,18 @@ def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[i
 
 
 def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
-    """Return a row per file, the hardest first, with a bar of pass@k for each k; full is 1."""
+    """Return a row per file, the hardest first, with a bar of pass@k for each k."""
     declared = [("file", 0, False), ("tasks", 5, True)]
     for k in ks:
         declared += [(f"pass@{k}", 7, True), ("", _BAR, False)]
     entries = []
     for one in sorted(files, key=lambda one: next((e.value for e in one.pass_at if e.value is not None), 2.0)):
         values = [(share(estimate.value), bar(estimate.value or 0.0, 1.0, _BAR)) for estimate in one.pass_at]
-        entries.append(Entry((one_line(one.name, 400), f"{one.tasks:,}", *(cell for pair in values for cell in pair))))
-    said = f"{plural(len(files), 'file')}, the hardest first"
-    return Listing(columns(*declared), tuple(entries), said, "No sample has a verdict yet.")
+        entries.append(
+            FindingRow((one_line(one.name, 400), f"{one.tasks:,}", *(cell for pair in values for cell in pair)))
+        )
+    text = f"{plural(len(files), 'file')}, the hardest first"
+    return Listing(columns(*declared), tuple(entries), text, "No sample has a verdict yet.")
 
 
 def _numbers(by_m: dict[int, dict[int, PassEstimate]], by_k: dict[int, PassEstimate]) -> Listing:
@@ -191,7 +199,7 @@ def _numbers(by_m: dict[int, dict[int, PassEstimate]], by_k: dict[int, PassEstim
     entries = []
     for number in range(1, max([*(max(of, default=0) for of in by_m.values()), len(by_k)], default=0) + 1):
         cells = [_estimate(of.get(number)) for of in (*by_m.values(), by_k)]
-        entries.append(Entry((f"{number:,}", *(cell for pair in cells for cell in pair), "")))
+        entries.append(FindingRow((f"{number:,}", *(cell for pair in cells for cell in pair), "")))
     return Listing(columns(*declared), tuple(entries), "with 95 % intervals", "No sample has a verdict yet.")
 
 
@@ -202,64 +210,64 @@ def _estimate(estimate: PassEstimate | None) -> tuple[str, str]:
     return share(estimate.value), f"[{estimate.low:.2f}, {estimate.high:.2f}]" if known else ""
 
 
-# -- the candidate under the cursor
+# -- the selected candidate
 
 
-def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> Texts:
-    """Read how a candidate fails a test, without one its leading test, and what it wrote."""
+def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> TitledTexts:
+    """Load how a candidate fails a test (by default its leading one), and what it wrote."""
     task, candidate = reader.task(one.task), reader.candidate(one.id)
     if task is None or candidate is None:
-        return ("", note("This candidate is no longer in the session.")), ("", EMPTY)
+        return ("", doc.note("This candidate is no longer in the session.")), ("", doc.EMPTY)
     sample = SampleView(task, candidate, candidate.sample)
     difference, docstring = (laid_out(reader, sample, tab) for tab in ("Diff", "Docstring"))
-    body = joined([difference, plain(""), heading("Docstring"), docstring])
+    body = doc.joined([difference, doc.plain(""), doc.heading("Docstring"), docstring])
     title = f"{one_line(one.function, 60)} · {one_line(one.group.evaluator, 40)} · sample {candidate.sample + 1}"
     failing = {row.test_id: row for row in reader.failing_tests(one.id)}
     row = failing.get(test or (one.lead.test if one.lead is not None else ""))
     if row is None:
-        said = f"{VERDICTS.get(one.verdict, '?')} {one.verdict}: {one.reason or 'no test said why.'}"
-        return ("no failing test", note(prepared(said))), (title, body)
+        text = f"{VERDICTS.get(one.verdict, '?')} {one.verdict}: {one.reason or 'no test failed.'}"
+        return ("no failing test", doc.note(doc.prepared(text))), (title, body)
     trace = reader.shown(row.traceback_blob, "this traceback", _TRACEBACK) if row.traceback_blob else ""
     found = source_of_test(text_of_test_file(reader, task, row.test_id), row.test_id, trace)
     if found is not None:
-        shown = replace(of_lines(_source(found, row, one)), numbered=True)
+        shown = replace(doc.of_lines(_source(found, row, one)), numbered=True)
     else:
-        said_lines = prepared(trace or row.message).split("\n")
-        lines = [styled((part, "bad" if part[:1].strip() else ""), indent=4) for part in said_lines]
-        shown = of_lines([styled((NOT_KEPT, "dim"), indent=4), Line(""), *lines])
+        said_lines = doc.prepared(trace or row.message).split("\n")
+        lines = [doc.styled((part, "bad" if part[:1].strip() else ""), indent=4) for part in said_lines]
+        shown = doc.of_lines([doc.styled((NO_SOURCE, "dim"), indent=4), doc.TextLine(""), *lines])
     return (one_line(row.test_id, 200), shown), (title, body)
 
 
-def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[Line]:
-    """Lay out a test with its line numbers; below the asserting line stands what it said."""
+def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[doc.TextLine]:
+    """Lay out a test with line numbers; the failure message follows the asserting line."""
 
-    def told(below: str) -> Iterator[Line]:
+    def message(below: str) -> Iterator[doc.TextLine]:
         indent = " " * (len(below) - len(below.lstrip(" ")))
-        for part in "\n".join(prepared(text) for text in found.error_lines or (row.message,)).split("\n"):
-            yield styled((f"{indent}E  {part}", "bad"), indent=4)
+        for part in "\n".join(doc.prepared(text) for text in found.error_lines or (row.message,)).split("\n"):
+            yield doc.styled((f"{indent}E  {part}", "bad"), indent=4)
 
-    lines = code("\n".join(found.lines), "test.py").lines
+    lines = doc.code("\n".join(found.lines), "test.py").lines
     for number, line in enumerate(lines, found.first):
         here = number == found.asserting
         yield replace(line, number=number, fill="block" if here else "")
         if here:
-            yield from told(line.text)
+            yield from message(line.text)
     if found.asserting not in range(found.first, found.first + len(lines)):
-        yield Line("")
-        yield from told("")
+        yield doc.TextLine("")
+        yield from message("")
     place = one.lead.place if one.lead is not None and one.lead.test == row.test_id else None
     if place is not None and place.path and place.path != found.path:
-        yield Line("")
-        yield styled((prepared(f"raised at {one_line(str(place), 200)}"), "warn"), indent=4)
+        yield doc.TextLine("")
+        yield doc.styled((doc.prepared(f"raised at {one_line(str(place), 200)}"), "warn"), indent=4)
 
 
 # -- the screen
 
 
 class WentWrongScreen(FindingsScreen):
-    """Findings; beside them the test that says most, and the difference of the candidate that stands for it.
+    """Findings, and for the selected one the failing test and the diff of its candidate.
 
-    ``opened`` is called with a candidate that is to be shown in the mode.
+    ``opened`` is called with a candidate to show in the mode.
     """
 
     mode_name = "What went wrong"
@@ -269,14 +277,14 @@ class WentWrongScreen(FindingsScreen):
     def __init__(self, view: RunView, opened: Callable[[FailedCandidate], None]) -> None:
         super().__init__()
         self._view, self._open_candidate = view, opened
-        self.group: Group | None = view.group  # whose candidates; None for all
+        self.group: Group | None = view.group  # None for all groups
         self.tab = FAILURES
-        self._level = FAILURES  # how alike failures of one group are, a key of LEVELS
-        self._opened: FailureGroup | None = None  # the group whose members are listed in place of all groups
-        self.listings: dict[str, Listing] = {}  # what is there, by title
+        self._level = FAILURES  # a key of LEVELS
+        self._opened: FailureGroup | None = None  # the group whose members are listed
+        self.listings: dict[str, Listing] = {}  # loaded lists by title
         kinds = {"candidate", "task"}
-        self.live = Live(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing={})
-        self.drawing = Live(self, "curves", self._read_curves, self._put)  # takes longer
+        self.live = LiveLoader(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing={})
+        self.drawing = LiveLoader(self, "curves", self._read_curves, self._put)  # takes longer
         self._cursors: dict[str, int] = {}
 
     def compose_list(self) -> Iterable[Widget]:
@@ -287,13 +295,13 @@ class WentWrongScreen(FindingsScreen):
         yield Pane(CurvePlot(), short=CURVE, id="plot-pane", classes="pane -off")
 
     def on_mount(self) -> None:
-        self.set_status("reading why candidates fail…")
+        self.set_status("loading failures…")
 
     @property
     def idle(self) -> bool:
         return super().idle and self.drawing.settled
 
-    # -- what is shown
+    # -- content
 
     def _read(self, reader: SessionReader) -> Callable[[], dict[str, Listing]]:
         self.listings = {}
@@ -320,27 +328,27 @@ class WentWrongScreen(FindingsScreen):
         tabs.empty = frozenset(tab for tab in TABS if tab in self.listings and not self.listings[tab].entries)
         self.query_one("#plot-pane").set_class(self.tab != CURVE, "-off")
         self.query(".text").set_class(self.tab in {CURVE, BY_FILE}, "-off")
-        self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars have all the room
-        listing = members_of(self._opened) if self._opened is not None else self.listings.get(title, COMING)
+        self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars take the whole width
+        listing = members_of(self._opened) if self._opened is not None else self.listings.get(title, LOADING)
         self.query_one(CurvePlot).lines = listing.lines
         self.list.show(listing, 1 if self._opened is not None else self._cursors.get(title, 1))
         name = self._view.name_of(self.group) if self.group else ""
         whose = one_line(short_name(self.group.evaluator, name) if self.group else "all evaluators", 60)
-        self.retitle("#findings-pane", f"{title} · {listing.said}", whose)
+        self.retitle("#findings-pane", f"{title} · {listing.caption}", whose)
         if FAILURES in self.listings:
-            self.set_status(f"what went wrong · {whose} · {self.listings[FAILURES].said}")
+            self.set_status(f"what went wrong · {whose} · {self.listings[FAILURES].caption}")
         self.show_entry()
         self.refresh_bindings()
 
-    def on_row_list_moved(self) -> None:
+    def on_row_list_row_highlighted(self) -> None:
         if self._opened is None:
             self._cursors[self._title] = self.list.cursor
-        super().on_row_list_moved()
+        super().on_row_list_row_highlighted()
 
-    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
+    def on_tab_line_tab_activated(self, message: TabLine.TabActivated) -> None:
         self.show_tab(message.name)
 
-    # -- what one can do
+    # -- actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "evaluator":
@@ -370,7 +378,7 @@ class WentWrongScreen(FindingsScreen):
         self._cursors, self._opened = {}, None
         self.live.refresh()
 
-    def on_row_list_chosen(self) -> None:
+    def on_row_list_row_selected(self) -> None:
         of = self.list.selected.of if self.list.selected is not None else None
         if of is not None:
             self.dismiss()

@@ -1,1 +1,1 @@
-"""The parts of the Sessions mode: session files, what is in them and what can be done with them."""
+"""The Sessions mode: session files, their contents and what can be done with them; and the costs over all sessions."""

@@ -1,4 +1,4 @@
-"""What each model cost and took over all sessions, by kind of run."""
+"""The cost of each model over all sessions, by kind of run."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.columns import TableColumn
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.table import Grouping, Table
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.table import Grouping, VirtualTable
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.text import duration, money, one_line, shortened
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
 
-_NOTHING = "No model was asked yet in any session."
+_NOTHING = "No session has model requests yet."
 
 
 def _figure(
@@ -29,25 +29,25 @@ def _figure(
     value: Callable[[ModelCost], float | None],
     shown: Callable[[float], str] = "{:,}".format,
     priority: int = 0,
-) -> Column[ModelCost]:
+) -> TableColumn[ModelCost]:
     def cell(row: ModelCost) -> str:
         return "–" if (number := value(row)) is None else shown(number)
 
-    return Column(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True,
+    return TableColumn(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True,
                   figure=lambda rows: cell(total_of(rows)))  # fmt: skip
 
 
-COLUMNS: tuple[Column[ModelCost], ...] = (
-    Column(title="model", cell=lambda row: one_line(row.model, 200) or "?", width=16, widest=60, text=True, shorten=shortened,
+COLUMNS: tuple[TableColumn[ModelCost], ...] = (
+    TableColumn(title="model", cell=lambda row: one_line(row.model, 200) or "?", width=16, widest=60, text=True, shorten=shortened,
            sort=lambda row: row.model.casefold()),
-    Column(title="runs", cell=lambda row: row.kind or "–", width=10, text=True, priority=4, sort=lambda row: row.kind),
+    TableColumn(title="runs", cell=lambda row: row.kind or "–", width=10, text=True, priority=4, sort=lambda row: row.kind),
     _figure("requests", 9, lambda row: row.requests),
     _figure("in", 12, lambda row: row.tokens_in, priority=2),
     _figure("out", 11, lambda row: row.tokens_out, priority=2),
     _figure("dollars", 10, lambda row: row.cost_usd, money),
     _figure("time", 9, lambda row: row.seconds, duration, priority=3),
     _figure("failed", 7, lambda row: row.failed or None, priority=5),
-    Column(title="not in it", cell=lambda row: (row.missing, "unscored"), width=10, widest=50, text=True, priority=1,
+    TableColumn(title="not in it", cell=lambda row: (row.missing, "unscored"), width=10, widest=50, text=True, priority=1,
            shorten=shortened, sort=lambda row: row.missing or None, figure=lambda rows: total_of(rows).missing),
 )  # fmt: skip
 
@@ -58,15 +58,15 @@ GROUPINGS: tuple[Grouping[ModelCost], ...] = (
 )
 
 
-class CostsTable(Table[ModelCost]):
-    """A row for each model and kind of run."""
+class CostsTable(VirtualTable[ModelCost]):
+    """A row per model and kind of run."""
 
     def __init__(self) -> None:
         super().__init__(COLUMNS, key=lambda row: (row.model, row.kind), groupings=GROUPINGS, id="costs-table")
 
 
 class CostsScreen(ModeScreen):
-    """One table, and a line with the sum."""
+    """A table, and a line with the totals."""
 
     mode_name = "Costs"
     CSS = "CostsScreen #costs-line { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }"
@@ -74,7 +74,7 @@ class CostsScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._loading = Latest(self, "costs")
+        self._loading = LatestWorker(self, "costs")
 
     def compose_body(self) -> Iterable[Widget]:
         pane = Container(CostsTable(), Static("", id="costs-line"), id="costs", classes="pane")
@@ -84,7 +84,7 @@ class CostsScreen(ModeScreen):
 
     async def after_first_paint(self) -> None:
         self.table.focus()
-        self.query_one("#costs-line", Static).update("All sessions are being read…")
+        self.query_one("#costs-line", Static).update("Reading all sessions…")
         self._loading.ask(lambda: costs_of(own_sessions(self.workbench.session_path)), self._show)
 
     def _show(self, found: tuple[Sequence[ModelCost], dict[Path, str]]) -> None:
@@ -92,9 +92,12 @@ class CostsScreen(ModeScreen):
         self.table.put(rows)
         total = total_of(rows)
         spent = "no known price" if total.cost_usd is None else money(total.cost_usd)
-        said = [f"{total.requests:,} requests · {total.tokens_in + total.tokens_out:,} tokens · {spent}", total.missing]
-        said += [f"not read: {one_line(path.name, 60)}" for path in problems]
-        self.query_one("#costs-line", Static).update(" · ".join(filter(None, said)) if rows or problems else _NOTHING)
+        texts = [
+            f"{total.requests:,} requests · {total.tokens_in + total.tokens_out:,} tokens · {spent}",
+            total.missing,
+        ]
+        texts += [f"not read: {one_line(path.name, 60)}" for path in problems]
+        self.query_one("#costs-line", Static).update(" · ".join(filter(None, texts)) if rows or problems else _NOTHING)
         self.set_status(spent if rows else "no costs")
 
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app import runs
 from workbench.app.toolkit.fields import Values
-from workbench.app.toolkit.ordering import OrderForm, plan_fields, plan_values
+from workbench.app.toolkit.order_form import OrderForm, plan_fields, plan_values
 from workbench.base.errors import WorkbenchError
 from workbench.orders.import_files import ImportOrder
 from workbench.orders.launching import end_of

@@ -1,4 +1,4 @@
-"""The Sessions mode: every session file, what is in it, how it stands, and what can be done with it."""
+"""The Sessions mode: every session file, its contents and state, and what can be done with it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app import runs
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of, with_keys
 from workbench.app.location import Location
 from workbench.app.sessions.keeping import ImportDialog, import_result, rename
-from workbench.app.sessions.listing import Remembered, SessionEntry, deleted_entries, found_sessions, looked_into
+from workbench.app.sessions.session_files import SessionCache, SessionEntry, deleted_entries, found_sessions, with_facts
 from workbench.app.sessions.table import SessionTable, about, sentence
-from workbench.app.toolkit.actions import Labelled
+from workbench.app.toolkit.actions import LabelTarget
+from workbench.app.toolkit.export_dialog import ask_and_export
 from workbench.app.toolkit.form import AskText
-from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.report_dialog import ask_and_export
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LatestWorker, sentence_of
 from workbench.base import paths
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line
@@ -42,24 +41,24 @@ if TYPE_CHECKING:
 
 
 REPORT_SECONDS = 0.1
-"""Time between two looks at a list that is being read."""
+"""Interval for showing intermediate results while the list is loading."""
 
 
 class SessionsScreen(ModeScreen):
-    """One table and, below it, all that is to be said of the row under the cursor."""
+    """A table and, below it, the details of the selected session."""
 
     mode_name = "Sessions"
     own_resume = True
     CSS_PATH = "../styles/sessions.tcss"
     OFFERED = (("Import files of other programs", "trajectories, samples, verdicts", "import_files"),)
-    """What the command palette has beyond the keys."""
+    """Commands of the palette that have no key."""
     BINDINGS = bindings("sessions")
 
     def __init__(self) -> None:
         super().__init__()
-        self._listing = Latest(self, "session-listing")
-        self._keeping = Latest(self, "session-files", every=True)
-        self._remembered = Remembered()
+        self._listing = LatestWorker(self, "session-listing")
+        self._keeping = LatestWorker(self, "session-files", every=True)
+        self._cache = SessionCache()
         self._with_deleted = False
         self._wanted: Path | None = None
 
@@ -92,32 +91,32 @@ class SessionsScreen(ModeScreen):
 
     def action_reload(self) -> None:
         also, known = self.workbench.session_path, {entry.path: entry for entry in self.table.rows}
-        listing, remembered, with_deleted = self._listing, self._remembered, self._with_deleted
+        listing, cache, with_deleted = self._listing, self._cache, self._with_deleted
 
         def work() -> tuple[tuple[SessionEntry, ...], Path | None]:
             found = found_sessions(also)
-            recalled = [remembered.recall(entry) for entry in found]
+            recalled = [cache.get(entry) for entry in found]
             deleted = deleted_entries() if with_deleted else []
-            # What was known stays on the screen until it is known better.
+            # Keep the known contents until they are reloaded.
             shown = [
                 now or replace(known.get(entry.path, entry), example=entry.example, size=entry.size, deleted=None)
                 for entry, now in zip(found, recalled, strict=True)
             ]
             chosen = runs.chosen_session()
             listing.report(self._show, ((*shown, *deleted), chosen))
-            told = time.monotonic()
+            reported = time.monotonic()
             for place, entry in enumerate(found):
                 if recalled[place] is not None:
                     continue
                 if listing.outdated:
-                    break  # it begins anew in a moment, and knows what was found so far
-                shown[place] = looked_into(entry)
-                remembered.note(shown[place])
-                if time.monotonic() - told > REPORT_SECONDS:
+                    break  # a newer request starts now; what was found is cached
+                shown[place] = with_facts(entry)
+                cache.put(shown[place])
+                if time.monotonic() - reported > REPORT_SECONDS:
                     listing.report(self._show, ((*shown, *deleted), chosen))
-                    told = time.monotonic()
+                    reported = time.monotonic()
             else:
-                remembered.save(found)
+                cache.save(found)
             return (*shown, *deleted), chosen
 
         listing.ask(work, self._show)
@@ -128,9 +127,9 @@ class SessionsScreen(ModeScreen):
         if self._wanted is not None:
             self.table.go_to(self._wanted)
             self._wanted = None if any(entry.path == self._wanted for entry in entries) else self._wanted
-        self._say()
+        self._show_summary()
 
-    def _say(self) -> None:
+    def _show_summary(self) -> None:
         table = self.table
         deleted = sum(entry.deleted is not None for entry in table.rows)
         shown, total = table.narrow_counts()
@@ -143,23 +142,23 @@ class SessionsScreen(ModeScreen):
         self._show_details()
         self.refresh_bindings()
 
-    def on_row_list_moved(self) -> None:
-        self._say()
+    def on_row_list_row_highlighted(self) -> None:
+        self._show_summary()
 
-    on_row_list_narrowed = on_table_arranged = on_row_list_moved
+    on_row_list_narrowed = on_virtual_table_arranged = on_row_list_row_highlighted
 
     def _show_details(self) -> None:
         entry, narrowed = self.table.selected, self.table.narrowed
         text = about(entry, is_chosen=entry is not None and entry.path == self.table.next_path)
         if entry is None and narrowed:
-            text = f"No session holds “{narrowed}”: {key_of('list.all')} shows all."
+            text = f"No session matches “{narrowed}”: {key_of('list.all')} shows all."
         self.query_one("#session-details", Static).update(text)
 
     def action_all(self) -> None:
         self._with_deleted = not self._with_deleted
         self.action_reload()
 
-    # -- what one can do
+    # -- actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if self.is_mounted and self.query("#session-table"):
@@ -173,16 +172,16 @@ class SessionsScreen(ModeScreen):
                 return len(self.table.marked) > 1
         return super().check_action(action, parameters)
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         entry = self.table.selected
         if entry is None or entry.problem or entry.deleted is not None:
             return None
-        return Labelled(entry.path.stem, SESSION, session=entry.path)
+        return LabelTarget(entry.path.stem, SESSION, session=entry.path)
 
     def labels_written(self) -> None:
         self.action_reload()
 
-    def on_row_list_chosen(self) -> None:
+    def on_row_list_row_selected(self) -> None:
         entry = self.table.selected
         if entry is not None and entry.deleted is not None:
             self._bring_back(entry.deleted)
@@ -197,9 +196,7 @@ class SessionsScreen(ModeScreen):
 
         def done(_: None) -> None:
             name = one_line(entry.path.stem, 60)
-            goes = (
-                f"→ The next run goes into {name}." if chosen else f"{name} is no longer what the next run goes into."
-            )
+            goes = f"→ The next run goes into {name}." if chosen else f"{name} is no longer chosen for the next run."
             self.notify(goes, timeout=4)
             self.action_reload()
 
@@ -217,25 +214,25 @@ class SessionsScreen(ModeScreen):
 
     def _allowed(self, entry: SessionEntry) -> bool:
         if entry.example:
-            self.notify("The example that came with the program is only read.", severity="warning")
+            self.notify("The bundled example is read-only.", severity="warning")
         elif entry.deleted is not None:
-            said = with_keys("It was deleted: {sessions.delete} or {sessions.bring-back} brings it back.")
-            self.notify(said, severity="warning")
+            text = with_keys("It was deleted: {sessions.delete} or {sessions.bring-back} brings it back.")
+            self.notify(text, severity="warning")
         return not entry.example and entry.deleted is None
 
-    # -- whole files
+    # -- files
 
-    def _keep(
+    def _do_with_files(
         self, what: Callable[[], Any], done: Callable[[Any], None], undo: Callable[[], None] = lambda: None
     ) -> None:
-        """Do something with files in a thread, then read the folder again; ``undo`` is called where it failed."""
+        """Change files in a thread, then reload the list; ``undo`` is called on failure."""
 
         def after(value: Any) -> None:
             done(value)
             self.action_reload()
 
-        def failed(said: str) -> None:
-            self.notify(said, title="Sessions", severity="error", timeout=12)
+        def failed(text: str) -> None:
+            self.notify(text, title="Sessions", severity="error", timeout=12)
             undo()
             self.action_reload()
 
@@ -253,13 +250,13 @@ class SessionsScreen(ModeScreen):
             if taken:
                 raise UsageError(f"{place(name).stem} exists already; choose another name.")
 
-        needed = f"It needs a name; {key_of('dialog.cancel')} leaves it."
+        needed = f"Enter a name, or press {key_of('dialog.cancel')} to cancel."
         answer = await self.app.push_screen_wait(AskText(title, note, value, needed=needed, check=check))
         return None if answer is None or (answer == value and folder is not None) else place(answer)
 
     @work
     async def action_new(self) -> None:
-        place = await self._ask_name("New session", "Type its name, then enter. The next run goes into it.", "")
+        place = await self._ask_name("New session", "The next run goes into it.", "")
         if place is None:
             return
 
@@ -268,11 +265,13 @@ class SessionsScreen(ModeScreen):
             runs.choose_session(place)
             return place
 
-        self._keep(work, lambda made: self._arrived(made, f"→ {made.stem} was made; the next run goes into it."))
+        self._do_with_files(
+            work, lambda made: self._arrived(made, f"→ Created {made.stem}; the next run goes into it.")
+        )
 
-    def _arrived(self, path: Path, said: str) -> None:
+    def _arrived(self, path: Path, text: str) -> None:
         self._wanted = path
-        self.notify(said, timeout=8)
+        self.notify(text, timeout=8)
 
     @work
     async def action_name(self) -> None:
@@ -294,17 +293,17 @@ class SessionsScreen(ModeScreen):
             return place
 
         def done(now: Path) -> None:
-            self._arrived(now, f"{one_line(path.stem, 60)} is called {one_line(now.stem, 60)} now.")
+            self._arrived(now, f"Renamed {one_line(path.stem, 60)} to {one_line(now.stem, 60)}.")
             if was_open:
                 self.workbench.open_session(now)
 
-        self._keep(work, done, lambda: self.workbench.open_session(path) if was_open else None)
+        self._do_with_files(work, done, lambda: self.workbench.open_session(path) if was_open else None)
 
     def _is_written(self, entry: SessionEntry) -> bool:
         running = entry.facts is not None and entry.facts.state in {"running", "queued"}
         if running:
-            said = f"{entry.path.name} is being written; cancel its run first ({key_of('sessions.cancel')})."
-            self.notify(said, severity="warning")
+            text = f"{entry.path.name} has an active run; cancel it first ({key_of('sessions.cancel')})."
+            self.notify(text, severity="warning")
         return running
 
     def action_delete(self) -> None:
@@ -320,8 +319,8 @@ class SessionsScreen(ModeScreen):
         if path == self.workbench.session_path:
             self.workbench.close_session()
         name = one_line(path.stem, 60)
-        said = f"{name} was deleted: {key_of('sessions.bring-back')} brings it back, {key_of('sessions.all')} shows all that were."
-        self._keep(lambda: delete(path, paths.sessions_dir()), lambda _: self.notify(said, timeout=8))
+        text = f"{name} was deleted: {key_of('sessions.bring-back')} brings it back, {key_of('sessions.all')} shows all deleted ones."
+        self._do_with_files(lambda: delete(path, paths.sessions_dir()), lambda _: self.notify(text, timeout=8))
 
     def action_bring_back(self) -> None:
         self._bring_back(None)
@@ -334,22 +333,22 @@ class SessionsScreen(ModeScreen):
 
         def done(path: Path | None) -> None:
             if path is None:
-                self.notify("No session is in the trash.", timeout=4)
+                self.notify("The trash is empty.", timeout=4)
             else:
-                self._arrived(path, f"{one_line(path.stem, 60)} is back.")
+                self._arrived(path, f"Restored {one_line(path.stem, 60)}.")
 
-        self._keep(work, done)
+        self._do_with_files(work, done)
 
     @work
     async def action_merge(self) -> None:
         sources = list(self.table.marked)
         if len(sources) < 2:
             self.notify(
-                with_keys("Mark two sessions or more with {sessions.mark}, then press {sessions.merge}."), timeout=6
+                with_keys("Mark two or more sessions with {sessions.mark}, then press {sessions.merge}."), timeout=6
             )
             return
         names = ", ".join(one_line(path.stem, 40) for path in sources[:4]) + (", …" if len(sources) > 4 else "")
-        note = f"Type a name for the new session, then enter. {names} stay as they are."
+        note = f"The name of the new session; {names} are not changed."
         place = await self._ask_name(f"Merge {len(sources)} sessions", note, "")
         if place is None:
             return
@@ -364,7 +363,7 @@ class SessionsScreen(ModeScreen):
             self.table.marked = []
             self._arrived(result.path, result.sentence())
 
-        self._keep(work, done)
+        self._do_with_files(work, done)
 
     @work
     async def action_import_files(self) -> None:
@@ -376,7 +375,7 @@ class SessionsScreen(ModeScreen):
 
     def _show_import(self, order: ImportOrder) -> None:
         self.notify("Importing…", timeout=3)
-        self._keep(lambda: import_result(order), lambda result: self._arrived(*result))
+        self._do_with_files(lambda: import_result(order), lambda result: self._arrived(*result))
 
     @work
     async def action_export(self) -> None:

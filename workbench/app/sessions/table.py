@@ -1,4 +1,4 @@
-"""The table of sessions, one row a file, and what is said of them: their states, the words by which they are found, sentences about one."""
+"""The table of sessions, and their states and details in words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
-from workbench.app.sessions.listing import SessionEntry, size_text
-from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.table import Table
+from workbench.app.keys import bindings, key_of, with_keys
+from workbench.app.sessions.session_files import SessionEntry, size_text
+from workbench.app.toolkit.columns import TableColumn
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import STATES as SIGNS
 from workbench.base.text import age, fixed, one_line, plural
@@ -30,7 +29,7 @@ def state_of_entry(entry: SessionEntry) -> str:
 
 
 def words(entry: SessionEntry) -> str:
-    """Return the text in which a person's words are looked for: name, state, tags, remarks, what is in it."""
+    """Return the searchable text of a session: name, state, tags, remarks, contents."""
     parts = [entry.path.stem, state_of_entry(entry), *entry.labels, *entry.remarks, entry.problem]
     if entry.example:
         parts.append("example")
@@ -49,16 +48,16 @@ def sentence(entries: Sequence[SessionEntry]) -> str:
 
 
 _WHAT_TO_DO = {
-    "interrupted": "Its engine is gone: press {sessions.resume} to resume; what is finished is kept.",
-    "running": "An engine is at work; press {sessions.cancel} to cancel. It goes on when you leave.",
-    "unscored": "A judge failed, so tiers are unscored: {sessions.resume} asks it again; {sessions.open} shows why.",
-    "cancelled": "It was cancelled: {sessions.resume} takes up what is missing.",
+    "interrupted": "Its engine is gone: {sessions.resume} resumes it; finished results are kept.",
+    "running": "An engine is running it: {sessions.cancel} cancels it; it continues when you quit.",
+    "unscored": "The judge failed, so tiers are unscored: {sessions.resume} retries it; {sessions.open} shows why.",
+    "cancelled": "It was cancelled: {sessions.resume} continues it.",
 }
 
 
 def about(entry: SessionEntry | None, *, is_chosen: bool) -> str:
     if entry is None:
-        return f"There are no sessions yet. Press {key_of('app.cases')}, choose a case and press {key_of('cases.run')} twice: a session begins with the first run."
+        return f"There are no sessions yet. Press {key_of('app.cases')}, choose a case and press {key_of('cases.run')}: the first run creates a session."
     if entry.deleted is not None:
         return f"{entry.deleted.path}\nIt was deleted from {entry.deleted.was.parent}: {key_of('sessions.delete')} or {key_of('sessions.bring-back')} brings it back."
     if entry.problem:
@@ -69,22 +68,22 @@ def about(entry: SessionEntry | None, *, is_chosen: bool) -> str:
     todo = with_keys(_WHAT_TO_DO.get(facts.state, ""))
     if facts.state == "failed":
         todo = (
-            f"Something in it failed: press {key_of('sessions.open')} to see why, {key_of('sessions.resume')} to try that again."
+            f"Something failed: press {key_of('sessions.open')} to see why, {key_of('sessions.resume')} to retry it."
             if facts.mendable
-            else f"What was asked for cannot be done: press {key_of('sessions.open')} to see why, then {key_of('regeneration.new')} in Regeneration to ask for something else."
+            else f"The run cannot be done as planned: press {key_of('sessions.open')} to see why, then {key_of('regeneration.new')} in Regeneration to start another one."
         )
     elif facts.left:
         runs = "1 earlier run" if facts.left == 1 else f"{facts.left:,} earlier runs"
-        todo = f"{todo} {runs} failed or was cancelled: {key_of('app.runs')} lists the runs, {key_of('sessions.resume')} takes up what is missing.".strip()
+        todo = f"{todo} {runs} failed or was cancelled: {key_of('app.runs')} lists the runs, {key_of('sessions.resume')} continues them.".strip()
     alarm = (
         facts.alarm
         and f"✗ {facts.alarm} Press {key_of('sessions.open')}, then {key_of('app.regeneration')} and {key_of('regeneration.problem')}."
     )
-    chosen = f"→ The next run goes into it; {key_of('sessions.use')} takes that back." if is_chosen else ""
+    chosen = f"→ The next run goes into it; {key_of('sessions.use')} undoes that." if is_chosen else ""
     marks = in_words(entry.labels)
     remark = f"✎ {one_line(entry.remarks[-1], 300)}" if entry.remarks else ""
     models = " · ".join(filter(None, (", ".join(facts.models) or "no model yet", marks)))
-    example = "It came with the program and is only read; a run starts a new session." if entry.example else ""
+    example = "The bundled example is read-only; a run creates a new session." if entry.example else ""
     return "\n".join(filter(None, (alarm, str(entry.path), models, chosen, todo, remark, *entry.warnings, example)))
 
 
@@ -127,26 +126,26 @@ def _name(entry: SessionEntry) -> str:
     return one_line(entry.path.stem, 300) + (" (example)" if entry.example else "")
 
 
-COLUMNS: tuple[Column[SessionEntry], ...] = (
-    Column(title="name", cell=_name, width=20, widest=60, text=True, sort=lambda entry: entry.path.stem.casefold()),
-    Column(title="state", cell=_state, width=16, widest=16, text=True, sort=lambda entry: _RANKS.index(state_of_entry(entry))),
-    Column(title="age", cell=lambda entry: age(entry.changed_at), width=7, sort=lambda entry: entry.changed_at, descending=True),
-    Column(title="trials", cell=_of_facts(_progress, "–"), width=7, sort=_of_facts(lambda facts: facts.trials, None), descending=True),
-    Column(title="tasks", cell=_of_facts(lambda facts: f"{facts.tasks:,}" if facts.tasks else "–", "–"), width=6, priority=3,
+COLUMNS: tuple[TableColumn[SessionEntry], ...] = (
+    TableColumn(title="name", cell=_name, width=20, widest=60, text=True, sort=lambda entry: entry.path.stem.casefold()),
+    TableColumn(title="state", cell=_state, width=16, widest=16, text=True, sort=lambda entry: _RANKS.index(state_of_entry(entry))),
+    TableColumn(title="age", cell=lambda entry: age(entry.changed_at), width=7, sort=lambda entry: entry.changed_at, descending=True),
+    TableColumn(title="trials", cell=_of_facts(_progress, "–"), width=7, sort=_of_facts(lambda facts: facts.trials, None), descending=True),
+    TableColumn(title="tasks", cell=_of_facts(lambda facts: f"{facts.tasks:,}" if facts.tasks else "–", "–"), width=6, priority=3,
            sort=_of_facts(lambda facts: facts.tasks, None), descending=True),
-    Column(title="spend $", cell=_of_facts(lambda facts: fixed(facts.spend_usd, 3), "–"), width=8, priority=2,
+    TableColumn(title="spend $", cell=_of_facts(lambda facts: fixed(facts.spend_usd, 3), "–"), width=8, priority=2,
            sort=_of_facts(lambda facts: facts.spend_usd, None), descending=True),
-    Column(title="size", cell=lambda entry: size_text(entry.size), width=9, priority=5, sort=lambda entry: entry.size,
+    TableColumn(title="size", cell=lambda entry: size_text(entry.size), width=9, priority=5, sort=lambda entry: entry.size,
            descending=True),
-    Column(title="tags", cell=lambda entry: (in_words(entry.labels), "marked"), width=10, widest=24, text=True, priority=1,
+    TableColumn(title="tags", cell=lambda entry: (in_words(entry.labels), "marked"), width=10, widest=24, text=True, priority=1,
            sort=lambda entry: in_words(entry.labels) or None),
-    Column(title="models", cell=_of_facts(lambda facts: (one_line(", ".join(facts.models), 300), "dim"), ""), width=9, widest=80,
+    TableColumn(title="models", cell=_of_facts(lambda facts: (one_line(", ".join(facts.models), 300), "dim"), ""), width=9, widest=80,
            text=True, priority=4),
 )  # fmt: skip
 
 
-class SessionTable(Table[SessionEntry]):
-    """The user's own sessions, then the examples that came with the program, then deleted ones; ``next_path`` gets the next run."""
+class SessionTable(VirtualTable[SessionEntry]):
+    """The user's own sessions, then bundled examples, then deleted ones; ``next_path`` is chosen for the next run."""
 
     LEAD = 3
     BINDINGS = bindings("sessions/list")
@@ -192,4 +191,4 @@ class SessionTable(Table[SessionEntry]):
             self.marked.append(entry.path)
         self.action_move(1)
         self.refresh()
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))

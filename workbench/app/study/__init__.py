@@ -1,1 +1,1 @@
-"""The Study mode: a declared matrix while it is executed, and what it says once it is. Side by side is :mod:`workbench.app.compare`."""
+"""The Study mode: a declared matrix while it is executed, and its comparison, rankings and leaderboard."""

@@ -1,4 +1,4 @@
-"""What is asked of a study, and the ways from it to what is behind a cell or a pair: escape leads back from there."""
+"""The actions of the Study mode, and the ways to the trials, tasks and pairs behind a cell."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.location import Location, Place, ResultList
-from workbench.app.marks import Marked, Pair
+from workbench.app.location import Anchor, Location, Marked, MarkedPair, ResultList
 from workbench.app.study.detail import FILE, NEW
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line, plural
 from workbench.results.samples import samples_of
@@ -27,20 +26,20 @@ if TYPE_CHECKING:
     from workbench.studies.reading import CellWork
 
 _ROWS = ("csv", "parquet")
-"""Formats of cells and items, which the published tables do not have."""
+"""Formats of cells and items, which do not exist for the published tables."""
 
 
 class StudyActions:
-    """Hands what was asked to engines, processes and other modes."""
+    """Passes requests to engines, processes and other modes."""
 
     def __init__(self, screen: StudyScreen) -> None:
         self._host = screen.workbench
-        self._jobs = Latest(screen, "study-orders", every=True)
-        self._reports = Latest(screen, "study-report", every=True)
-        self._pairing = Latest(screen, "pair")
+        self._jobs = LatestWorker(screen, "study-orders", every=True)
+        self._reports = LatestWorker(screen, "study-report", every=True)
+        self._pairing = LatestWorker(screen, "pair")
 
     def resume(self, session: Path, study: str) -> None:
-        """Execute what a study lacks; of an example in a copy."""
+        """Execute the missing parts of a study; an example is copied first."""
         host = self._host
 
         def work() -> tuple[Path, int]:
@@ -48,45 +47,48 @@ class StudyActions:
 
             return runs.resume_study(session, study)
 
-        def done(taken_up: tuple[Path, int]) -> None:
-            own, lacking = taken_up
-            if not lacking:
-                host.notify("Nothing is missing in it that can be had now.", title=study)
+        def done(resumed: tuple[Path, int]) -> None:
+            own, incomplete = resumed
+            if not incomplete:
+                host.notify("Nothing to resume right now.", title=study)
                 return
-            host.notify(f"Going on: {plural(lacking, 'run')} lack something.", title=study)
+            host.notify(f"Resuming {plural(incomplete, 'incomplete run')}.", title=study)
             if own != host.session_path:
                 host.go_to(Location(own, "study", study))
 
         self._jobs.ask(work, done)
 
     def cancel(self, session: Path, outcome: StudyOutcome) -> None:
-        """Cancel the run under way, with which the study ends; what is done stays."""
-        for run in going(outcome):
+        """Cancel the active run, and so the study; finished results are kept."""
+        for run in active_runs(outcome):
             self._host.cancel_session(session, run)
 
-    async def begin(self, way: str) -> None:
-        """Begin a study in the way that was chosen; call it from a worker."""
+    async def start(self, template: str) -> None:
+        """Start a study from a template; call from a worker."""
         from workbench.app.toolkit.form import AskText
 
-        if way == PAPER:
+        if template == PAPER:
             await self.ask_for_report(None, PAPER)
-        elif way == FILE:
-            note = "The dialog opens with what the file declares."
-            question = AskText("Study of a file", note, placeholder="study.toml", paths=True)
+        elif template == FILE:
+            note = "The dialog starts with the study in the file."
+            question = AskText("Study from a file", note, placeholder="study.toml", paths=True)
             if answer := await self._host.push_screen_wait(question):
                 await self._host.ask_for_study(like=answer)
         else:
-            await self._host.ask_for_study(like="" if way == NEW else way)
+            await self._host.ask_for_study(like="" if template == NEW else template)
 
     async def ask_for_report(self, session: Path | None, study: str) -> None:
-        """Ask for a file and have the report on a study written there, without a session on the published tables; call it from a worker."""
-        from workbench.app.toolkit.report_dialog import ReportDialog, hand_over, place_of, suggested_place
+        """Ask for a file and write the report on a study there; without a session on the published tables.
+
+        Call from a worker.
+        """
+        from workbench.app.toolkit.export_dialog import ReportDialog, deliver_file, destination, suggested_path
         from workbench.pages import STUDY_FORMATS
 
         host, published = self._host, study == PAPER and session is None
         formats = {name: what for name, what in STUDY_FORMATS.items() if not (published and name in _ROWS)}
         safe = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in study)
-        suggested = suggested_place(host, f"study-{safe}.html")
+        suggested = suggested_path(host, f"study-{safe}.html")
         title = f"Report on the study {study}"
         wanted = await host.push_screen_wait(ReportDialog(title, suggested, formats, None, on_disk=not host.in_browser))
         if wanted is None:
@@ -95,24 +97,24 @@ class StudyActions:
         def work() -> Path:
             from workbench.pages.writing import write_study_in_subprocess
 
-            out = place_of(host, wanted[0])
+            out = destination(host, wanted[0])
             write_study_in_subprocess(session, study, wanted[1], out)
             return out
 
         host.notify(f"Writing the report on {study}…", timeout=2)
-        self._reports.ask(work, lambda out: hand_over(host, out, "report"))
+        self._reports.ask(work, lambda out: deliver_file(host, out, "report"))
 
-    # -- to what is behind it
+    # -- to trials, tasks and pairs
 
     def go_to(self, study: str, cell: StudyCell, items: Sequence[TrialTally | TaskTally], at: int = 0) -> None:
-        """Show one of some trials or tasks of a cell, in the order in which they are listed, or without any its run."""
+        """Show one of the items of a cell, and follow them in their order; without items the cell's run."""
         work, host, own = cell.work, self._host, self._host.session_path
-        # Another session is opened for what others did; going back opens this one again.
+        # Results of others are in another session; the way back opens this one again.
         session = Path(work.session) if work.session else own
         locations = [
             Location(session, "trajectory", item.trial)
             if isinstance(item, TrialTally)
-            else Location(session, "regeneration", cell.run, Place(item=item.task), work.group[0])
+            else Location(session, "regeneration", cell.run, Anchor(item=item.task), work.group[0])
             for item in items
         ]
         if own is not None:
@@ -126,11 +128,11 @@ class StudyActions:
             self._pairing.ask(lambda: _sides(reader, outcome, comparison, pair), self._host.show_pair)
 
 
-def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: ColumnComparison, pair: ItemPair) -> Pair:
-    """Return what is to be shown side by side: two trials, or of two tasks a sample each; called in a thread.
+def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: ColumnComparison, pair: ItemPair) -> MarkedPair:
+    """Return the two items to show side by side: trials, or a sample of each task; called in a thread.
 
-    Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other; a
-    WorkbenchError where one has none yet.
+    For tasks that differ, the samples show the difference: one that passed on the better side, one that failed on
+    the other. Raises WorkbenchError if a task has no tested sample.
     """
     found, gap = [], pair.difference
     for column, item, is_better in (
@@ -146,7 +148,7 @@ def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: ColumnCompa
             work = outcome.cell(pair.row, column).work
             sample = _sample(reader, session, item.id, work, title, is_better if gap else None)
             found.append(Marked(session, "candidate", sample, title, item.run))
-    return Pair(found[0], found[1], *(outcome.scale if outcome.study.kind == AGENTS else ()))
+    return MarkedPair(found[0], found[1], *(outcome.scale if outcome.study.kind == AGENTS else ()))
 
 
 def _sample(reader: SessionReader, session: Path, task: str, work: CellWork, title: str, passed: bool | None) -> str:
@@ -164,11 +166,11 @@ def _sample(reader: SessionReader, session: Path, task: str, work: CellWork, tit
     return next((row.id for row in done if passed is None or (row.verdict == "passed") is passed), done[0].id)
 
 
-def going(outcome: StudyOutcome) -> tuple[str, ...]:
+def active_runs(outcome: StudyOutcome) -> tuple[str, ...]:
     cells = outcome.cells.values()
     return tuple(dict.fromkeys(one.run for one in cells if one.state == "running" and one.run and not one.work.session))
 
 
-def can_go_on(outcome: StudyOutcome) -> bool:
-    """Return whether something of a study is missing and no engine works on it."""
-    return bool(outcome.study.columns) and not outcome.finished and not going(outcome)
+def is_resumable(outcome: StudyOutcome) -> bool:
+    """Return whether a study is incomplete and no engine works on it."""
+    return bool(outcome.study.columns) and not outcome.finished and not active_runs(outcome)

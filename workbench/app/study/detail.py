@@ -1,4 +1,7 @@
-"""What stands beside the matrix: the cell's items, a comparison, rankings, the leaderboard, the studies of the session; one at a time."""
+"""The right side of the Study mode: the items of a cell, a comparison, rankings, leaderboard or the list of studies.
+
+and the empty state.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,27 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bindings
-from workbench.app.study.line_lists import ComparisonList, RankingList
-from workbench.app.study.loading import StudyLine, StudyView
+from workbench.app.study.comparison_lists import ComparisonList, RankingList
 from workbench.app.study.matrix import SPREAD, StudyMatrix
-from workbench.app.study.wording import CELL, COMPARISON, LEADERBOARD, RANKINGS, SCORE, STYLES, TABS, progress, shape
-from workbench.app.toolkit.columns import Column, Columns, number_column
-from workbench.app.toolkit.fields import Offer
+from workbench.app.study.view import (
+    CELL,
+    COMPARISON,
+    LEADERBOARD,
+    RANKINGS,
+    SCORE,
+    STYLES,
+    TABS,
+    StudyLine,
+    StudyView,
+    progress,
+    shape,
+)
+from workbench.app.toolkit.columns import ColumnLayout, TableColumn, number_column
+from workbench.app.toolkit.fields import PickOption
 from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.table import Table
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.table import VirtualTable
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import DOUBTFUL, STATES, UNSCORED
 from workbench.base.text import NOTHING, fixed, many, one_line, percent, plural, shortened
@@ -41,15 +55,15 @@ def _shape(line: StudyLine) -> Part:
     return shape(line.study, len(line.study.columns)) if line.study is not None else "", "dim"
 
 
-COLUMNS: tuple[Column[StudyLine], ...] = (
-    Column(title="study", cell=lambda line: one_line(line.name, 200), width=12, widest=60, text=True, shorten=shortened),
-    Column(title="what is compared", cell=_shape, width=20, widest=120, text=True),
-    Column(title="", cell=_about, width=12, widest=400, text=True, priority=1),
+COLUMNS: tuple[TableColumn[StudyLine], ...] = (
+    TableColumn(title="study", cell=lambda line: one_line(line.name, 200), width=12, widest=60, text=True, shorten=shortened),
+    TableColumn(title="what is compared", cell=_shape, width=20, widest=120, text=True),
+    TableColumn(title="", cell=_about, width=12, widest=400, text=True, priority=1),
 )  # fmt: skip
 
 
-class StudyList(Table[StudyLine]):
-    """Studies, the newest first."""
+class StudyList(VirtualTable[StudyLine]):
+    """The studies of the session, newest first."""
 
     BINDINGS = bindings("study.open-study")
 
@@ -70,7 +84,7 @@ class StudyList(Table[StudyLine]):
 Item = TrialTally | TaskTally
 
 
-def _task_columns(measure: str) -> tuple[Column[Any], ...]:
+def _task_columns(measure: str) -> tuple[TableColumn[Any], ...]:
     def value(task: TaskTally) -> float | None:
         return pass_of(task, int(measure.removeprefix("pass@")))
 
@@ -79,15 +93,15 @@ def _task_columns(measure: str) -> tuple[Column[Any], ...]:
         return f"{task.passed}{DOUBTFUL if task.doubtful else ''}/{task.counted}{waiting}"
 
     return (
-        Column(title="function", cell=lambda task: one_line(task.name, 400), width=8, widest=200, text=True, shorten=shortened,
+        TableColumn(title="function", cell=lambda task: one_line(task.name, 400), width=8, widest=200, text=True, shorten=shortened,
                sort=lambda task: task.name),
-        Column(title=measure, cell=lambda task: (figure(value(task), measure), "score"), width=8, sort=value),
-        Column(title="passed", cell=passed, width=8),
-        Column(title="tests", cell=lambda task: (f"{task.tests}", "dim"), width=5, sort=lambda task: task.tests),
+        TableColumn(title=measure, cell=lambda task: (figure(value(task), measure), "score"), width=8, sort=value),
+        TableColumn(title="passed", cell=passed, width=8),
+        TableColumn(title="tests", cell=lambda task: (f"{task.tests}", "dim"), width=5, sort=lambda task: task.tests),
     )  # fmt: skip
 
 
-def _trial_columns(measure: str, scale: tuple[str, str]) -> tuple[Column[Any], ...]:
+def _trial_columns(measure: str, scale: tuple[str, str]) -> tuple[TableColumn[Any], ...]:
     def state(trial: TrialTally) -> Part:
         word, why = missing_of(trial, measure, scale) or (trial.state, trial.error)
         shown = f"{STATES.get(word, UNSCORED)} {word}"
@@ -97,17 +111,17 @@ def _trial_columns(measure: str, scale: tuple[str, str]) -> tuple[Column[Any], .
         return value_of(trial, measure, scale)
 
     return (
-        Column(title="repeat", cell=lambda trial: f"{trial.repeat}", width=6, sort=lambda trial: trial.repeat),
-        Column(title=measure, cell=lambda trial: (figure(value(trial), measure), "score"), width=6, sort=value, descending=True),
-        Column(title="steps", cell=lambda trial: f"{trial.steps:,}", width=5, priority=1),
-        Column(title="tokens", cell=lambda trial: f"{trial.tokens:,}", width=8, priority=2),
-        Column(title="$", cell=lambda trial: fixed(trial.cost_usd, 3), width=7, priority=3),
-        Column(title="state", cell=state, width=14, widest=400, text=True, shorten=shortened),
+        TableColumn(title="repeat", cell=lambda trial: f"{trial.repeat}", width=6, sort=lambda trial: trial.repeat),
+        TableColumn(title=measure, cell=lambda trial: (figure(value(trial), measure), "score"), width=6, sort=value, descending=True),
+        TableColumn(title="steps", cell=lambda trial: f"{trial.steps:,}", width=5, priority=1),
+        TableColumn(title="tokens", cell=lambda trial: f"{trial.tokens:,}", width=8, priority=2),
+        TableColumn(title="$", cell=lambda trial: fixed(trial.cost_usd, 3), width=7, priority=3),
+        TableColumn(title="state", cell=state, width=14, widest=400, text=True, shorten=shortened),
     )  # fmt: skip
 
 
-class CellItems(Table[Item]):
-    """The trials or tasks of the cell under the matrix's cursor."""
+class CellItems(VirtualTable[Item]):
+    """The trials or tasks of the selected cell."""
 
     BINDINGS = bindings("study.open-item")
     LEAD = 1
@@ -119,14 +133,14 @@ class CellItems(Table[Item]):
         self._scale = ("", "")
 
     def show(self, outcome: StudyOutcome | None, cell: StudyCell | None, measure: str) -> None:
-        """Show the items of a cell; the cursor stays on its row while it is the same cell."""
+        """Show the items of a cell; the cursor stays while the cell is the same."""
         before, how = self.cell, (self._measure, self._scale)
         self.cell, self._measure = cell, measure
         self._scale = outcome.scale if outcome is not None else ("", "")
         if before is not None and before is cell and how == (self._measure, self._scale):
-            return  # the study goes on elsewhere
-        self.empty = "Nothing is behind this cell yet." if cell is not None else "No cell is chosen."
-        self.columns = Columns(
+            return  # another cell changed
+        self.empty = "This cell has no results yet." if cell is not None else "No cell is selected."
+        self.columns = ColumnLayout(
             _task_columns(measure) if cell is not None and cell.work.tasks else _trial_columns(measure, self._scale)
         )
         if before is None or cell is None or (before.row, before.column) != (cell.row, cell.column):
@@ -138,71 +152,74 @@ def _tier(number: int) -> Callable[[LeaderLine], float | None]:
     return lambda line: line.tiers[number]
 
 
-def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[Column[LeaderLine], ...]:
+def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[TableColumn[LeaderLine], ...]:
     def place(line: LeaderLine) -> str:
         return (NOTHING if line.place is None else f"{line.place}") + _of_cases(lines, line)
 
     return (
-        Column(title="#", cell=place, width=3, widest=9, sort=lambda line: line.place),
-        Column(title="agent", cell=lambda line: one_line(line.summary.title, 200), width=12, widest=60, text=True, shorten=shortened,
+        TableColumn(title="#", cell=place, width=3, widest=9, sort=lambda line: line.place),
+        TableColumn(title="agent", cell=lambda line: one_line(line.summary.title, 200), width=12, widest=60, text=True, shorten=shortened,
                sort=lambda line: line.summary.title),
-        Column(title="score", cell=lambda line: (figure(line.mean.value, SCORE), "score"), width=6, sort=lambda line: line.mean.value,
+        TableColumn(title="score", cell=lambda line: (figure(line.mean.value, SCORE), "score"), width=6, sort=lambda line: line.mean.value,
                descending=True),
-        Column(title="trials", cell=lambda line: progress(line.trials, line.trials + line.mean.undefined), width=9, priority=1),
-        Column(title="interval", cell=lambda line: bounds(line.mean.interval.low, line.mean.interval.high, SCORE).strip() or NOTHING, width=13, priority=5),
+        TableColumn(title="trials", cell=lambda line: progress(line.trials, line.trials + line.mean.undefined), width=9, priority=1),
+        TableColumn(title="interval", cell=lambda line: bounds(line.mean.interval.low, line.mean.interval.high, SCORE).strip() or NOTHING, width=13, priority=5),
         *(number_column(f"T{number + 1}", 5, _tier(number), 1, priority=4) for number in range(4)),
         number_column("steps", 6, lambda line: line.steps, 1, priority=3),
         number_column("tokens", 8, lambda line: line.tokens, priority=6),
         number_column("$", 7, lambda line: line.cost_usd, 3, priority=2),
         number_column("s", 6, lambda line: line.seconds, priority=8),
-        Column(title=f"> {GOOD:.0f}", cell=lambda line: percent(line.above), width=6, priority=2, sort=lambda line: line.above,
+        TableColumn(title=f"> {GOOD:.0f}", cell=lambda line: percent(line.above), width=6, priority=2, sort=lambda line: line.above,
                descending=True),
         number_column("spread", 7, lambda line: line.spread, 1, priority=7),
     )  # fmt: skip
 
 
-class LeaderList(Table[LeaderLine]):
-    """The agents, the best first, then what places rest on and how the judges agree."""
+class LeaderList(VirtualTable[LeaderLine]):
+    """The agents, the best first, then what the places are based on and how the judges agree."""
 
     LEAD = 1
     BINDINGS = bindings("study.open-leader")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda line: line.summary.column.name, id=id)
-        self.empty = "Only studies of agents have one: see Rankings."
+        self.empty = "Only studies of agents have a leaderboard; see Rankings."
 
     def show(self, lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> None:
-        self.columns = Columns(_leader_columns(lines))
-        self.notes = (*_rests_on(lines), *_judges(lines, agreements))
+        self.columns = ColumnLayout(_leader_columns(lines))
+        self.notes = (*_notes_on_places(lines), *_judges(lines, agreements))
         self.put(lines)
 
 
 def _of_cases(lines: Sequence[LeaderLine], line: LeaderLine) -> str:
-    """Return `` of 1``: over how many cases a place is, "" where all agents have all of these."""
+    """Return `` of 1``: the number of cases of a place; "" if all agents have all cases."""
     uneven = any(one.place is not None and one.mean.rows != one.of for one in lines)
     return f" of {line.of}" if uneven and line.place is not None else ""
 
 
-def _rests_on(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
-    """Return lines of text on what places rest on where not all agents have the same, and what is in no figure, and why."""
-    said = []
+def _notes_on_places(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
+    """Return notes on the places.
+
+    which cases they count if not all agents have all, and what is missing from a figure and why.
+    """
+    texts = []
     if any(_of_cases(lines, one) for one in lines):
-        cases = f"{plural(lines[0].of, 'case')} that all have"
+        cases = f"{plural(lines[0].of, 'case')} that all agents have"
         means = "; ".join(
             f"{one.summary.title} {figure(one.over_common, SCORE)}" for one in lines if one.place is not None
         )
-        said.append(f"Places are of {cases}" + (f": {means}" if lines[0].of else ""))
+        texts.append(f"Places count {cases}" + (f": {means}" if lines[0].of else ""))
     for one in lines:
-        said += [f"{one.summary.title}: {missing.words}" for missing in one.missing]
-        said += [f"{one.summary.title}: {number:,} {what}" for what, number in one.summary.doubts.items()]
+        texts += [f"{one.summary.title}: {missing.words}" for missing in one.missing]
+        texts += [f"{one.summary.title}: {number:,} {what}" for what, number in one.summary.doubts.items()]
         if one.mean.own is not None:
             own, of = one.mean.own
-            said.append(
+            texts.append(
                 f"{one.summary.title}: {own:.1f} of {of:.1f} own points; in all {figure(one.mean.value, SCORE)}"
             )
         if one.summary.apart:
-            said.append(f"{one.summary.title} is not compared: {'; '.join(one.summary.apart)}")
-    return [("", ""), *((one_line(text, 400), "dim") for text in said)] if said else []
+            texts.append(f"{one.summary.title} is not compared: {'; '.join(one.summary.apart)}")
+    return [("", ""), *((one_line(text, 400), "dim") for text in texts)] if texts else []
 
 
 def _judges(lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> list[tuple[str, str]]:
@@ -225,8 +242,8 @@ def _judges(lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -
     return found
 
 
-class Detail(Container):
-    """A line of tabs over the list that is chosen."""
+class StudyDetail(Container):
+    """A line of tabs over the active list."""
 
     def compose(self) -> ComposeResult:
         yield TabLine(TABS, id="study-tabs")
@@ -252,11 +269,11 @@ class Detail(Container):
         return self._lists()[self.current]
 
     def turn(self, step: int) -> str:
-        """Go to the next (1) or previous (-1) tab; returns which."""
+        """Activate the next (1) or previous (-1) tab; returns its name."""
         return self.choose(self.query_one(TabLine).beside(step))
 
     def choose(self, name: str) -> str:
-        """Show a tab; the focus moves along where it is in here."""
+        """Activate a tab and move the focus along."""
         inside = isinstance(self.screen.focused, Widget) and self in self.screen.focused.ancestors
         self.query_one(TabLine).current = name
         for known, one in self._lists().items():
@@ -277,70 +294,70 @@ class Detail(Container):
             self.leaders.show(*view.leaders)
 
 
-# -- in place of the matrix
+# -- the empty state
 
 
 NEW, FILE = "new study", "study.toml"
-"""What is chosen where it is no study that comes with the program."""
+"""Templates that are not bundled studies."""
 
 
-def beginnings() -> tuple[Offer, ...]:
+def templates() -> tuple[PickOption, ...]:
     from workbench.studies.study_files import packaged_studies, study_named
 
     packaged = [study_named(name) for name in packaged_studies()]
-    told = {PAPER: "The paper's published tables, read-only: its report"}
+    special = {PAPER: "The paper's published tables, read-only: its report"}
     return (
-        Offer(NEW, "Choose cases and agents, or sources and doc systems"),
-        *(Offer(one.name, told.get(one.kind, one.title.partition(":")[0])) for one in packaged),
-        Offer(FILE, "One that a file declares"),
+        PickOption(NEW, "Choose cases and agents, or sources and doc systems"),
+        *(PickOption(one.name, special.get(one.kind, one.title.partition(":")[0])) for one in packaged),
+        PickOption(FILE, "A study declared in a file"),
     )
 
 
-_COLUMNS: tuple[Column[Offer], ...] = (
-    Column(title="", cell=lambda way: (way.name, "group"), width=14, text=True),
-    Column(title="", cell=lambda way: way.about, width=20, widest=200, text=True),
+_COLUMNS: tuple[TableColumn[PickOption], ...] = (
+    TableColumn(title="", cell=lambda way: (way.name, "group"), width=14, text=True),
+    TableColumn(title="", cell=lambda way: way.about, width=20, widest=200, text=True),
 )
 
 
-class BeginList(Table[Offer]):
-    """A row for each way to begin."""
+class TemplateList(VirtualTable[PickOption]):
+    """A row per study template."""
 
     LEAD = 1
     BINDINGS = bindings("study.begin")
 
 
 OPENING = "Opening…"
-NO_SESSION = "No session is open: press {app.sessions} and choose one."
+NO_SESSION = "No session is open: press {app.sessions} to choose one."
 NO_STUDY = (
     "This session has no study: a matrix of agents on cases, or of doc systems on repositories.\n"
-    "Enter begins one here; in a terminal `workbench study agents` does."
+    "Enter creates one here; in a terminal, `workbench study agents` does."
 )
 
 
-class NothingHere(Container):
-    """A sentence, over the list of ways to begin where there is no study."""
+class EmptyState(Container):
+    """A message, and the list of templates if there is no study."""
 
     def compose(self) -> ComposeResult:
         yield Static("", id="study-state", classes="state")
-        begin = BeginList(_COLUMNS, key=lambda way: way.name, id="study-begin")
+        begin = TemplateList(_COLUMNS, key=lambda way: way.name, id="study-begin")
         begin.add_class("-off")
         yield begin
 
     @property
-    def begins(self) -> bool:
-        return self.display and not self.query_one(BeginList).has_class("-off")
+    def offers_templates(self) -> bool:
+        return self.display and not self.query_one(TemplateList).has_class("-off")
 
     def on_mount(self) -> None:
-        self.call_after_refresh(lambda: self.query_one(BeginList).put(beginnings()))
+        self.call_after_refresh(lambda: self.query_one(TemplateList).put(templates()))
 
-    def say(self, sentence: str, *, failed: bool = False) -> None:
-        """Show a sentence, "" to give the place to the matrix."""
+    def show(self, sentence: str, *, failed: bool = False) -> None:
+        """Show a message, or the matrix for ""."""
         begins = sentence in (NO_STUDY, NO_SESSION)
         state = self.query_one("#study-state", Static)
         state.update(sentence)
         state.set_class(failed, "-failed")
         state.set_class(begins, "-short")
-        self.query_one(BeginList).set_class(not begins, "-off")
+        self.query_one(TemplateList).set_class(not begins, "-off")
         self.set_class(not sentence, "-off")
 
 
@@ -351,8 +368,8 @@ def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:
     """Return ``pass@1 · 3 of 30 repositories · grouped by domain · sorted by name``."""
     order, grouping = matrix.arrangement.order, matrix.arrangement.grouping
     titles = {one.column.name: one.title for one in outcome.by_column}
-    by = {"": "", SPREAD: "by how far columns are apart"}.get(order, f"by {titles.get(order, 'name')}")
-    by += ", the other way round" if matrix.arrangement.reverse and by else ""
+    by = {"": "", SPREAD: "by spread"}.get(order, f"by {titles.get(order, 'name')}")
+    by += ", reversed" if matrix.arrangement.reverse and by else ""
     rows = len(outcome.rows)
     shown = matrix.narrow_counts()[0] if matrix.narrowed and not grouping else rows
     counted = f"{shown:,} of {rows:,}" if shown != rows else f"{rows:,}"
@@ -365,7 +382,7 @@ def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:
     return one_line(" · ".join(filter(None, (matrix.measure, *parts))), 200)
 
 
-def detail_title(outcome: StudyOutcome | None, matrix: StudyMatrix, detail: Detail) -> tuple[str, str]:
+def detail_title(outcome: StudyOutcome | None, matrix: StudyMatrix, detail: StudyDetail) -> tuple[str, str]:
     tab = title = detail.current
     cell, found = matrix.cell, detail.comparison.comparison
     titles = {one.column.name: one.title for one in outcome.by_column} if outcome is not None else {}

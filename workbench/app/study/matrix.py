@@ -1,4 +1,4 @@
-"""The matrix of a study: rows under columns, a cursor over the cells, marks on columns, means that stay in sight."""
+"""The matrix of a study: rows and columns, a cell cursor, marks on columns, and pinned means."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from workbench.app.keys import bindings
-from workbench.app.study.wording import cell_text, mean_text, progress
+from workbench.app.study.view import cell_text, mean_text, progress
 from workbench.app.toolkit.cell_table import CellTable, Grid
-from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.table import Group, Grouping
+from workbench.app.toolkit.columns import TableColumn
+from workbench.app.toolkit.table import Grouping, TableGroup
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import one_line, percent, shortened
 from workbench.studies.cells import StudyCell
@@ -22,11 +22,11 @@ from workbench.studies.outcome import ColumnSummary, RowSummary, StudyOutcome
 from workbench.studies.wording import figure
 
 SPREAD = "spread"
-"""What rows are sorted by where it is how far columns are apart."""
+"""The sort order by the spread of the columns."""
 
 
 class StudyMatrix(CellTable[RowSummary]):
-    """The rows of a study, or the groups of rows or of parts of these; of the columns in ``marked`` the first is A."""
+    """The rows of a study, or groups of its rows or of parts of these; of the columns in ``marked`` the first is A."""
 
     BINDINGS = bindings("study/matrix")
 
@@ -37,12 +37,12 @@ class StudyMatrix(CellTable[RowSummary]):
         self.marked: list[str] = []
         self._groups: dict[str, RowGroup] = {}
 
-    # -- what is in it
+    # -- content
 
     def put_study(
         self, outcome: StudyOutcome | None, measure: str, by: str = "", groups: Sequence[RowGroup] = ()
     ) -> None:
-        """Show a study, grouped ``by`` something; cursor, order and marks stay where they still mean something."""
+        """Show a study, grouped ``by`` something; cursor, order and marks are kept where possible."""
         how, row = self._how(), self.row
         self.outcome, self.measure = outcome, measure
         self._groups = {group.title: group for group in groups}
@@ -57,12 +57,12 @@ class StudyMatrix(CellTable[RowSummary]):
         if self._groups:
             rows = [part for group in self._groups.values() for part in group.parts]
         if how == self._how() and list(map(self._key, rows)) == list(map(self._key, self.rows)):
-            # As where a study is followed: one of its rows is being executed.
-            self.update_rows([new for old, new in zip(self.rows, rows, strict=True) if not _looks_as(old, new)])
+            # A live study: only some cells changed.
+            self.update_rows([new for old, new in zip(self.rows, rows, strict=True) if not _looks_like(old, new)])
         else:
             self.show_columns(self._grid())
             self.put(rows)
-            # No higher than its rows, so that the means stand right below them.
+            # No higher than its rows, so that the means follow directly.
             self.styles.max_height = max(1, self.row_count())
         if regrouped and row and row != self.row:
             self.go_to_cell(row)
@@ -75,9 +75,9 @@ class StudyMatrix(CellTable[RowSummary]):
         return self.outcome.by_column if self.outcome is not None else ()
 
     def _grid(self) -> Grid[RowSummary]:
-        # Three more cells for the letter of a mark and the arrow of an order.
+        # Three more cells for the letter of a mark and the sort arrow.
         heads = max((cell_len(self._heading(one)) for one in self._summaries), default=0) + 3
-        spread: Column[RowSummary] = Column(
+        spread: TableColumn[RowSummary] = TableColumn(
             title=SPREAD, cell=lambda row: "", width=0, sort=lambda row: row.spread.get(self.measure), descending=True
         )
         noun = self.outcome.study.row_noun if self.outcome is not None else ""
@@ -85,7 +85,7 @@ class StudyMatrix(CellTable[RowSummary]):
             _names(noun), [self._column(one.column.name) for one in self._summaries], hidden=[spread], heads=heads
         )
 
-    def _column(self, name: str) -> Column[RowSummary]:
+    def _column(self, name: str) -> TableColumn[RowSummary]:
         def cell(row: RowSummary) -> Part:
             text, style = cell_text(row.cells[name], self.measure, self.columns.each)
             best = row.best.get(self.measure, ())
@@ -95,13 +95,13 @@ class StudyMatrix(CellTable[RowSummary]):
             found = self._groups[rows[0].group].means[name][self.measure]
             return mean_text(found, found.rows, self.measure, self.columns.each)
 
-        return Column(title=name, cell=cell, width=0, sort=lambda row: row.cells[name].means[self.measure].value,
+        return TableColumn(title=name, cell=cell, width=0, sort=lambda row: row.cells[name].means[self.measure].value,
                       descending=True, figure=mean)  # fmt: skip
 
-    def rank_of_group(self, group: Group[RowSummary]) -> int:
+    def rank_of_group(self, group: TableGroup[RowSummary]) -> int:
         return list(self._groups).index(group.name)
 
-    def title_of_group(self, group: Group[RowSummary]) -> str:
+    def title_of_group(self, group: TableGroup[RowSummary]) -> str:
         return one_line(group.name, 400)
 
     @property
@@ -110,7 +110,7 @@ class StudyMatrix(CellTable[RowSummary]):
 
     @property
     def part(self) -> str:
-        """What of its row the cursor stands on, where rows are in groups: a file, a stratum; "" for all of it."""
+        """The part of the row under the cursor if rows are grouped: a file, a stratum; "" for the whole row."""
         return self.selected.part if self.selected is not None else ""
 
     @property
@@ -129,7 +129,7 @@ class StudyMatrix(CellTable[RowSummary]):
         key = next((self._key(one) for one in self.rows if one.row == row), None)
         if key is not None:
             self.go_to(key)
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
     def action_mark(self) -> None:
         if self.column is None:
@@ -150,7 +150,7 @@ class StudyMatrix(CellTable[RowSummary]):
         return list(dict.fromkeys(["", column, SPREAD, self.outcome.study.row_noun]))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        # The screen offers these, wherever the focus is: what rows can be grouped by has to be read first.
+        # Handled by the screen, whatever has the focus: groupings have to be loaded.
         return action not in {"sort_next", "reverse", "group_next", "fold"} and super().check_action(action, parameters)
 
     # -- painting
@@ -175,12 +175,12 @@ class StudyMatrix(CellTable[RowSummary]):
 
     @property
     def _has_systems(self) -> bool:
-        """Whether the heading has the models alone, under a line with the systems: each of several has several."""
+        """Whether headings show the models only, under a line with the systems: there are several of both."""
         columns = [one.column for one in self._summaries]
         return len({one.system for one in columns}) > 1 and len({one.model for one in columns}) > 1
 
     def systems(self, width: int) -> list[list[Part]]:
-        """Return the line with the systems, and whose results a column has."""
+        """Return the line with the systems and the sources of results."""
 
         def system(at: int, size: int) -> Part:
             one = self._summaries[at].column
@@ -190,7 +190,7 @@ class StudyMatrix(CellTable[RowSummary]):
         return [self.line_parts(width, ("", ""), system)] if self._has_systems else []
 
     def summaries(self, width: int) -> list[list[Part]]:
-        """Return what stands below the rows: the means, what is documented, how far columns are."""
+        """Return the lines below the rows: means, documented share, progress."""
         outcome, measure = self.outcome, self.measure
         if outcome is None or not self.rows:
             return []
@@ -215,11 +215,11 @@ class StudyMatrix(CellTable[RowSummary]):
         ]  # fmt: skip
 
 
-def _names(noun: str) -> Column[RowSummary]:
-    return Column(title=noun, cell=lambda row: one_line(row.title, 400), width=10, widest=400, text=True,
+def _names(noun: str) -> TableColumn[RowSummary]:
+    return TableColumn(title=noun, cell=lambda row: one_line(row.title, 400), width=10, widest=400, text=True,
                   shorten=shortened, sort=lambda row: row.title)  # fmt: skip
 
 
-def _looks_as(one: RowSummary, other: RowSummary) -> bool:
-    """Whether a row shows what another one shows: cells that did not change are the same objects."""
+def _looks_like(one: RowSummary, other: RowSummary) -> bool:
+    """Whether two rows look the same: unchanged cells are the same objects."""
     return one.best == other.best and all(cell is other.cells.get(name) for name, cell in one.cells.items())

@@ -1,4 +1,4 @@
-"""The Study mode: a matrix of rows and columns while it is executed, and what it says: comparison, rankings, leaderboard."""
+"""The Study mode: a matrix, live while it is executed, with its comparison, rankings and leaderboard."""
 
 from __future__ import annotations
 
@@ -12,31 +12,40 @@ from textual import getters, work
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.key_table import with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, with_keys
 from workbench.app.location import Location
-from workbench.app.study.actions import StudyActions, can_go_on, going
+from workbench.app.study.actions import StudyActions, active_runs, is_resumable
 from workbench.app.study.detail import (
     NO_SESSION,
     NO_STUDY,
     OPENING,
-    BeginList,
-    Detail,
-    NothingHere,
+    EmptyState,
+    StudyDetail,
+    TemplateList,
     detail_title,
     matrix_title,
 )
-from workbench.app.study.loading import NO_VIEW, StudyLoader, StudyView, Wanted
 from workbench.app.study.matrix import StudyMatrix
-from workbench.app.study.wording import CELL, COMPARISON, RANKINGS, STUDIES, cell_sentence, header
-from workbench.app.toolkit.cell_table import LinesBeside
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.study.view import (
+    CELL,
+    COMPARISON,
+    NO_VIEW,
+    RANKINGS,
+    STUDIES,
+    StudyLoader,
+    StudySelection,
+    StudyView,
+    cell_sentence,
+    header,
+)
+from workbench.app.toolkit.cell_table import PinnedLines
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.table import Table
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.table import VirtualTable
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.text import one_line
 from workbench.studies.comparing import columns_of
 
@@ -50,17 +59,17 @@ if TYPE_CHECKING:
     from workbench.studies.outcome import StudyOutcome
 
 _SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
-"""Kinds of changes that a study shows."""
+"""Kinds of changes that affect a study."""
 REST_SECONDS = 1.0
-"""For so long nothing must change before anything is drawn: of a live study such figures would be stale when they come."""
+"""Delay after a change before resampling: figures of a live study would be outdated at once."""
 LEFT_SECONDS = 10.0
-"""Time between two looks at how long a study will still take."""
-_NO_GROUPS = "There is nothing to group these rows by: they are alike in all that is known of them."
-_HOW_TO_COMPARE = "Mark a column with {study.mark}, then go to another one and press {study.compare}."
+"""Interval for estimating the remaining time."""
+_NO_GROUPS = "These rows cannot be grouped: they have no property in which they differ."
+_HOW_TO_COMPARE = "Mark a column with {study.mark}, then press {study.compare} on another one."
 
 
 class StudyScreen(ModeScreen):
-    """A matrix beside what is asked of it; ``wanted_study`` is the one that is or is to be shown, "" for the newest."""
+    """A matrix beside its details."""
 
     mode_name = "Study"
     first_pane = "study-matrix-pane"
@@ -70,50 +79,50 @@ class StudyScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted = Wanted()
+        self.wanted = StudySelection()
         loader = StudyLoader()
-        self.live = Live(
+        self.live = LiveLoader(
             self,
             "study",
-            lambda reader: partial(loader.look, reader, self.wanted),
+            lambda reader: partial(loader.load, reader, self.wanted),
             self.show_view,
             self._show_failure,
             kinds=_SHOWN,
         )
-        self._drawing, self._estimating = Latest(self, "draws"), Latest(self, "study-left")
+        self._drawing, self._estimating = LatestWorker(self, "draws"), LatestWorker(self, "study-left")
         self._actions = StudyActions(self)
         self.view = NO_VIEW
         self.session: Path | None = None
-        self.pairs: list[tuple[str, str]] = []  # that were compared: their tests are adjusted for their number
-        self._orders = False  # whether rankings were looked at
+        self.pairs: list[tuple[str, str]] = []  # compared pairs: their tests are adjusted for their number
+        self._orders = False  # whether rankings were shown
         self._resting: Timer | None = None
-        self._left: float | None = None  # seconds that the study will still take
+        self._left: float | None = None  # estimated remaining seconds
         self._estimated = -LEFT_SECONDS
 
     def compose_body(self) -> Iterable[Widget]:
         matrix = StudyMatrix(id="study-matrix")
         inside = (
-            Static("", id="study-problems"), LinesBeside(matrix.systems, id="study-systems"), matrix,
-            LinesBeside(matrix.summaries, id="study-means"), Static("", id="study-line"),
+            Static("", id="study-problems"), PinnedLines(matrix.systems, id="study-systems"), matrix,
+            PinnedLines(matrix.summaries, id="study-means"), Static("", id="study-line"),
         )  # fmt: skip
-        # Hidden from the start until there is something to show: a class that comes later restyles all that is inside.
+        # Hidden until there is content: adding the class later would restyle all children.
         pane = Container(*inside, id="study-matrix-pane", classes="pane -off")
         set_title(pane, "Matrix")
-        detail = Detail(id="study-detail", classes="pane -off")
+        detail = StudyDetail(id="study-detail", classes="pane -off")
         set_title(detail, CELL)
-        yield NothingHere(id="study-none")
+        yield EmptyState(id="study-none")
         yield pane
         yield detail
 
     def on_mount(self) -> None:
-        self._say(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
+        self._show_message(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
 
     async def after_first_paint(self) -> None:
-        nothing = self.query_one(NothingHere)
-        (nothing.query_one(BeginList) if nothing.begins else self.matrix).focus()
+        empty_state = self.query_one(EmptyState)
+        (empty_state.query_one(TemplateList) if empty_state.offers_templates else self.matrix).focus()
 
     matrix = getters.query_one("#study-matrix", StudyMatrix)
-    detail = getters.query_one("#study-detail", Detail)
+    detail = getters.query_one("#study-detail", StudyDetail)
 
     @property
     def outcome(self) -> StudyOutcome | None:
@@ -127,23 +136,23 @@ class StudyScreen(ModeScreen):
     def _names(self) -> list[str]:
         return [line.name for line in self.view.lines]
 
-    # -- what is shown
+    # -- content
 
     def show_study(self, name: str) -> None:
-        """Show another study of the open session, the newest where ``name`` is none of it."""
+        """Show another study of the session, the newest if ``name`` does not exist."""
         if name != self.wanted.name:
-            self.wanted = Wanted(name, self.measure, self.wanted.tab)
+            self.wanted = StudySelection(name, self.measure, self.wanted.tab)
         self.live.refresh()
 
-    def _look_at(self, **what: Any) -> None:
-        """Have something else of the study computed and shown."""
+    def _select(self, **what: Any) -> None:
+        """Change the selection and load it."""
         self.wanted = replace(self.wanted, **what)
         self.live.refresh()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         path = reader.path if reader is not None else None
         if self.session not in (None, path):
-            self.wanted = Wanted(tab=self.wanted.tab)
+            self.wanted = StudySelection(tab=self.wanted.tab)
         self.session = path
         if reader is None:
             self._show_nothing(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
@@ -153,15 +162,15 @@ class StudyScreen(ModeScreen):
     def _show_nothing(self, sentence: str, view: StudyView = NO_VIEW, *, failed: bool = False) -> None:
         self.view = view
         self._put()
-        self._say(sentence, failed=failed)
+        self._show_message(sentence, failed=failed)
 
     def _show_failure(self, sentence: str) -> None:
-        self.wanted = Wanted(self.wanted.name)  # what is looked at may be why
+        self.wanted = StudySelection(self.wanted.name)  # the selection may be the cause
         self._show_nothing(sentence, failed=True)
 
     def show_view(self, view: StudyView) -> None:
         if view.session != self.session:
-            return  # of a session that was closed meanwhile, or is just being opened: then it is read again
+            return  # another session was opened meanwhile, which loads again
         if view.asked is self.wanted:
             self.wanted = view.wanted
             if view.asked.step and view.alike:
@@ -175,24 +184,24 @@ class StudyScreen(ModeScreen):
             if before.wanted.name != view.wanted.name:
                 self.matrix.marked, self.pairs, self._orders = [], [], view.wanted.tab == RANKINGS
             if before.outcome is not view.outcome or before.wanted.measure != view.wanted.measure:
-                self._drawing.asked = ()  # what was drawn is of no use
+                self._drawing.requested_key = ()  # the resampling is outdated
                 self._show_drawn()
                 if self._resting is not None:
                     self._resting.stop()
                 self._resting = self.set_timer(REST_SECONDS, self._draw)
-            self._say("")
+            self._show_message("")
             self._put()
         self.refresh_bindings()
 
-    def _say(self, sentence: str, *, failed: bool = False) -> None:
-        """Show a sentence in place of the matrix, "" for the matrix."""
-        nothing = self.query_one(NothingHere)
-        before = nothing.begins
-        nothing.say(sentence, failed=failed)
-        if nothing.begins != before:
+    def _show_message(self, sentence: str, *, failed: bool = False) -> None:
+        """Show a message instead of the matrix, or the matrix for ""."""
+        empty_state = self.query_one(EmptyState)
+        before = empty_state.offers_templates
+        empty_state.show(sentence, failed=failed)
+        if empty_state.offers_templates != before:
             self.call_after_refresh(self.after_first_paint)
         self.query_one("#study-matrix-pane").set_class(bool(sentence), "-off")
-        # Of a session with several studies one that cannot be shown must not hide the others.
+        # A broken study must not hide the others.
         several = len(self._names) > 1
         self.detail.set_class(bool(sentence) and not several, "-off")
         if sentence and several:
@@ -213,9 +222,9 @@ class StudyScreen(ModeScreen):
             self._show_status()
             self._title_matrix()
             problems = self.query_one("#study-problems", Static)
-            said = (*outcome.problems, *outcome.notes)
-            problems.update(one_line(" ".join(said), 1_000))
-            problems.set_class(not said, "-off")
+            texts = (*outcome.problems, *outcome.notes)
+            problems.update(one_line(" ".join(texts), 1_000))
+            problems.set_class(not texts, "-off")
         self._show_cell()
 
     def _show_status(self) -> None:
@@ -231,7 +240,7 @@ class StudyScreen(ModeScreen):
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.cell
         text = cell_sentence(outcome, cell, self.measure, self.matrix.part) if outcome and cell else ""
-        # Its height is fixed: the cursor moves without a layout of the screen.
+        # The height is fixed, so that moving the cursor needs no layout.
         self.query_one("#study-line", Static).update(text, layout=False)
         self.detail.cell_items.show(outcome, cell, self.measure)
         self._title_detail()
@@ -240,8 +249,8 @@ class StudyScreen(ModeScreen):
         self.retitle("#study-detail", *detail_title(self.outcome, self.matrix, self.detail))
 
     def _lay_out_lines(self) -> None:
-        for lines in self.query(LinesBeside):
-            lines.again()
+        for lines in self.query(PinnedLines):
+            lines.relayout()
 
     # -- keys
 
@@ -256,7 +265,9 @@ class StudyScreen(ModeScreen):
         if action == "fold":
             return bool(self.matrix.groupings)
         if action in {"resume_study", "cancel_study"}:
-            return outcome is not None and (can_go_on(outcome) if action == "resume_study" else bool(going(outcome)))
+            return outcome is not None and (
+                is_resumable(outcome) if action == "resume_study" else bool(active_runs(outcome))
+            )
         if action == "measure":
             return outcome is not None and len(outcome.study.measures) > 1
         if action == "weighting":
@@ -284,9 +295,9 @@ class StudyScreen(ModeScreen):
     def action_measure(self) -> None:
         if self.outcome is not None:
             measures = self.outcome.study.measures
-            self._look_at(measure=measures[(measures.index(self.measure) + 1) % len(measures)])
+            self._select(measure=measures[(measures.index(self.measure) + 1) % len(measures)])
 
-    # Also where another pane has the focus.
+    # These work whatever pane has the focus.
 
     def action_sort_next(self) -> None:
         self.matrix.action_sort_next()
@@ -298,18 +309,18 @@ class StudyScreen(ModeScreen):
         self.matrix.action_fold()
 
     def action_group(self) -> None:
-        self._look_at(step=1)
+        self._select(step=1)
 
     def action_tab(self, step: int) -> None:
         self._choose(self.detail.turn(step))
 
-    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
+    def on_tab_line_tab_activated(self, message: TabLine.TabActivated) -> None:
         self._choose(message.name)
 
     def _choose(self, tab: str) -> None:
         self.detail.choose(tab)
         self._orders = self._orders or tab == RANKINGS
-        self._look_at(tab=tab)
+        self._select(tab=tab)
         self._title_detail()
         self._draw()
         self.refresh_bindings()
@@ -341,8 +352,8 @@ class StudyScreen(ModeScreen):
         await self.workbench.ask_for_study()
 
     @work
-    async def _begin(self, way: str) -> None:
-        await self._actions.begin(way)
+    async def _begin(self, template: str) -> None:
+        await self._actions.start(template)
 
     def action_leave(self) -> None:
         if self.current_pane is self.detail and self.outcome is not None:
@@ -352,7 +363,7 @@ class StudyScreen(ModeScreen):
 
     # -- lists
 
-    def on_table_arranged(self, message: Table.Arranged) -> None:
+    def on_virtual_table_arranged(self, message: VirtualTable.Arranged) -> None:
         if message.table is self.matrix:
             self._lay_out_lines()
             self._title_matrix()
@@ -361,15 +372,15 @@ class StudyScreen(ModeScreen):
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
         self._title_matrix()
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if message.row_list is self.matrix:
             self._show_cell()
-            for lines in self.query(LinesBeside):
+            for lines in self.query(PinnedLines):
                 lines.refresh()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         detail, outcome, chosen = self.detail, self.outcome, message.row_list
-        if isinstance(chosen, BeginList) and chosen.selected is not None:
+        if isinstance(chosen, TemplateList) and chosen.selected is not None:
             self._begin(chosen.selected.name)
         elif chosen is self.matrix and self.matrix.cell is not None:
             self._open_cell(self.matrix.cell)
@@ -402,13 +413,13 @@ class StudyScreen(ModeScreen):
         elif cell.run or cell.work.trials:
             self._actions.go_to(self.wanted.name, cell, cell.work.trials)
         else:
-            self.notify(cell.problem or "Nothing is behind this cell yet.", timeout=6)
+            self.notify(cell.problem or "This cell has no results yet.", timeout=6)
 
-    # -- what takes its time
+    # -- slow figures
 
     def _estimate(self, outcome: StudyOutcome) -> None:
         now, session, settings = time.monotonic(), self.session, self.workbench.settings
-        if session is None or not going(outcome):
+        if session is None or not active_runs(outcome):
             self._left, self._estimated = None, -LEFT_SECONDS
         elif now - self._estimated >= LEFT_SECONDS:
             self._estimated = now
@@ -425,7 +436,7 @@ class StudyScreen(ModeScreen):
         self._show_status()
 
     def _draw(self) -> None:
-        """Have drawn what rests on chance, in a process of its own; called once the study is at rest, or is asked for something else."""
+        """Resample in a separate process; called once the study is at rest, or when another figure is requested."""
         outcome, session = self.outcome, self.session
         if outcome is None or session is None or not (self.pairs or self._orders):
             return
@@ -444,7 +455,7 @@ class StudyScreen(ModeScreen):
         self.detail.comparison.put_test(test, max(1, len(self.pairs)), problem)
         self.detail.rankings.put_resampled(drawn["orders"] if drawn is not None and self._orders else None, problem)
 
-    # -- where a person is
+    # -- navigation
 
     def location(self) -> Location | None:
         return Location(self.workbench.session_path, "study", self.wanted.name)

@@ -1,6 +1,9 @@
-"""What all modes are made of; nothing in here knows a mode.
+"""Widgets and helpers that all modes share; nothing in here knows a mode.
 
-``mode_screen`` and ``run_screen`` are the frames of a mode, ``pane`` that of a widget in it; ``virtual_view``, ``row_list``, ``table``
-and ``text_pane`` paint rows on demand; ``form`` asks, and ``ordering`` for work of an engine; ``latest`` is how work gets into a thread
-and its result back; ``actions`` is what can be done with a run; ``document`` and ``amounts`` are plain data and functions. Text from outside gets onto the screen through ``literal`` and ``texts``.
+- Frames: ``mode_screen`` (header, panes, footer), ``run_screen`` (a mode that follows a run), ``pane``, ``lifecycle``.
+- Lists: ``virtual_view`` paints rows on demand, ``row_list`` adds a cursor, ``table`` adds declared ``columns``;
+  ``typed_line`` narrows.
+- Texts: ``document`` is plain data, ``text_pane`` shows it, ``literal`` keeps outside text from being read as markup.
+- Dialogs: ``fields``, ``form``, ``ordering`` (a form that starts an order), ``filters``, ``export_dialog``.
+- Work: ``latest`` runs work in threads; ``actions`` copies, edits and labels.
 """

@@ -1,4 +1,4 @@
-"""What a person can do besides looking, as far as it is the same in several modes: runs, copies, editors, stars, tags and remarks."""
+"""Actions that several modes share: runs, copying, editors, stars, tags and remarks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.key_table import key_of
-from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.keys import key_of
+from workbench.app.toolkit.workers import LatestWorker, sentence_of
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
 from workbench.orders.order import WorkOrder
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
     from workbench.app.app import WorkbenchApp
     from workbench.app.location import Location
-    from workbench.app.toolkit.document import Subject
+    from workbench.app.toolkit.document import PaneContent
     from workbench.app.toolkit.run_screen import RunScreen
     from workbench.orders.estimate import Estimate
     from workbench.session import SessionWriter
 
-SURELY_TAKEN = 500_000
-"""Characters of a copied text that terminals take: tmux drops a megabyte in base64 without a word."""
+SAFE_COPY_CHARS = 500_000
+"""Characters that every terminal copies: tmux silently drops a megabyte of base64."""
 
 
 def run_in_front(command: list[str]) -> int:
-    """Run a program that has the terminal to itself, wait for it, and return its exit code (OSError where it cannot be started)."""
-    # Ctrl+c reaches every program of the terminal: in a pager it ends a search, so it must not end the app that waits for the pager. A
-    # handler, unlike SIG_IGN, is not inherited: the program itself gets the signal as usual.
+    """Run a program in the foreground, wait for it and return its exit code; raises OSError if it cannot start."""
+    # ctrl+c reaches every process of the terminal. In a pager it ends a search, so it must not end the app that waits for the
+    # pager. A handler, unlike SIG_IGN, is not inherited: the pager still gets the signal.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         return subprocess.run(command, check=False).returncode
@@ -55,7 +55,7 @@ class _CannotSuspend(Exception):
 
 
 def _outside(host: WorkbenchApp, program: str, text: str, name: str) -> tuple[int, str] | None:
-    """Return a program's exit code and what it made of a text in a file of some name, None where it cannot be started."""
+    """Open a text in a program; returns its exit code and the edited text, or None if the program cannot start."""
     from textual.app import SuspendNotSupported
 
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
@@ -74,7 +74,10 @@ def _outside(host: WorkbenchApp, program: str, text: str, name: str) -> tuple[in
 
 
 async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = ".txt") -> str | None:
-    """Let a person edit a text, in $EDITOR or else within the app, from a worker; None where it was given up or the editor failed."""
+    """Let the user edit a text in $EDITOR or, without one, in the app; None if cancelled or the editor failed.
+
+    Call from a worker.
+    """
     from workbench.app.toolkit.edit_screen import EditScreen
 
     program = editor()
@@ -89,24 +92,24 @@ async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = "
         return None
     code, after = ended
     if code:
-        host.notify(f"{program} ended with code {code}, so nothing was changed.", severity="warning")
+        host.notify(f"{program} exited with code {code}; nothing was changed.", severity="warning")
         return None
-    # Editors end a file with a line break, also one that had none.
+    # Editors add a final line break to a file that had none.
     return after.removesuffix("\n") if after.endswith("\n") and not text.endswith("\n") else after
 
 
 def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
     host.copy_to_clipboard(text)
-    said = f"Copied {name + ': ' if name else ''}{len(text):,} characters"
+    message = f"Copied {name + ': ' if name else ''}{len(text):,} characters"
     if cut:
-        said += f", not all of it: {cut.rstrip('.')}"
-    elif len(text) > SURELY_TAKEN:
-        said += f"; where the terminal takes less, {key_of('trajectory.open')} opens it in an editor"
-    host.notify(f"{said}.", severity="warning" if cut else "information")
+        message += f", not all of it: {cut.rstrip('.')}"
+    elif len(text) > SAFE_COPY_CHARS:
+        message += f"; if the terminal cuts it, {key_of('trajectory.open')} opens it in an editor"
+    host.notify(f"{message}.", severity="warning" if cut else "information")
 
 
 class RunActions:
-    """Carries out keys that touch the engine, the disk or another program; all of it in a thread, in its order, but the editor."""
+    """Runs a screen's actions that touch the engine, the disk or other programs, one at a time in threads."""
 
     def __init__(self, screen: RunScreen) -> None:
         self._host, self._jobs, self._subject = screen.workbench, screen.doing, screen.subject
@@ -116,16 +119,17 @@ class RunActions:
     resume: Callable[[], None]
     cancel: Callable[[], None]
 
-    def on_own(
+    def on_writable(
         self,
         work: Callable[[Path], Any],
-        say: Callable[[Any], str],
+        notice: Callable[[Any], str],
         elsewhere: Callable[[Path, Any], Location],
         here: Callable[[Any], object] = lambda value: None,
     ) -> None:
-        """Do something in a thread that writes into the session, or into a copy of an example; ``say`` tells of the result.
+        """Run ``work`` on a writable session in a thread, then notify with ``notice(result)``.
 
-        ``here`` shows the result in the session; in the copy that is at ``elsewhere``.
+        An example session is copied first. ``here`` shows the result in the open session; after a copy the app
+        goes to ``elsewhere``.
         """
         host, session = self._host, self._host.session_path
         if session is None:
@@ -138,20 +142,20 @@ class RunActions:
             own = writable_copy(session)
             return own, work(own)
 
-        def finished(begun: tuple[Path, Any]) -> None:
-            own, value = begun
-            said = say(value)
+        def finished(result: tuple[Path, Any]) -> None:
+            own, value = result
+            text = notice(value)
             if own == session:
                 here(value)
             else:
                 host.go_to(elsewhere(own, value))
-                said += f" In a copy of the example: {own.stem}."
-            host.notify(said)
+                text += f" It is in a copy of the example: {own.stem}."
+            host.notify(text)
 
         self._jobs.ask(in_thread, finished)
 
-    def when_agreed(self, order: Callable[[Path], WorkOrder], then: Callable[[], None]) -> None:
-        """Do something that costs, after a question where its order's estimate is more than the settings allow unasked."""
+    def after_confirmation(self, order: Callable[[Path], WorkOrder], then: Callable[[], None]) -> None:
+        """Call ``then``, after a confirmation if the order's estimate exceeds the limits in the settings."""
         session = self._host.session_path
 
         def estimate() -> Estimate | None:
@@ -159,13 +163,13 @@ class RunActions:
 
             return order(session).estimate(measure(session, session)) if session is not None else None
 
-        async def ask(told: Estimate | None) -> None:
-            from workbench.app.toolkit.ordering import agreed
+        async def ask(cost: Estimate | None) -> None:
+            from workbench.app.toolkit.order_form import confirm_cost
 
-            if told is None or await agreed(self._host, told):
+            if cost is None or await confirm_cost(self._host, cost):
                 then()
 
-        self._jobs.ask(estimate, lambda told: self._host.run_worker(ask(told)))
+        self._jobs.ask(estimate, lambda cost: self._host.run_worker(ask(cost)))
 
     def copy(self) -> None:
         subject = self._subject()
@@ -175,8 +179,11 @@ class RunActions:
         subject = self._subject()
         self._with_all(subject, "open", lambda text, cut: self._open(subject, text, cut))
 
-    def _with_all(self, subject: Subject, what: str, then: Callable[[str, str], None]) -> None:
-        """Call ``then`` with all of a text, read in a thread where only a part is shown, and what is missing even so."""
+    def _with_all(self, subject: PaneContent, what: str, then: Callable[[str, str], None]) -> None:
+        """Call ``then`` with the whole text and a note on what is missing.
+
+        a text that is only partly shown is read in a thread.
+        """
         if not subject.text:
             self._host.notify(f"There is nothing to {what} here.")
         elif subject.whole is None:
@@ -184,15 +191,17 @@ class RunActions:
         else:
             self._jobs.ask(subject.whole, lambda document: then(document.text, document.cut or ""))
 
-    def _open(self, subject: Subject, text: str, cut: str) -> None:
+    def _open(self, subject: PaneContent, text: str, cut: str) -> None:
         program = editor() or os.environ.get("PAGER") or "less"
         if cut:
-            self._host.notify(f"This is not all of {subject.name}: {cut}", severity="warning")
+            self._host.notify(f"{subject.name} is incomplete: {cut}", severity="warning")
         try:
             _outside(self._host, program, text, f"content{subject.suffix}")
         except _CannotSuspend:
-            said = f"This terminal cannot hand over to another program; {key_of('pane.copy')} copies instead."
-            self._host.notify(said, severity="warning")
+            message = (
+                f"This terminal cannot be suspended for another program; {key_of('pane.copy')} copies the text instead."
+            )
+            self._host.notify(message, severity="warning")
 
 
 # -- stars, tags and remarks
@@ -201,10 +210,10 @@ _MOST_KNOWN = 8  # tags of the session that the dialog names, the most frequent 
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
-    """What a label belongs to: an item, or a ``part`` of it, a trial's step or criterion; a notice calls it ``name``.
+class LabelTarget:
+    """What a label belongs to: an item of a session or a ``part`` of it (a trial's step or criterion).
 
-    ``session`` is the file that it is in, None for the open session.
+    ``name`` is used in notices; ``session`` is None for the open session.
     """
 
     name: str
@@ -213,14 +222,14 @@ class Labelled:
     session: Path | None = None
 
 
-class Labelling:
-    """Reads and writes labels in threads; the feed of changes brings them to the screens."""
+class LabelActions:
+    """Reads and writes labels in threads; screens learn of the changes from the change feed."""
 
     def __init__(self, host: WorkbenchApp, node: Widget, changed: Callable[[], None]) -> None:
         self._host, self._changed = host, changed
-        self._jobs = Latest(node, "labels", every=True)
+        self._jobs = LatestWorker(node, "labels", every=True)
 
-    def star(self, target: Labelled) -> None:
+    def star(self, target: LabelTarget) -> None:
         session = self._session(target)
         if session is None:
             return
@@ -232,7 +241,7 @@ class Labelling:
 
         self._write(session, change)
 
-    async def ask(self, target: Labelled) -> None:
+    async def ask(self, target: LabelTarget) -> None:
         session = self._session(target)
         if session is None:
             return
@@ -243,7 +252,7 @@ class Labelling:
             return
         before, note = [label for label in own if label != STAR], "Separate tags with commas."
         if known:
-            note += f" Here so far: {', '.join(f'{tag} ({count:,})' for tag, count in known.most_common(_MOST_KNOWN))}."
+            note += f" Used so far: {', '.join(f'{tag} ({count:,})' for tag, count in known.most_common(_MOST_KNOWN))}."
         answer = await self._answer("Tags of", target, note, parse_tags, ", ".join(before))
         if answer is not None:
             # A star that is typed is one; one that is not typed stays: it has a key of its own.
@@ -251,59 +260,59 @@ class Labelling:
             if came or went:
                 self._write(session, lambda writer: writer.set_labels(target.item, target.part, add=came, remove=went))
 
-    async def remark(self, target: Labelled) -> None:
+    async def remark(self, target: LabelTarget) -> None:
         session = self._session(target)
         if session is None:
             return
-        note = f"It is kept in the session, with those that are there: {key_of('app.marked')} lists them."
+        note = f"It is stored in the session; {key_of('app.marked')} lists all remarks."
         text = check_remark(await self._answer("Remark on", target, note, check_remark) or "")
 
         def change(writer: SessionWriter) -> str:
             step = int(target.part) if target.part.isdecimal() else None
             writer.annotate(target.item, text, step, criterion="" if step is not None else target.part)
-            return "Kept the remark in the session."
+            return "Remark saved in the session."
 
         if text:
             self._write(session, change)
 
     def _write(self, session: Path, change: Callable[[SessionWriter], str | None]) -> None:
-        """Change labels in a thread, and tell what ``change`` says of it."""
+        """Apply a change to the labels in a thread, then show the notice that ``change`` returns."""
         from workbench.session import SessionWriter
 
         def work() -> str | None:
             with SessionWriter(session) as writer:
                 return change(writer)
 
-        def done(said: str | None) -> None:
-            if said:
-                self._host.notify(said)
+        def done(text: str | None) -> None:
+            if text:
+                self._host.notify(text)
             self._changed()
 
         self._jobs.ask(work, done)
 
     async def _answer(
-        self, title: str, target: Labelled, note: str, check: Callable[[str], object], typed: str = ""
+        self, title: str, target: LabelTarget, note: str, check: Callable[[str], object], typed: str = ""
     ) -> str | None:
         from workbench.app.toolkit.form import AskText
 
         question = AskText(f"{title} {one_line(target.name, 50)}", note, typed, check=check)
         return await self._host.push_screen_wait(question)
 
-    def _session(self, target: Labelled) -> Path | None:
+    def _session(self, target: LabelTarget) -> Path | None:
         from workbench.app.runs import is_example
 
         session = target.session or self._host.session_path
         if session is None:
             self._host.notify("No session is open.")
         elif is_example(session):
-            said = "The example that came with the program is only read; tag what a run of your own made."
-            self._host.notify(said, severity="warning")
+            text = "The bundled example is read-only; label the results of your own runs."
+            self._host.notify(text, severity="warning")
             return None
         return session
 
 
-def _labels(session: Path, target: Labelled) -> tuple[list[str], Counter[str]]:
-    """Return the labels of something, and the tags that a session has."""
+def _labels(session: Path, target: LabelTarget) -> tuple[list[str], Counter[str]]:
+    """Return the labels of an item, and all tags of the session with their counts."""
     from workbench.session import SessionReader
 
     with SessionReader(session, surveyed=False) as reader:

@@ -1,4 +1,4 @@
-"""A table of cells: names of rows at the left, then columns of one width, with a cursor that goes over rows and columns."""
+"""A table of cells: row names, then columns of equal width, and a cursor over rows and columns."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from typing import ClassVar, Generic
 from textual import events
 from textual.binding import BindingType
 
-from workbench.app.toolkit.columns import Column, Columns, Row
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.columns import ColumnLayout, Row, TableColumn
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 _LEAST_NAME = 10
 _MORE = 4  # cells for what says how many columns are left out at the right
 
 
-class Grid(Columns[Row]):
-    """Names, columns of one width of which as many are in sight as fit, and columns that rows are only sorted by.
+class Grid(ColumnLayout[Row]):
+    """The columns of a :class:`CellTable`: row names, value columns of equal width, and hidden columns that only sort.
 
-    ``current`` is the column under the cursor, from 0, ``first`` the first one in sight. A column has ``each`` cells now, at least ``least``,
-    as many as the longest heading (``heads``) where there is room; in its ``usual`` cells it shows what it has to say, in ``whole`` all.
-    ``least_name`` are the cells to which names may be cut for one more column, ``named`` those of the longest name of a group.
+    As many value columns are visible as fit. ``current`` is the column under the cursor, ``first`` the first
+    visible one. A value column is ``least`` to ``usual`` cells wide; where all fit, ``whole`` or as wide as the
+    longest heading (``heads``). Row names are cut down to ``least_name`` cells to fit one more column; ``named``
+    is the length of the longest group name.
     """
 
     def __init__(
         self,
-        names: Column[Row],
-        shown: Sequence[Column[Row]],
+        names: TableColumn[Row],
+        shown: Sequence[TableColumn[Row]],
         *,
-        hidden: Sequence[Column[Row]] = (),
+        hidden: Sequence[TableColumn[Row]] = (),
         heads: int = 0,
         least: int = 9,
         usual: int = 14,
@@ -48,7 +49,7 @@ class Grid(Columns[Row]):
     def left_out(self, width: int) -> int:
         return len(self.shown) - self.first - len(self.layout(width)) + 1
 
-    def _lay_out(self, width: int) -> list[tuple[Column[Row], int, str]]:
+    def _lay_out(self, width: int) -> list[tuple[TableColumn[Row], int, str]]:
         count, longest = len(self.shown), max(self._longest(self.names), self.named) or _LEAST_NAME
         # A third for the names, less where that leaves a column out; more where all columns have what they need.
         names = min(longest + 1, max(_LEAST_NAME, width // 3))
@@ -72,8 +73,11 @@ class Grid(Columns[Row]):
         return [(self.names, names, ""), *((column, each, " ") for column in columns)]
 
 
-class CellTable(Table[Row], Generic[Row]):
-    """A subclass says what stands above a column, and makes the :class:`Grid` whenever columns come or go."""
+class CellTable(VirtualTable[Row], Generic[Row]):
+    """A table with a cell cursor.
+
+    a subclass returns the column headings and replaces the :class:`Grid` when columns change.
+    """
 
     columns: Grid[Row]
 
@@ -83,12 +87,12 @@ class CellTable(Table[Row], Generic[Row]):
         self.columns = columns
 
     def head_of(self, at: int, width: int) -> Part:
-        """Return what stands above a column in so many cells, above the names for -1."""
+        """Return the heading of a value column, or for -1 of the row names, in ``width`` cells."""
         raise NotImplementedError
 
     @property
     def at(self) -> int:
-        """The column under the cursor, from 0."""
+        """The index of the column under the cursor."""
         return self.columns.current
 
     def show_columns(self, columns: Grid[Row]) -> None:
@@ -113,10 +117,10 @@ class CellTable(Table[Row], Generic[Row]):
         columns.layout(width)
         if columns.first != first:
             self.refresh()
-        else:  # a key then costs two lines, not all that are in sight
+        else:  # a key then repaints two lines, not all that are visible
             self.refresh_line(self.scroll_offset.y)
             self.refresh_line(self.line_of(self.cursor))
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return bool(self.rows) if action in {"choose", "mark", "column"} else super().check_action(action, parameters)
@@ -134,16 +138,16 @@ class CellTable(Table[Row], Generic[Row]):
         return [*parts, (f" +{left_out}" if left_out else "", "dim")]
 
     def line_parts(self, width: int, title: Part, text: Callable[[int, int], Part]) -> list[Part]:
-        """Return a line in the columns of the table, for one above or below it; ``text`` is told a column and its cells."""
+        """Lay out a line above or below the table in its columns; ``text(column, width)`` returns one cell."""
         (_, names, _), *layout = self.columns.layout(width - self.LEAD)
         parts: list[Part] = [(fit(title[0], names + self.LEAD), title[1])]
         for at, (_, size, gap) in enumerate(layout, self.columns.first):
-            said, style = text(at, size)
-            parts.append((gap + fit(said, size, right=True), style))
+            message, style = text(at, size)
+            parts.append((gap + fit(message, size, right=True), style))
         return parts
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        return super().row_parts(y, width)[0], ""  # a cell has the cursor, not the row
+        return super().row_parts(y, width)[0], ""  # the cursor highlights a cell, not the row
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         parts = list(super().parts_of(index, width))
@@ -160,8 +164,8 @@ class CellTable(Table[Row], Generic[Row]):
             self.to_column(self.columns.shown.index(column))
 
 
-class LinesBeside(VirtualView, can_focus=False):
-    """Lines in the columns of a table of cells (``lines`` for a width) that stay in sight above or below it, however many rows it has."""
+class PinnedLines(VirtualView, can_focus=False):
+    """Lines above or below a cell table, laid out in its columns; they stay visible while the table scrolls."""
 
     ALLOW_SELECT: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -170,7 +174,7 @@ class LinesBeside(VirtualView, can_focus=False):
         super().__init__(id=id)
         self._lines = lines
 
-    def again(self) -> None:
+    def relayout(self) -> None:
         count = self.row_count()
         self.styles.height, self.display = count, count > 0
         self.set_size(count)

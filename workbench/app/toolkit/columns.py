@@ -1,4 +1,7 @@
-"""Columns that are declared: which of them have room, how wide each is, and the cells of a row."""
+"""Declared columns, and the layout that decides which of them fit and how wide they are.
+
+Example: ``TableColumn(title="agent", cell=lambda row: row.agent, width=11, text=True, sort=lambda row: row.agent)``.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,26 @@ from rich.cells import cell_len
 from workbench.app.toolkit.virtual_view import Part, fit
 
 Row = TypeVar("Row")
-Cell = str | Part | list[Part]  # the text of a cell, with the name of its style, or pieces of it with theirs
-MEASURED_ROWS = 1_000  # rows whose values decide how wide a column becomes; of more the first ones
+Cell = str | Part | list[Part]  # a text, a text with a style name, or several of these
+MEASURED_ROWS = 1_000  # rows that are measured to size a column, the first ones
 _NARROWEST_TEXT = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column(Generic[Row]):
-    """A column; ``title`` is also the name of the order by it.
+class TableColumn(Generic[Row]):
+    """A column of a table; ``title`` also names the sort order.
 
     Attributes:
-        width: Cells that it needs.
-        widest: Cells that it may take to show its values whole; 0 for no more than it needs. Such a column takes no cell where all
-            its values are empty.
-        text: Whether it begins at the left; numbers end at the right.
-        priority: 0 always stays; of the others the highest go first, together, where there is no room.
-        sort: What rows are sorted by; those without a value (None) come last in either direction.
-        figure: What a group shows in this column, from its rows.
-        brief: What stands in place of a cell that is wider than its column. Such a column is given all the cells that it wants where
-            that leaves as many to others, and no more than it needs elsewhere.
+      width: Cells that the column needs.
+      widest: Cells that it may grow to for long values, 0 for ``width``. Such a column disappears when all its
+    values are empty.
+      text: Whether cells are left-aligned; numbers are right-aligned.
+      priority: Where space is short, columns with the highest priority are dropped first; 0 is never dropped.
+      sort: The sort key of a row; rows with None come last in both directions.
+      figure: The summary that a group row shows in this column.
+      shorten: Cuts a text to a number of cells.
+      brief: A short form for cells that do not fit. Such a column gets its full width only if as much remains for
+    the others.
     """
 
     title: str
@@ -47,32 +51,32 @@ class Column(Generic[Row]):
 
 
 def fit_end(text: str, width: int) -> str:
-    """Return ``text`` at exactly ``width`` cells; its end stays, which tells paths apart."""
+    """Return ``text`` at exactly ``width`` cells, cut at the start: paths differ at their ends."""
     return fit(text if len(text) <= width else "…" + text[len(text) - width + 1 :], width)
 
 
 def number_column(
     title: str, width: int, value: Callable[[Row], float | None], digits: int = 0, *, priority: int = 0
-) -> Column[Row]:
-    """Return a column of numbers, the largest first; a dash stands where a row has none."""
+) -> TableColumn[Row]:
+    """Return a right-aligned column of numbers, sorted descending; None is shown as a dash."""
 
     def cell(row: Row) -> str:
         return "–" if (number := value(row)) is None else f"{number:,.{digits}f}"
 
-    return Column(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True)
+    return TableColumn(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True)
 
 
-class Columns(Generic[Row]):
-    """Columns over rows of one type, laid out for a width.
+class ColumnLayout(Generic[Row]):
+    """Lays out columns for a width.
 
-    Columns leave by their priority until the others fit. What room is left over goes to texts that would be cut, evenly.
+    drops columns by priority until the rest fits, then shares the space left among cut texts.
     """
 
-    def __init__(self, columns: Sequence[Column[Row]], rows: Sequence[Row] = ()) -> None:
+    def __init__(self, columns: Sequence[TableColumn[Row]], rows: Sequence[Row] = ()) -> None:
         self.all = tuple(columns)
         self._rows = rows
         self._content: dict[int, int] = {}  # by the id of a column: titles may be the same
-        self._laid_out: tuple[int, list[tuple[Column[Row], int, str]]] = (0, [])
+        self._laid_out: tuple[int, list[tuple[TableColumn[Row], int, str]]] = (0, [])
 
     def measure(self, rows: Sequence[Row]) -> None:
         self._rows = rows
@@ -80,7 +84,7 @@ class Columns(Generic[Row]):
         self._laid_out = 0, []
 
     def widen(self, rows: Sequence[Row]) -> bool:
-        """Lay out for more rows, or for what changed in some; returns whether a column has to say more than before."""
+        """Remeasure the columns for changed rows; returns whether one became wider."""
         measured = [column for column in self.all if id(column) in self._content]
         longer = {id(one): size for one in measured if (size := _longest(one, rows)) > self._content[id(one)]}
         if longer:
@@ -88,13 +92,13 @@ class Columns(Generic[Row]):
             self._laid_out = 0, []
         return bool(longer)
 
-    def layout(self, width: int) -> list[tuple[Column[Row], int, str]]:
-        """Return the columns that fit into so many cells, the cells of each, and the gap before it."""
+    def layout(self, width: int) -> list[tuple[TableColumn[Row], int, str]]:
+        """Return the visible columns at a width, each with its cells and the gap before it."""
         if self._laid_out[0] != width:
             self._laid_out = width, self._lay_out(width)
         return self._laid_out[1]
 
-    def _lay_out(self, width: int) -> list[tuple[Column[Row], int, str]]:
+    def _lay_out(self, width: int) -> list[tuple[TableColumn[Row], int, str]]:
         columns = [column for column in self.all if not column.widest or self._longest(column)]
 
         def needed() -> int:
@@ -117,26 +121,26 @@ class Columns(Generic[Row]):
                 sizes[id(column)] += more
                 spare -= more
             cut = [column for column in cut if self._wanted(column) > sizes[id(column)]]
-        for column in columns:  # where nothing more can leave, texts are cut
+        for column in columns:  # no column can be dropped any more: cut texts
             if spare < 0 and column.widest:
                 less = min(-spare, max(0, sizes[id(column)] - _NARROWEST_TEXT))
                 sizes[id(column)] -= less
                 spare += less
         return list(zip(columns, sizes.values(), _gaps(columns), strict=True))
 
-    def _longest(self, column: Column[Row]) -> int:
+    def _longest(self, column: TableColumn[Row]) -> int:
         if id(column) not in self._content:
-            # One row in thousands may be the only one that has a value.
+            # The only row with a value may come after the measured ones.
             others = (_longest(column, (row,)) for row in self._rows[MEASURED_ROWS:])
             longest = _longest(column, self._rows[:MEASURED_ROWS]) or next(filter(None, others), 0)
             self._content[id(column)] = longest
         return self._content[id(column)]
 
-    def _least(self, column: Column[Row]) -> int:
+    def _least(self, column: TableColumn[Row]) -> int:
         longest = max(self._longest(column), cell_len(column.title)) if column.widest else column.width
         return min(column.width, longest)
 
-    def _wanted(self, column: Column[Row]) -> int:
+    def _wanted(self, column: TableColumn[Row]) -> int:
         return max(self._least(column), min(column.widest, self._longest(column)))
 
     def heading(self, width: int, order: str = "") -> list[Part]:
@@ -146,7 +150,10 @@ class Columns(Generic[Row]):
         ]
 
     def cells(self, row: Row, width: int, style: str = "", span: tuple[str, Part] | None = None) -> list[Part]:
-        """Return the cells of a row, in ``style`` where they have none; from the column ``span`` on one text stands in their place."""
+        """Return the cells of a row.
+
+        ``style`` applies where a cell has none, and from the column ``span`` on one text replaces all cells.
+        """
         parts: list[Part] = []
         for column, size, gap in self.layout(width):
             if span is not None and column.title == span[0]:
@@ -171,18 +178,18 @@ class Columns(Generic[Row]):
             parts.append((gap + fit(text, size, right=not column.text), "group"))
         return parts
 
-    def at(self, x: int, width: int) -> Column[Row] | None:
+    def at(self, x: int, width: int) -> TableColumn[Row] | None:
         ends = accumulate(len(gap) + size for _, size, gap in self.layout(width))
         return next((column for (column, _, _), end in zip(self.layout(width), ends, strict=True) if x < end), None)
 
 
-def _gaps(columns: Sequence[Column[Any]]) -> list[str]:
-    """Return what stands before each column: a text that follows a number stands further away, as both end at the gap."""
+def _gaps(columns: Sequence[TableColumn[Any]]) -> list[str]:
+    """Return the gap before each column; between a number and a text it is wider, because both end at the gap."""
     gaps = ("  " if right.text and not left.text else " " for left, right in pairwise(columns))
     return ["", *gaps][: len(columns)]
 
 
-def _longest(column: Column[Row], rows: Sequence[Row]) -> int:
+def _longest(column: TableColumn[Row], rows: Sequence[Row]) -> int:
     return max((cell_len(cell_text(column.cell(row))) for row in rows), default=0)
 
 

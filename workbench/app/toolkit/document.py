@@ -1,6 +1,7 @@
-"""Texts made ready for the screen: styled lines that wrap, know where they come from, and say where they were cut; code in colours.
+"""Documents: styled lines that wrap, map back to source lines and say where they were cut; code is highlighted.
 
-Nothing here touches a terminal or a session, so documents are built in worker threads and tested without an app.
+Documents are plain data. They are built in worker threads and tested without an app. Example:
+``joined([heading("Prompt"), plain(text)])``.
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 from workbench.base.text import clean
 from workbench.pages import page
 
-Span = tuple[int, int, str]  # half-open character range of a line and the name of a style, as of a :data:`Part`
+Span = tuple[int, int, str]  # half-open character range of a line, and a style name
 
 TAB = "    "
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One logical line.
 
-    ``source`` and ``source_end`` are the half-open range of lines (from 0) of the text that it shows, -1 if none; ``number`` goes to the gutter;
-    ``indent`` is the hanging indent in cells of what wraps (-1: the line is cut, not wrapped); ``fill`` styles the whole row.
+    ``source`` to ``source_end`` is the half-open range of source lines (from 0) that it shows, -1 for none.
+    ``number`` is shown in the gutter. ``indent`` is the hanging indent of wrapped rows in cells; -1 cuts the line
+    instead of wrapping it. ``fill`` styles the whole row. ``step`` links to a step of the trial.
     """
 
     text: str
@@ -42,8 +44,8 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """Characters ``start`` to ``end`` of a line: a row of the screen, a hit, or what is marked."""
+class TextRange:
+    """Characters ``start`` to ``end`` of a line: a screen row, a search hit or a highlight."""
 
     line: int
     start: int
@@ -51,10 +53,10 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """Lines, and the text that they show as it is, for copying; ``cut`` says what is missing and how to see it, None if nothing is."""
+class TextDocument:
+    """Lines, and the plain ``text`` behind them for copying; ``cut`` says what is missing and how to see it."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
     text: str
     cut: str | None = None
     numbered: bool = False
@@ -66,21 +68,21 @@ class Document:
         top = max((line.number or 0 for line in self.lines[-50:]), default=0)
         return max(3, len(str(top))) + 1
 
-    def rows(self, width: int) -> list[Range]:
+    def rows(self, width: int) -> list[TextRange]:
         width = max(width, 4)
-        wrapped: list[Range] = []
+        wrapped: list[TextRange] = []
         for index, line in enumerate(self.lines):
             length = len(line.text)
             if line.indent < 0:
-                wrapped.append(Range(index, 0, min(length, width)))
+                wrapped.append(TextRange(index, 0, min(length, width)))
             elif length <= width and (line.text.isascii() or cell_len(line.text) <= width):
-                wrapped.append(Range(index, 0, length))
+                wrapped.append(TextRange(index, 0, length))
             else:
-                wrapped.extend(Range(index, start, end) for start, end in _wrap(line, width))
+                wrapped.extend(TextRange(index, start, end) for start, end in _wrap(line, width))
         return wrapped
 
     def line_at(self, source: int) -> int:
-        """Return the first line that shows source line ``source`` or what follows it."""
+        """Return the first line that shows source line ``source`` or a later one."""
         starts = [line.source if line.source >= 0 else 0 for line in self.lines]
         for index, line in enumerate(self.lines):
             if line.source <= source < line.source_end:
@@ -88,22 +90,22 @@ class Document:
         return min(bisect_left(starts, source), max(0, len(starts) - 1))
 
 
-EMPTY = Document((), "")
+EMPTY = TextDocument((), "")
 
 
 def prepared(text: str) -> str:
-    """Return text that can be measured and shown: no control sequences, tabs as four spaces, surrogates replaced."""
+    """Return text that is safe to measure and show: no control sequences, tabs expanded, lone surrogates replaced."""
     return clean(text).replace("\t", TAB).encode("utf-8", "replace").decode("utf-8")
 
 
 def position(text: str, offset: int) -> tuple[int, int]:
-    """Return (line, column), both from 0, that character ``offset`` of ``text`` has after :func:`prepared`."""
+    """Return the (line, column), from 0, that character ``offset`` has after :func:`prepared`."""
     before = prepared(text[: max(0, offset)])
     return before.count("\n"), len(before) - (before.rfind("\n") + 1)
 
 
-def places_of(needle: str, text: str) -> Iterator[int]:
-    """Yield where a text that is looked for begins; in lower case it matches any case."""
+def find_all(needle: str, text: str) -> Iterator[int]:
+    """Yield the offsets of a search text; a lower-case one ignores case."""
     found = re.finditer(re.escape(needle), text.lower() if needle == needle.lower() else text)
     return (one.start() for one in found)
 
@@ -115,56 +117,56 @@ def plain(
     cut: str | None = None,
     numbered: bool = False,
     spans: Sequence[Sequence[Span]] | None = None,
-) -> Document:
-    """Return a text as it is, a line for a line; with ``spans`` of lines these are its colours, and what wraps is indented."""
+) -> TextDocument:
+    """Return a document with one line per line of text; ``spans`` colour the lines and indent what wraps."""
     lines = []
     for index, part in enumerate(prepared(text).split("\n")):
         own = spans[index] if spans and index < len(spans) else ((0, len(part), style),) if style and part else ()
         indent = min(len(part) - len(part.lstrip(" ")) + 2, 12) if spans is not None else 0
         number = index + 1 if numbered else None
-        lines.append(Line(part, tuple(own), source=index, source_end=index + 1, number=number, indent=indent))
-    return Document(closed(tuple(lines), cut), text, cut, numbered)
+        lines.append(TextLine(part, tuple(own), source=index, source_end=index + 1, number=number, indent=indent))
+    return TextDocument(closed(tuple(lines), cut), text, cut, numbered)
 
 
-def styled(*parts: tuple[str, str], indent: int = 0) -> Line:
+def styled(*parts: tuple[str, str], indent: int = 0) -> TextLine:
     ends = list(accumulate(len(part) for part, _ in parts))
     spans = tuple(
         (end - len(part), end, style) for (part, style), end in zip(parts, ends, strict=True) if style and part
     )
-    return Line("".join(part for part, _ in parts), spans, indent=indent)
+    return TextLine("".join(part for part, _ in parts), spans, indent=indent)
 
 
-def of_lines(lines: Iterable[Line], *, numbered: bool = False) -> Document:
+def of_lines(lines: Iterable[TextLine], *, numbered: bool = False) -> TextDocument:
     lines = tuple(lines)
-    return Document(lines, "\n".join(line.text for line in lines), numbered=numbered)
+    return TextDocument(lines, "\n".join(line.text for line in lines), numbered=numbered)
 
 
-def note(*sentences: str) -> Document:
-    return Document(tuple(styled((part, "dim")) for part in map(prepared, sentences)), "")
+def note(*sentences: str) -> TextDocument:
+    return TextDocument(tuple(styled((part, "dim")) for part in map(prepared, sentences)), "")
 
 
-def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
+def joined(parts: Sequence[TextDocument], *, cut: str | None = None) -> TextDocument:
     lines = tuple(line for part in parts for line in part.lines)
-    return Document(closed(lines, cut), "\n".join(part.text for part in parts if part.text), cut)
+    return TextDocument(closed(lines, cut), "\n".join(part.text for part in parts if part.text), cut)
 
 
-def heading(text: str, detail: str = "") -> Document:
+def heading(text: str, detail: str = "") -> TextDocument:
     return of_lines([styled((prepared(text), "heading"), (f"  {prepared(detail)}" if detail else "", "dim"))])
 
 
-def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
-    return (*lines, Line(""), Line(cut, ((0, len(cut), "notice"),))) if cut else lines
+def closed(lines: tuple[TextLine, ...], cut: str | None) -> tuple[TextLine, ...]:
+    return (*lines, TextLine(""), TextLine(cut, ((0, len(cut), "notice"),))) if cut else lines
 
 
-def difference(diff: Sequence[str], *, places: bool = True) -> Document:
-    """Return the lines of :func:`workbench.comparison.texts.line_diff`, with ``places`` where they stand; copied, they are as they were."""
+def difference(diff: Sequence[str], *, places: bool = True) -> TextDocument:
+    """Return a line diff with colours; ``places`` shows the hunk headers. The copied text has the diff's own signs."""
     styles = {"@": "hunk", "-": "removed", "+": "added"}
     shown = [line for line in diff if places or line[0] != "@"]
     lines = (styled((line[:2] + prepared(line[2:]), styles.get(line[0], "")), indent=2) for line in shown)
-    return Document(tuple(lines), "\n".join(shown))
+    return TextDocument(tuple(lines), "\n".join(shown))
 
 
-def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
+def _wrap(line: TextLine, width: int) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
     text, room, start = line.text, width, 0
     ascii_only = text.isascii()
@@ -185,20 +187,20 @@ def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
     return pieces
 
 
-# -- parts of pages
+# -- pages
 
 _NOTES = {"problem": "warn", "advice": "notice", "remark": "notice", "said": ""}
 
 
-def of_page(parts: Iterable[page.Part]) -> Document:
-    """Return parts of a page as they are read in a pane; figures are left out, for the tables beside them say the same."""
-    lines: list[Line] = []
+def of_page(parts: Iterable[page.Part]) -> TextDocument:
+    """Render parts of a page for a pane; figures are left out, since the tables next to them show the same."""
+    lines: list[TextLine] = []
     before: page.Part | None = None
     for part in parts:
         if isinstance(part, page.Subheading) or (
             type(part) is not type(before) and not isinstance(before, page.Subheading)
         ):
-            lines += [Line("")] if lines else []
+            lines += [TextLine("")] if lines else []
         before = part
         match part:
             case page.Note():
@@ -223,12 +225,12 @@ def of_page(parts: Iterable[page.Part]) -> Document:
     return of_lines(lines)
 
 
-# -- source code, coloured by the lexer that the file's name asks for
+# -- source code, highlighted by the lexer for the file's name
 
 
 COLOURED_AT_FIRST = 3_000
-"""Characters that are coloured before a text is first shown: what a screen holds; a lexer needs seconds a megabyte."""
-COLOURED_AT_MOST = 96_000  # characters that are ever coloured; what follows is shown without colours
+"""Characters that are highlighted before the first paint, about a screenful; a lexer takes seconds per megabyte."""
+COLOURED_AT_MOST = 96_000  # characters that are highlighted at most; the rest stays plain
 
 _STYLES = (
     ("Token.Comment", "comment"),
@@ -252,7 +254,7 @@ _STYLES = (
 )
 
 
-def code(text: str, path: str, *, cut: str | None = None, coloured: int = COLOURED_AT_MOST) -> Document:
+def code(text: str, path: str, *, cut: str | None = None, coloured: int = COLOURED_AT_MOST) -> TextDocument:
     return plain(text, numbered=True, cut=cut, spans=spans_by_line(prepared(text)[:coloured], path=path))
 
 
@@ -261,7 +263,7 @@ def spans_by_line(text: str, *, path: str = "", language: str = "") -> list[list
     if lexer is None:
         return None
     lines, column = list[list[Span]]([[]]), 0
-    # get_tokens() would strip and add newlines, and then the columns would be wrong.
+    # get_tokens() strips and adds newlines, which would shift the columns.
     for _, kind, value in lexer.get_tokens_unprocessed(text):
         style = _style(str(kind))
         parts = value.split("\n")
@@ -292,17 +294,19 @@ def _lexer(path: str, language: str) -> Any | None:
         return None
 
 
-# -- what has the focus
+# -- the content of the focused pane
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """The content of the pane with the focus: the ``text`` that is shown, and ``whole``, which reads all of it where that is only a part.
+class PaneContent:
+    """The content of the focused pane.
 
-    ``name`` is what a notice calls it, ``suffix`` that of a file which holds it.
+    the visible ``text``, and ``whole``, which reads the full text if ``text`` is only part of it.
+
+    ``name`` is used in notices, ``suffix`` is the file name suffix for an editor.
     """
 
     name: str
     text: str
     suffix: str
-    whole: Callable[[], Document] | None = None
+    whole: Callable[[], TextDocument] | None = None

@@ -1,4 +1,4 @@
-"""Editing a text within the app, where no $EDITOR is set or the terminal cannot be handed over."""
+"""A text editor within the app, for when $EDITOR is not set or the terminal cannot be suspended."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from textual.document._document import Document
 from textual.document._document_navigator import DocumentNavigator
 from textual.document._wrapped_document import WrappedDocument
 
-from workbench.app.key_table import key_of
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.base.text import clean
 
-LONGEST_WRAPPED = 100_000  # characters up to which long lines are wrapped; Textual measures a line anew for every key
+LONGEST_WRAPPED = 100_000  # characters up to which lines wrap; Textual remeasures a line on every key
 
 
 class _Wrapped(WrappedDocument):
-    """Does what Textual's does, but nothing twice: that one wraps all lines anew at each layout, and adds its height up row by row."""
+    """Textual's wrapped document without repeated work.
+
+    Textual rewraps all lines on each layout and sums heights row by row.
+    """
 
     _wrapped_for: tuple[int, int | None, int] | None = None
 
@@ -29,7 +31,7 @@ class _Wrapped(WrappedDocument):
         return len(self._offset_to_line_info)
 
     def wrap(self, width: int, tab_width: int | None = None) -> None:
-        # An edit wraps what it changes itself (wrap_range), or it changes the width of the line numbers, so how many lines there are.
+        # An edit rewraps its own lines (wrap_range) unless it changes the number of lines, and so the width of the gutter.
         wanted = width, tab_width, self.document.line_count
         if self._wrapped_for != wanted:
             super().wrap(width, tab_width)
@@ -37,9 +39,9 @@ class _Wrapped(WrappedDocument):
 
 
 class TextArea(widgets.TextArea):
-    """Text that a person edits; it is plain text, and control sequences of what it begins with or is pasted are left out.
+    """A plain-text editor; control sequences in the initial or pasted text are removed.
 
-    Lines of more than :data:`LONGEST_WRAPPED` characters together are not wrapped. Nothing is cut.
+    Texts of more than :data:`LONGEST_WRAPPED` characters are not wrapped.
     """
 
     def __init__(self, text: str) -> None:
@@ -65,7 +67,7 @@ class TextArea(widgets.TextArea):
 
 
 class EditScreen(Dialog[str | None]):
-    """Ends with the edited text, or with None."""
+    """Dismisses with the edited text, or None if cancelled."""
 
     AUTO_FOCUS = "TextArea"
     BINDINGS = bindings("edit")

@@ -1,4 +1,4 @@
-"""The lines of a form: a text that is completed while it is typed, one of a few, or several of a list."""
+"""The fields of a form: a text with completion, one of a few options, or several of a list."""
 
 from __future__ import annotations
 
@@ -19,27 +19,26 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
 
-from workbench.app.key_table import key_of
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList, fit
-from workbench.app.toolkit.texts import Label, Static
+from workbench.app.toolkit.text_widgets import Label, Static
 from workbench.app.toolkit.typed_line import LineInput
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import clean, one_line, shortened
 
-Values = Mapping[str, Any]  # what stands in a form, by the names of its fields: a text, or of a list its names
-Words = str | Callable[[Values], str]
+Values = Mapping[str, Any]  # field values by name: a text, or the chosen names of a list
+Help = str | Callable[[Values], str]
 
 
-class Filled(Message):
-    """Something else stands in a field now."""
+class FieldChanged(Message):
+    """The value of a field changed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A name that a list offers, and what it is."""
+class PickOption:
+    """A name in a pick list with its description."""
 
     name: str
     about: str = ""
@@ -47,23 +46,32 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A line of a form, typed unless it has ``options`` (value, title, meaning), of which one is chosen, or ``offered``, of which any number are.
+    """A field of a form.
 
-    ``name`` stands before it and is the id of its widget; ``help`` is said of it while it has the focus. ``known`` completes it, with
-    ``paths`` also what is on the disk. ``most`` is the largest number that may stand in it, 0 where it is a text; with a ``placeholder``
-    it may be empty. ``others`` is what may be typed beside what is offered, ``needed`` what is said where it must not be empty;
-    ``check`` raises a WorkbenchError for what cannot stand in it.
+    a text input, a choice of ``options`` (value, title, description), or a pick list of ``offered`` names.
+
+    Example: ``Field("model", "local", "Any LiteLLM name.", known=models, needed="Name a model.")``.
+
+    Attributes:
+      name: The label, and the id of the widget.
+      help: Shown while the field has the focus.
+      known: Completions; with ``paths`` files complete too.
+      most: The largest number that may be entered; 0 for a text. With a ``placeholder`` the field may be empty.
+      others: What may be typed in addition to the ``offered`` names.
+      needed: The error message for an empty field.
+      check: Raises WorkbenchError for an invalid value.
+      shown: Whether the field is visible, by the values of the form.
     """
 
     name: str
     value: str | tuple[str, ...] = ""
-    help: Words = ""
+    help: Help = ""
     known: Sequence[str] = ()
     paths: bool = False
     most: int = 0
     placeholder: str = ""
     options: tuple[tuple[str, str, str], ...] = ()
-    offered: Sequence[Offer] | None = None
+    offered: Sequence[PickOption] | None = None
     others: str = ""
     needed: str = ""
     check: Callable[[str], object] | None = None
@@ -71,9 +79,9 @@ class Field:
 
     def widget(self) -> Any:
         if self.options:
-            return Choice(self.options, str(self.value), id=self.name)
+            return CycleField(self.options, str(self.value), id=self.name)
         if self.offered is not None:
-            return Several(self)
+            return MultiPick(self)
         return LineInput(
             str(self.value),
             id=self.name,
@@ -89,10 +97,10 @@ class Field:
 
 
 class Completion(Suggester):
-    """Completes a text with one of ``known`` names, or with ``paths`` also with what is on the disk."""
+    """Completes an input from ``known`` names and, with ``paths``, from the file system."""
 
     def __init__(self, known: Sequence[str] = (), *, paths: bool = False) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)  # what is on the disk changes meanwhile
+        super().__init__(use_cache=False, case_sensitive=True)  # files change meanwhile
         self._known, self._paths = tuple(known), paths
 
     async def get_suggestion(self, value: str) -> str | None:
@@ -100,47 +108,47 @@ class Completion(Suggester):
         return await asyncio.to_thread(completed_path, value) if known is None and self._paths else known
 
 
-_MOST_ENTRIES = 2_000  # entries of a folder that are looked at: completing must not take time
+_MOST_ENTRIES = 2_000  # folder entries that are considered, so that completion stays fast
 _PREFIXES = ("folder:", "source:", "samples:", "replay:")
 
 
 def completed_path(text: str) -> str | None:
-    """Return a text that names the beginning of a path with the first entry that goes on so, None where nothing does.
+    """Return ``text`` completed with the first matching path, None if nothing matches.
 
-    Folders end in ``/``; hidden entries are named only where the dot was typed. A text without a slash or tilde is no path.
+    Folders end in ``/``. Hidden entries match only after a typed dot. A text without slash or tilde is not a path.
     """
     lead = next((prefix for prefix in _PREFIXES if text.startswith(prefix)), "")
     path = text[len(lead) :]
     if "://" in path or (not path.startswith(("/", "~", ".")) and not (lead and path) and "/" not in path):
         return None
-    folder, slash, begun = path.rpartition("/")
+    folder, slash, prefix = path.rpartition("/")
     if path.startswith("~") and not slash:
         return f"{lead}~/" if path == "~" else None
     try:
         base = Path(f"{folder}/").expanduser() if slash else Path()
-        first = min(_entries(base, begun), default="")
+        first = min(_entries(base, prefix), default="")
     except (OSError, ValueError, RuntimeError):
         return None
     found = f"{lead}{folder}{slash}{first}{'/' if first and (base / first).is_dir() else ''}"
     return found if first and found != text else None
 
 
-def _entries(folder: Path, begun: str) -> list[str]:
+def _entries(folder: Path, prefix: str) -> list[str]:
     with os.scandir(folder) as entries:
         names = [entry.name for _, entry in zip(range(_MOST_ENTRIES), entries, strict=False)]
-    hidden = begun.startswith(".")
-    return [one for one in names if one.startswith(begun) and one.isprintable() and (hidden or one[0] != ".")]
+    hidden = prefix.startswith(".")
+    return [one for one in names if one.startswith(prefix) and one.isprintable() and (hidden or one[0] != ".")]
 
 
 # -- one of a few
 
 
-class Choice(Widget, can_focus=True):
-    """Shows ``‹ title ›  description`` on one line; left and right change it."""
+class CycleField(Widget, can_focus=True):
+    """Shows ``‹ title ›  description`` on one line; left and right cycle through the options."""
 
     DEFAULT_CSS = """
-    Choice { height: 1; width: 1fr; background: $panel; }
-    Choice:focus { background: $primary-muted; }
+    CycleField { height: 1; width: 1fr; background: $panel; }
+    CycleField:focus { background: $primary-muted; }
     """
     BINDINGS = bindings("choice")
     at = reactive(0)
@@ -148,7 +156,7 @@ class Choice(Widget, can_focus=True):
     def __init__(self, options: Sequence[tuple[str, str, str]], value: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._options = tuple(options)
-        self.set_reactive(Choice.at, next((i for i, option in enumerate(options) if option[0] == value), 0))
+        self.set_reactive(CycleField.at, next((i for i, option in enumerate(options) if option[0] == value), 0))
 
     @property
     def value(self) -> str:
@@ -158,7 +166,7 @@ class Choice(Widget, can_focus=True):
         self.at = (self.at + step) % len(self._options)
 
     def watch_at(self) -> None:
-        self.post_message(Filled())
+        self.post_message(FieldChanged())
 
     def on_click(self, event: events.Click) -> None:
         self.action_step(1)
@@ -173,12 +181,12 @@ class Choice(Widget, can_focus=True):
 # -- several of a list
 
 
-class Several(Widget, can_focus=True):
-    """Shows ``white, planner-2 and 2 more``, the names that are chosen in their order; enter opens the list."""
+class MultiPick(Widget, can_focus=True):
+    """Shows the chosen names as ``white, planner-2 and 2 more``; enter opens the list."""
 
     DEFAULT_CSS = """
-    Several { height: 1; width: 1fr; background: $panel; }
-    Several:focus { background: $primary-muted; }
+    MultiPick { height: 1; width: 1fr; background: $panel; }
+    MultiPick:focus { background: $primary-muted; }
     """
     BINDINGS = bindings("several")
 
@@ -193,7 +201,7 @@ class Several(Widget, can_focus=True):
         if answer is not None and answer != self.value:
             self.value = answer
             self.refresh()
-            self.post_message(Filled())
+            self.post_message(FieldChanged())
 
     async def on_click(self, event: events.Click) -> None:
         self.focus()
@@ -205,11 +213,11 @@ class Several(Widget, can_focus=True):
         return Content(named(self.value, max(1, self.size.width)))
 
 
-_LONGEST = 40  # characters of one of them
+_LONGEST = 40  # characters of a name
 
 
 def named(names: Sequence[str], width: int) -> str:
-    """Return as many of some names as have room in so many cells, with how many more there are: ``a, b and 3 more``."""
+    """Return as many names as fit in ``width`` cells, then the number of the others: ``a, b and 3 more``."""
     from workbench.studies.declaration import row_titles
 
     titles = [one_line(title, _LONGEST) for title in row_titles(names)]
@@ -221,19 +229,19 @@ def named(names: Sequence[str], width: int) -> str:
     return ""
 
 
-_NAMES = 44  # cells of the names at most, where there is something to say beside them
+_NAMES = 44  # cells of the name column, if there are descriptions
 
 
 class PickRows(RowList):
-    """A row for each name, marked or not; what is marked and not offered stands below what is."""
+    """A row for each name, with a mark; chosen names that are not offered come last."""
 
     ALLOW_SELECT = False
     BINDINGS = bindings("pick/rows")
 
-    def __init__(self, offered: Sequence[Offer], chosen: Sequence[str]) -> None:
+    def __init__(self, offered: Sequence[PickOption], chosen: Sequence[str]) -> None:
         super().__init__(id="pick-rows")
         known = {option.name for option in offered}
-        self.options = [*offered, *(Offer(name) for name in chosen if name not in known)]
+        self.options = [*offered, *(PickOption(name) for name in chosen if name not in known)]
         self.marked = set(chosen)
         self.rows_changed(cursor=next((at for at, one in enumerate(self.options) if one.name in chosen), 0))
 
@@ -243,7 +251,7 @@ class PickRows(RowList):
 
     def add(self, name: str) -> None:
         if (names := [*(option.name for option in self.options), name]).index(name) == len(self.options):
-            self.options.append(Offer(name))
+            self.options.append(PickOption(name))
         self.marked.add(name)
         self.narrow("")
         self.rows_changed(cursor=names.index(name))
@@ -276,11 +284,11 @@ class PickRows(RowList):
 
     def _show_marks(self) -> None:
         self.refresh()
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
 
 class PickList(Dialog[tuple[str, ...] | None]):
-    """Ends with what is marked, or with None; a line below takes what the list does not offer."""
+    """Dismisses with the marked names, or None if cancelled; an input below the list adds other names."""
 
     AUTO_FOCUS = "PickRows"
     BINDINGS = bindings("pick")
@@ -313,10 +321,10 @@ class PickList(Dialog[tuple[str, ...] | None]):
             )
 
     def on_mount(self) -> None:
-        self.on_row_list_moved()
+        self.on_row_list_row_highlighted()
 
-    def on_row_list_moved(self) -> None:
-        # A list has no height of its own: it is as high as its rows, or as there is room.
+    def on_row_list_row_highlighted(self) -> None:
+        # A virtual list has no content height: make it as high as its rows, up to the CSS maximum.
         self.rows.styles.height = max(1, self.rows.row_count())
         marked, of = len(self.rows.chosen), self.rows.row_count()
         set_title(self.query_one("#frame"), f"{self._field.name}: {marked:,} of {of:,}")

@@ -1,4 +1,4 @@
-"""Which lines a table shows, and the dialog that asks for it."""
+"""Filters of a table, and the dialog that edits them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
-from workbench.app.key_table import key_of
-from workbench.app.keys import bindings
-from workbench.app.toolkit.fields import Choice
+from workbench.app.keys import bindings, key_of
+from workbench.app.toolkit.fields import CycleField
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.texts import Label, Static
+from workbench.app.toolkit.text_widgets import Label, Static
 from workbench.app.toolkit.typed_line import LineInput
 from workbench.base.text import one_line, plural
 
@@ -24,34 +23,34 @@ ANY = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Option(Generic[LineT]):
-    """An answer: ``title`` stands in the chooser, ``said`` above the table."""
+class FilterOption(Generic[LineT]):
+    """A value of a facet: ``title`` in the dialog, ``caption`` above the table, ``rule`` decides which rows match."""
 
     key: str
     title: str
-    said: str
+    caption: str
     rule: Callable[[LineT], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[LineT]):
-    """What a filter may ask of a line."""
+class FilterFacet(Generic[LineT]):
+    """A property to filter by, with its options."""
 
     key: str
     title: str
-    options: tuple[Option[LineT], ...]
+    options: tuple[FilterOption[LineT], ...]
 
-    def offered(self, lines: Sequence[LineT], chosen: str) -> list[tuple[Option[LineT], int]]:
-        """Return the options that let a line through, and the chosen one, each with how many lines."""
+    def offered(self, lines: Sequence[LineT], chosen: str) -> list[tuple[FilterOption[LineT], int]]:
+        """Return the options that match a row, and the chosen one, each with its number of rows."""
         counted = ((option, sum(map(option.rule, lines))) for option in self.options)
         return [(option, count) for option, count in counted if count or option.key == chosen]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter(Generic[LineT]):
-    """The chosen option of each question that has one, and a text that the line's name contains, whatever its case."""
+    """The chosen option of each facet, and a text that the row's name must contain, ignoring case."""
 
-    questions: tuple[Question[LineT], ...]
+    questions: tuple[FilterFacet[LineT], ...]
     name_of: Callable[[LineT], str]
     chosen: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
@@ -76,19 +75,19 @@ class Filter(Generic[LineT]):
         ]
 
     def sentence(self) -> str:
-        """Return what is shown: ``✗ not passed · cover < 50 % · named “report/”``."""
-        parts = [option.said for option in self._answers()]
+        """Return the active filter in words: ``✗ not passed · cover < 50 % · named “report/”``."""
+        parts = [option.caption for option in self._answers()]
         return " · ".join([*parts, *([f"named “{one_line(self.name, 30)}”"] if self.name else [])])
 
-    def _answers(self) -> list[Option[LineT]]:
+    def _answers(self) -> list[FilterOption[LineT]]:
         chosen = ((question, self.chosen.get(question.key)) for question in self.questions)
         return [option for question, key in chosen for option in question.options if option.key == key]
 
 
 class FilterDialog(Dialog[None], Generic[LineT]):
-    """A line for each question; ``preview`` shows every filter that is tried and returns how many lines it lets through.
+    """One line per facet; ``preview`` applies each filter that is tried and returns the number of matching rows.
 
-    ``what`` is a line ("task"), ``names`` what the text is looked for in.
+    ``what`` is the noun for a row ("task"), ``names`` describes the text that the name field searches.
     """
 
     BINDINGS = bindings("filter")
@@ -100,8 +99,8 @@ class FilterDialog(Dialog[None], Generic[LineT]):
     FilterDialog .field { height: 1; }
     FilterDialog .field Label { width: 11; color: $text-muted; }
     FilterDialog Input { background: $surface; }
-    FilterDialog Choice { background: $surface; padding: 0 1; }
-    FilterDialog Choice:focus { background: $primary-muted; }
+    FilterDialog CycleField { background: $surface; padding: 0 1; }
+    FilterDialog CycleField:focus { background: $primary-muted; }
     """
 
     def __init__(
@@ -125,27 +124,27 @@ class FilterDialog(Dialog[None], Generic[LineT]):
                     everything = (ANY, "any", f"{len(options)} to choose from" if len(options) > 1 else "1 other")
                     with Horizontal(classes="field"):
                         yield Label(question.title)
-                        yield Choice([everything, *options], chosen, id=question.key)
+                        yield CycleField([everything, *options], chosen, id=question.key)
             with Horizontal(classes="field"):
                 yield Label("name")
                 yield LineInput(self._before.name, id="name", placeholder=f"part of {self._names}", compact=True)
             yield Static(
-                f"← → choose · {key_of('filter.keep')} keeps · {key_of('filter.cancel')} as before · {key_of('filter.clear')} clears",
+                f"← → choose · {key_of('filter.keep')} applies · {key_of('filter.cancel')} cancels · {key_of('filter.clear')} clears",
                 id="note",
             )
 
     def on_mount(self) -> None:
-        self.on_filled()
+        self.on_field_changed()
 
-    def on_filled(self) -> None:
+    def on_field_changed(self) -> None:
         wanted = replace(self._before.cleared(), name=self.query_one(Input).value.strip())
-        for choice in self.query(Choice):
+        for choice in self.query(CycleField):
             wanted = wanted.choosing(choice.id or "", choice.value)
         title = f"Filter: {self._preview(wanted):,} of {plural(len(self._lines), self._what)}"
         set_title(self.query_one("#frame"), title)
 
     def on_input_changed(self) -> None:
-        self.on_filled()
+        self.on_field_changed()
 
     def on_input_submitted(self) -> None:
         self.action_accept()
@@ -158,7 +157,7 @@ class FilterDialog(Dialog[None], Generic[LineT]):
         self.dismiss()
 
     def action_clear(self) -> None:
-        for choice in self.query(Choice):
+        for choice in self.query(CycleField):
             choice.at = 0
         self.query_one(Input).value = ""
-        self.on_filled()
+        self.on_field_changed()

@@ -1,4 +1,7 @@
-"""A dialog of declared fields: it says what the field with the focus is for and what comes of them all, and ends once they are right."""
+"""A dialog made of declared fields, with help for the focused field, validation and a live summary.
+
+Example: ``await app.push_screen_wait(Form("Import", (Field("file", paths=True, needed="Name a file."),), "file"))``.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.fields import Field, Values, Words
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.fields import Field, Help, Values
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.texts import Button, Label, Static
+from workbench.app.toolkit.text_widgets import Button, Label, Static
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.errors import BadField, WorkbenchError
 from workbench.base.text import one_line
 
@@ -22,10 +25,11 @@ AnswerT = TypeVar("AnswerT")
 
 
 class Form(Dialog[AnswerT | None], Generic[AnswerT]):
-    """Ends with what :meth:`read` makes of the fields, by default their values, or with None.
+    """Dismisses with the result of :meth:`read` (by default the values), or None if cancelled.
 
-    It begins at the field ``first``, "" for the button that ``starts``. ``note`` is said where no field with a help of its own has the
-    focus, ``problem`` at once; of a ``LIVE`` form what comes of the fields, or what is wrong with them, while they are filled.
+    The field ``first`` has the focus, "" for the start button. ``note`` is the help where the focused field has
+    none; ``problem`` is an error that is shown at first. A ``LIVE`` form shows a summary of the values, or what is
+    wrong with them, on every change.
     """
 
     LIVE: ClassVar[bool] = False
@@ -50,21 +54,21 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         fields: Sequence[Field],
         first: str = "",
         *,
-        note: Words = "",
+        note: Help = "",
         starts: str = "Start",
         problem: str = "",
     ) -> None:
         super().__init__()
         self._title, self._fields, self._first, self._help, self._starts = title, fields, first, note, starts
-        self._problem, self._typed = problem, False  # typed in the field that has the focus, since it has it
+        self._problem, self._typed = problem, False  # the focused field was edited since it got the focus
         self._lines: dict[str, Any] = {}
-        self._reckoning = Latest(self, "reckon")
-        self._reckoned: Values = {}
+        self._summarizing = LatestWorker(self, "summary")
+        self._summarized: Values = {}
 
-    # -- what a form says of its own
+    # -- hooks for subclasses
 
     def read(self, values: Values) -> AnswerT:
-        """Return what the fields say, each of which passed its own check, or raise a WorkbenchError; of a live form called in threads."""
+        """Return the result for valid values, or raise WorkbenchError; a live form calls it in a thread."""
         return values  # type: ignore[return-value]
 
     def summary(self, answer: AnswerT, values: Values) -> str:
@@ -77,7 +81,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         yield Button(self._starts, id="start", variant="primary")
         yield Button("Cancel", id="cancel")
 
-    # -- what all of them do
+    # -- shared behaviour
 
     def compose(self) -> ComposeResult:
         with Vertical(id="frame") as frame:
@@ -97,7 +101,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         self._show_fields()
         if self._first:
             self._lines[self._first].focus()
-        self._say()
+        self._update_note()
 
     @property
     def values(self) -> dict[str, Any]:
@@ -127,17 +131,17 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         self._typed = event.input is self.focused
         self.changed()
 
-    def on_filled(self) -> None:
+    def on_field_changed(self) -> None:
         self.changed()
 
     def changed(self) -> None:
         self._problem = ""
         self._show_fields()
-        self._say()
+        self._update_note()
 
     def on_descendant_focus(self) -> None:
         self._typed = False
-        self._say()
+        self._update_note()
 
     def action_complete(self) -> None:
         field = self.focused
@@ -155,15 +159,15 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
             if field.shown is not None:
                 self._lines[field.name].parent.display = field.shown(values)
 
-    def _say(self) -> None:
+    def _update_note(self) -> None:
         at = self.focused.id if self.focused is not None else ""
-        said = next((field.help for field in self._fields if field.name == at and field.help), self._help)
+        text = next((field.help for field in self._fields if field.name == at and field.help), self._help)
         note = self.query_one("#note", Static)
-        note.update(self._problem or (said if isinstance(said, str) else said(self.values)))
+        note.update(self._problem or (text if isinstance(text, str) else text(self.values)))
         note.set_class(bool(self._problem), "-problem")
-        if self.LIVE and self.values != self._reckoned:
-            self._reckoned = values = self.values
-            self._reckoning.ask(
+        if self.LIVE and self.values != self._summarized:
+            self._summarized = values = self.values
+            self._summarizing.ask(
                 lambda: self.summary(self.answer(values), values),
                 self.show_summary,
                 lambda sentence: self.show_summary(f"✗ {one_line(sentence, 300)}"),
@@ -173,7 +177,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         line = self.query_one("#will-do", Static)
         line.update(text)
         line.display = bool(text)
-        # What is said may have become longer, and moved what has the focus out of a small dialog.
+        # A longer summary may push the focused field out of a small dialog.
         self.call_after_refresh(lambda: self.focused.scroll_visible(animate=False) if self.focused else None)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
@@ -197,11 +201,11 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         self._problem = str(problem)
         if isinstance(problem, BadField):
             self._lines[problem.field].focus()
-        self._say()
+        self._update_note()
 
 
 class AskText(Form[str]):
-    """Asks for one line, which may be empty; esc gives None."""
+    """Asks for one line of text, which may be empty; None if cancelled."""
 
     AUTO_FOCUS = "Input"
     DEFAULT_CSS = """
@@ -231,7 +235,7 @@ class AskText(Form[str]):
 
 
 class Confirm(Dialog[bool]):
-    """Asks yes or no; y and n answer, enter takes the button with the focus, which is No."""
+    """Asks yes or no; y and n answer, and the focus starts on No."""
 
     AUTO_FOCUS = "#no"
     DEFAULT_CSS = """

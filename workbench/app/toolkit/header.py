@@ -1,7 +1,7 @@
-"""The first line of every mode, what is shown and how it stands, and the last one, the next keys.
+"""The header of every mode, and the key bar at the bottom.
 
-Where there is little room, names are shortened in the middle first, the longest first. Then parts are left out, those that matter least
-first, but never the state, the score and the spend; only then is the reason behind a state cut.
+Where space is short, the header first shortens names in the middle, the longest first. Then it drops parts by rank,
+but never the state, the score or the cost. Last it cuts the reason behind the state.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.virtual_view import fit
 from workbench.base.glyphs import STATES
 from workbench.base.text import one_line
 
 BETWEEN = " · "
-_TOLD_APART = 9  # cells by which a name is still told from others
-_EASY = 20  # cells down to which names are shortened before anything is left out
-_READ = 40  # and a reason is cut
-_MINOR = 4  # the rank from which on a part goes before a reason is cut: it often says what to press
+_SHORTEST = 9  # cells at which names can still be distinguished
+_EASY = 20  # cells to which names are shortened before a part is dropped
+_READ = 40  # cells to which a reason is cut first
+_MINOR = 4  # parts of this rank and above are dropped before a reason is cut, which often names a key
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of the line; the higher its rank, the earlier it is left out where there is no room; 0 stays.
+class HeaderPart:
+    """A part of the header; parts with a higher rank are dropped first, rank 0 is always shown.
 
-    A name may be shortened in the middle, the end of a reason be cut, and ``short`` stands for the text where there is little room.
+    A ``name`` is shortened in the middle and a ``reason`` at the end; ``short`` replaces the text where space is
+    short.
     """
 
     text: str
@@ -45,22 +46,22 @@ class Part:
     short: str = ""
 
 
-Header = tuple[Part, ...]
+Header = tuple[HeaderPart, ...]
 
 
 def header_of(sentence: str) -> Header:
-    """Return the parts of a sentence: those with a space in them stay whole, the last one says how it stands."""
+    """Split a sentence into header parts; parts with a space are not shortened, and the last one is the state."""
     *parts, state = one_line(sentence, len(sentence) + 1).split(BETWEEN)
     count = len(parts)
-    # What stands first is what the panes say as well.
+    # The first parts repeat what the panes show, so they are dropped first.
     return (
-        *(Part(text, rank=count - place, name=" " not in text) for place, text in enumerate(parts)),
-        Part(state, reason=True),
+        *(HeaderPart(text, rank=count - place, name=" " not in text) for place, text in enumerate(parts)),
+        HeaderPart(state, reason=True),
     )
 
 
-def laid_out(header: Sequence[Part], width: int) -> str:
-    """Return the parts on a line of at most ``width`` cells."""
+def laid_out(header: Sequence[HeaderPart], width: int) -> str:
+    """Return the header in at most ``width`` cells."""
     parts = _easy(header, width)
     while _excess(parts, width) > 0 and any(part.rank >= _MINOR for part in parts):
         parts.remove(max(parts, key=lambda part: part.rank))
@@ -68,18 +69,18 @@ def laid_out(header: Sequence[Part], width: int) -> str:
     while _excess(parts, width) > 0 and any(part.rank for part in parts):
         parts.remove(max(parts, key=lambda part: part.rank))
         _shorten(parts, width, _EASY)
-    _shorten(parts, width, _TOLD_APART)
-    _cut_reason(parts, header, width, _TOLD_APART)
+    _shorten(parts, width, _SHORTEST)
+    _cut_reason(parts, header, width, _SHORTEST)
     return fit(BETWEEN.join(part.text for part in parts), width).rstrip()
 
 
-def easily(header: Sequence[Part], width: int) -> str | None:
-    """Return the parts on a line of at most ``width`` cells if none has to be left out for that and no name cut much, else None."""
+def easily(header: Sequence[HeaderPart], width: int) -> str | None:
+    """Return the header if it fits in ``width`` cells without dropping a part or shortening a name much, else None."""
     parts = _easy(header, width)
     return BETWEEN.join(part.text for part in parts) if _excess(parts, width) <= 0 else None
 
 
-def _easy(header: Sequence[Part], width: int) -> list[Part]:
+def _easy(header: Sequence[HeaderPart], width: int) -> list[HeaderPart]:
     parts = [replace(part, text=text) for part in header if (text := one_line(part.text, len(part.text) + 1))]
     if _excess(parts, width) > 0:
         parts = [replace(part, text=part.short or part.text) for part in parts]
@@ -87,24 +88,24 @@ def _easy(header: Sequence[Part], width: int) -> list[Part]:
     return parts
 
 
-def _excess(parts: Sequence[Part], width: int) -> int:
+def _excess(parts: Sequence[HeaderPart], width: int) -> int:
     return sum(cell_len(part.text) for part in parts) + len(BETWEEN) * max(0, len(parts) - 1) - width
 
 
-def _shorten(parts: list[Part], width: int, least: int) -> None:
+def _shorten(parts: list[HeaderPart], width: int, least: int) -> None:
     while (excess := _excess(parts, width)) > 0:
         sizes = sorted(((cell_len(part.text), place) for place, part in enumerate(parts) if part.name), reverse=True)
         if not sizes or sizes[0][0] <= least:
             return
         size, place = sizes[0]
-        # Down to the next longest, so that two long names are both short in the end and not one gone.
+        # Stop at the next longest name, so that two long names are shortened alike.
         next_longest = sizes[1][0] if len(sizes) > 1 and sizes[1][0] < size else least
         wanted = max(least, size - excess, min(next_longest, size - 1))
         parts[place] = replace(parts[place], text=middle_out(parts[place].text, wanted))
 
 
 def middle_out(text: str, width: int) -> str:
-    """Return a text in at most ``width`` cells, its middle left out: both ends of a long name tell it apart."""
+    """Return a text in at most ``width`` cells, cut in the middle: both ends of a long name identify it."""
     if cell_len(text) <= width:
         return text
     end = max(0, (width - 1) // 2)
@@ -115,8 +116,8 @@ def middle_out(text: str, width: int) -> str:
     return f"{head}…{tail}" if width > 0 else ""
 
 
-def _cut_reason(parts: list[Part], header: Sequence[Part], width: int, least: int) -> None:
-    """Cut the end of a reason by as much as is needed, down to ``least`` cells; what was cut before may come back."""
+def _cut_reason(parts: list[HeaderPart], header: Sequence[HeaderPart], width: int, least: int) -> None:
+    """Cut the reason to what fits, at least ``least`` cells; an earlier cut may be undone."""
     whole = next((one_line(part.text, len(part.text) + 1) for part in header if part.reason), "")
     for place, part in enumerate(parts):
         if part.reason:
@@ -135,13 +136,13 @@ _COLOURS = {
 _STATE = re.compile(f"(?:^| · )([{''.join(_COLOURS)}]) ")
 _APP = "Workbench"
 _NARROW, _WIDE = 70, 110  # cells of the line
-_LEAST = 12  # cells of a session's name that are worth their room
+_LEAST = 12  # cells of a session name below which it is not shown
 
 
 class StatusLine(Widget):
-    """``Workbench  demo.session`` on the left, the mode's header on the right; that one has the room first.
+    """``Workbench  demo.session`` on the left and the mode's header on the right, which has priority.
 
-    From its glyph on the state has the colour of its verdict.
+    From its glyph on, the state has the colour of its verdict.
     """
 
     ALLOW_SELECT = False
@@ -153,21 +154,21 @@ class StatusLine(Widget):
     marked = reactive("")
     header: reactive[Header] = reactive(())
 
-    def say(self, what: str | Header) -> None:
+    def show(self, what: str | Header) -> None:
         self.header = header_of(what) if isinstance(what, str) else what
 
     def render(self) -> RenderResult:
         width = self.size.width
         marked = one_line(self.marked, 300)
-        # What is marked elsewhere is seen nowhere but here.
+        # The mark in another session is shown nowhere else.
         marked = f"  {middle_out(marked, width // (4 if width < _WIDE else 2))}" if marked else ""
         room = width - cell_len(marked) - (2 if marked else 0)
         size = cell_len(one_line(self.session, len(self.session) + 1))
-        # Long names are shortened so far that the session's name stays beside them.
+        # Shorten long names so that the session name still fits.
         easy = (easily(self.header, room - len(_APP) - 4 - wanted) for wanted in (size, min(size, _LEAST)))
         right = next((shown for shown in easy if shown is not None), None)
         if right is None:
-            # A mark takes no room from the session's name.
+            # The mark does not displace the session name.
             taken = len(_APP) + 4 + min(_LEAST, size) if marked and width >= _NARROW else 0
             right = laid_out(self.header, room - taken)
         left = beside(self.session, width - cell_len(right) - cell_len(marked) - 2)
@@ -184,7 +185,7 @@ class StatusLine(Widget):
 
 
 def beside(session: str, room: int) -> str:
-    """Return what stands on the left in so many cells: the app, and the session where its name can still be told."""
+    """Return the left side of the header: the app, and the session name if enough of it fits."""
     name = one_line(session, len(session) + 1)
     left = room - len(_APP) - 2
     if name and left >= min(_LEAST, cell_len(name)):
@@ -192,17 +193,17 @@ def beside(session: str, room: int) -> str:
     return _APP if room >= len(_APP) else ""
 
 
-_SOME, _ROOMY = 100, 160  # columns from which on the modes keep their place, as figures and by name
+_SOME, _ROOMY = 100, 160  # columns from which the modes are shown, as digits and by name
 
 
 class KeyBar(Widget):
-    """Shows the bindings that can be used now (``show=True``), nearest to the focus first; a click on a key, or on a mode at the right, presses it.
+    """Shows the available bindings with ``show=True``, those of the focused widget first; a click presses the key.
 
-    ``? help`` and ``^p all commands`` always keep their place at the end.
+    ``? help`` and ``^p all commands`` are always shown.
     """
 
     ALLOW_SELECT = False
-    auto_links = False  # what can be clicked looks like the rest
+    auto_links = False  # clickable keys look like the rest
     DEFAULT_CSS = """
     KeyBar { dock: bottom; height: 1; background: $panel; color: $text-muted; padding: 0 1; }
     """
@@ -215,7 +216,7 @@ class KeyBar(Widget):
     def _bindings_changed(self, screen: Screen[object]) -> None:
         active = screen.active_bindings.values()
         keys = (one.binding for one in active if one.binding.show and one.enabled)
-        # What a list is there for stands before what can be done with any list.
+        # Enter first: it does what the list is for.
         self.keys = tuple(sorted(keys, key=lambda one: one.key != "enter"))
 
     def render(self) -> RenderResult:
@@ -231,7 +232,7 @@ class KeyBar(Widget):
         pieces, seen = list[Content](), set(always)
         for binding in self.keys:
             piece = self._key(binding)
-            # A long one that has no room leaves it to those that come after.
+            # Skip a long key that does not fit; a shorter one may.
             if binding.description not in seen and piece.cell_length <= room:
                 room -= piece.cell_length
                 seen.add(binding.description)

@@ -1,7 +1,7 @@
-"""The base of all screens, dialogs and panes: nothing that was deferred reaches a node that is gone or not there yet.
+"""Base classes of screens, dialogs and panes that keep deferred calls from reaching a removed widget.
 
-Textual runs ``call_after_refresh`` callbacks in whichever screen is shown by then, lets coroutines of a screen go on until all its
-widgets are gone, and lets ``dismiss`` take away whatever screen is uppermost.
+Textual runs ``call_after_refresh`` callbacks on whatever screen is active by then, keeps a screen's coroutines running
+until all its widgets are removed, and lets ``dismiss`` remove whichever screen is on top.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ def is_gone(node: object) -> bool:
     return isinstance(node, DOMNode) and (node._pruning or not node.is_attached)
 
 
-class Removed(NoMatches):
-    """A node is asked for a widget after it was removed, by something that began before."""
+class WidgetRemoved(NoMatches):
+    """A removed widget was queried by a call that started before its removal."""
 
 
-class OutlivesScreens(MessagePump):
-    """Handles messages; what one of them asks of a removed screen ends the handling of this message, not the app."""
+class RemovalSafe(MessagePump):
+    """Ends the handling of a message, instead of the app, when it queries a removed screen."""
 
     async def _dispatch_message(self, message: Message) -> None:
         try:
             await super()._dispatch_message(message)
-        except Removed:
+        except WidgetRemoved:
             return
 
 
-class Lasting(OutlivesScreens, Widget):
+class SafeWidget(RemovalSafe, Widget):
     """A widget whose deferred calls and coroutines end with it.
 
-    It is the last base of a class: Textual takes styles from the first one alone.
+    It must be the last base class: Textual takes default styles from the first base only.
     """
 
-    if not TYPE_CHECKING:  # the types of Textual's own
+    if not TYPE_CHECKING:  # keeps Textual's type hints
 
         def query_one(self, *args, **kwargs):
             try:
                 return super().query_one(*args, **kwargs)
             except NoMatches as error:
                 if is_gone(self):
-                    raise Removed(str(error)) from None
+                    raise WidgetRemoved(str(error)) from None
                 raise
 
     def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
@@ -59,16 +59,16 @@ class Lasting(OutlivesScreens, Widget):
         return super().call_after_refresh(unless_gone)
 
     def _on_prune(self) -> None:
-        # Textual does so when all widgets below are gone: too late for a coroutine that goes on meanwhile.
+        # Textual cancels workers when all children are removed, too late for a running coroutine.
         self.workers.cancel_node(self)
 
 
-class BaseScreen(Screen[ScreenResultType], Lasting):
-    """A screen that ends once, and only itself."""
+class BaseScreen(Screen[ScreenResultType], SafeWidget):
+    """A screen that dismisses only itself, and only once."""
 
     @property
     def takes_keys(self) -> bool:
-        """Whether keys have something to act on; those that come earlier wait (see :meth:`OpeningApp.on_event`)."""
+        """Whether keys have a target; earlier ones are queued (see :meth:`OpeningApp.on_event`)."""
         return self.is_mounted
 
     def on_screen_resume(self) -> None:
@@ -80,18 +80,18 @@ class BaseScreen(Screen[ScreenResultType], Lasting):
             self.app.call_later(deliver)
 
     def _on_prune(self) -> None:
-        # Textual keeps here what anyone deferred while this screen was shown, and forgets it with the screen.
+        # Textual stores all callbacks deferred while this screen is active here, and drops them with it.
         callbacks, self._callbacks = self._callbacks, []
         for callback, sender in callbacks:
             sender.call_next(callback)
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        """End this screen, unless that was done already or another one stands over it."""
+        """Dismiss this screen unless that happened already or another screen is on top."""
         return super().dismiss(result) if self.is_active else AwaitComplete()
 
 
 class Dialog(ModalScreen[ScreenResultType], BaseScreen[ScreenResultType]):
-    """A screen over another one, a frame (``#frame``) that ends with an answer."""
+    """A modal screen with a frame (``#frame``) that dismisses with an answer."""
 
     DEFAULT_CSS = """
     Dialog { align: center middle; }

@@ -1,8 +1,8 @@
-"""The one place where text becomes styled: what stands on the screen is literal, whatever a file, a model or a person wrote.
+"""The only place where text becomes styled: text from files, models and users is shown literally.
 
-Textual reads markup in most strings that it is given, and the terminal obeys control sequences. So no other module of the
-app imports Textual's own text widgets (:mod:`workbench.app.toolkit.texts` has ours) or sets a border's title, and the app
-has :class:`LastNet` under everything that is painted; ``tests/app/test_literal.py`` holds it so.
+Textual reads markup in most strings, and the terminal obeys control sequences. So no other module of the app imports
+Textual's text widgets or sets a border title, and :class:`ControlCharFilter` filters everything that is painted.
+``tests/app/test_literal.py`` enforces this.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def literal(text: str, style: str = "") -> Content:
 
 
 def set_title(widget: WidgetT, title: str, subtitle: str | None = None) -> WidgetT:
-    """Set what stands in a widget's border, where it is not there already; None leaves the subtitle as it is."""
+    """Set a widget's border title, and the subtitle unless it is None; repaint only what changed."""
     if title_of(widget) != (shown := one_line(title, 400)):
         widget._border_title = literal(shown)
         _repaint_border(widget, 0)
@@ -49,10 +49,10 @@ def set_title(widget: WidgetT, title: str, subtitle: str | None = None) -> Widge
 
 
 def _repaint_border(widget: Widget, row: int) -> None:
-    """Paint the first (0) or last (-1) row of a widget's frame; Textual's own attribute repaints all that is in it."""
+    """Repaint the first (0) or last (-1) row of a frame; Textual's attribute repaints the whole widget."""
     size, (left, top) = widget.outer_size, widget.content_offset
     if size:
-        # Regions count from the content, which is inside the frame.
+        # Regions are relative to the content, inside the frame.
         widget.refresh(Region(-left, row % size.height - top, size.width, 1))
 
 
@@ -70,10 +70,10 @@ def highlighted(matcher: Matcher, text: str, offsets: Iterable[int] | None = Non
     return content
 
 
-class LastNet(LineFilter):
-    """Under everything that is painted: no control character reaches the terminal.
+class ControlCharFilter(LineFilter):
+    """Keeps control characters from reaching the terminal.
 
-    With ``plain`` ASCII stands in place of what the terminal's encoding lacks, column by column.
+    With ``plain`` it replaces characters that the terminal's encoding lacks by ASCII of the same width.
     """
 
     def __init__(self, plain: bool | None = None) -> None:
@@ -88,7 +88,7 @@ class LastNet(LineFilter):
         return [Segment(_visible(text, self.plain), style, control) for text, style, control in segments]
 
 
-# All controls, ends of lines, what is not seen, and halves of characters; some take a column.
+# Controls, line ends, invisible characters and surrogates; some take a column.
 _OBEYED = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{UNSEEN}]")
 
 

@@ -1,4 +1,4 @@
-"""What all modes share: header, footer, panes that fold and become tabs, keys between panes."""
+"""The frame of every mode: header, footer, panes that fold or become tabs, keys between panes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.actions import Labelled, Labelling, copy
+from workbench.app.toolkit.actions import LabelActions, LabelTarget, copy
 from workbench.app.toolkit.header import Header, KeyBar, StatusLine
-from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.pane import PaneTabs, TooSmall, TourPanel
-from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.virtual_view import VirtualView
+from workbench.app.toolkit.workers import LiveLoader
 from workbench.base.text import shortened
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 class ModeScreen(BaseScreen[None]):
-    """The frame of a mode; a mode yields its panes from :meth:`compose_body`.
+    """A mode; a subclass yields its panes from :meth:`compose_body`.
 
-    A *pane* is any widget with the class ``pane`` (and a ``border_title``). The screen keeps the class ``-current`` on the pane that has
-    the focus, and ``-has-current`` on each ``pane-group`` around it (of panes that stand over one another). The first pane may also be a
-    ``pane-left``: it folds away below 100 columns while another one has the focus. Below 80×24 (class ``-tabs``) only the current pane is
-    shown, under a line of tabs; below 40×12 (``-tiny``) one sentence. ``mode_name`` is the title of its notices.
+    A *pane* is any widget with the class ``pane`` and a border title. The pane with the focus has the class
+    ``-current``, and each ``pane-group`` around it ``-has-current``. The first pane may be a ``pane-left``, which
+    folds away below 100 columns while another one has the focus. Below 80×24 (``-tabs``) only the current pane is
+    shown, under a line of tabs; below 40×12 (``-tiny``) only a message. ``mode_name`` is the title of its notices.
     """
 
     AUTO_FOCUS = ""
@@ -45,11 +45,11 @@ class ModeScreen(BaseScreen[None]):
     BINDINGS = bindings("pane")
 
     mode_name: ClassVar[str] = ""
-    first_pane: str = ""  # the id of the pane that is current at first; else the first one on the page is
+    first_pane: str = ""  # the id of the initial pane, by default the first one
     searches: ClassVar[bool] = False
-    """Whether ``/`` searches all texts of what is shown, so that its lists are not narrowed."""
+    """Whether ``/`` searches all texts of the run, so that lists are not narrowed."""
     own_resume: ClassVar[bool] = False
-    """Whether the key for resuming is for what is selected here, never for the open session."""
+    """Whether the resume key acts on the selected row instead of the open session."""
     _own_status = False
 
     @property
@@ -59,12 +59,12 @@ class ModeScreen(BaseScreen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._is_ready = False
-        # What is shown of the open session, for a screen that reads all of it anew after a change.
-        self.live: Live[Any] = Live(self, "session", lambda reader: None, lambda found: None)
-        self._labels = Labelling(self.workbench, self, self.labels_written)
-        # Classes that are there before anything is mounted cost nothing; changed later they restyle every widget.
+        # Loads what the screen shows of the open session; replaced by screens that reload as a whole.
+        self.live: LiveLoader[Any] = LiveLoader(self, "session", lambda reader: None, lambda found: None)
+        self._labels = LabelActions(self.workbench, self, self.labels_written)
+        # Setting classes before mounting is free; later it restyles every widget.
         self.set_classes(self._classes_for(self.app.size))
-        # The styles are parsed already; without this Textual would parse them again for a mode's first screen.
+        # The styles are parsed already; without this Textual parses them again.
         self._css_update_count = self.app._css_update_count
 
     def _classes_for(self, size: Size) -> set[str]:
@@ -85,7 +85,7 @@ class ModeScreen(BaseScreen[None]):
         inside = [widget for widget in body if widget.has_class("pane")]
         first = next((widget for widget in inside if widget.id == self.first_pane), inside[0] if inside else None)
         if first is not None:
-            # Each node is styled when it is mounted, so there is nothing to restyle yet.
+            # Widgets are styled when mounted; no update is needed yet.
             first.add_class("-current", update=False)
             self.set_class(first.has_class("pane-left"), "-left-open", update=False)
         yield Container(*body, id="body")
@@ -97,18 +97,18 @@ class ModeScreen(BaseScreen[None]):
         return ()
 
     def set_status(self, header: str | Header) -> None:
-        """Set the right of the header, in place of the session's own sentence; of a sentence the last part is the state."""
+        """Set the right side of the header instead of the session's facts; its last part is the state."""
         self._own_status = True
-        self.query_one(StatusLine).say(header)
+        self.query_one(StatusLine).show(header)
 
     def on_facts_changed(self, sentence: str) -> None:
         if not self._own_status:
-            self.query_one(StatusLine).say(sentence)
+            self.query_one(StatusLine).show(sentence)
 
     # -- the session
 
     def on_mount(self) -> None:
-        """Follow the open session (Textual calls the ``on_mount`` of a subclass as well, without ``super``)."""
+        """Follow the open session. Textual also calls the ``on_mount`` of subclasses, without ``super``."""
         self.workbench.session_opened.subscribe(self, self._session_opened)
         self.workbench.session_changed.subscribe(self, self.on_session_changed)
         self.workbench.facts_changed.subscribe(self, self.on_facts_changed)
@@ -136,7 +136,7 @@ class ModeScreen(BaseScreen[None]):
         self.keys_can_come()
 
     async def after_first_paint(self) -> None:
-        """Give the first pane the focus; a mode also builds what is not needed before."""
+        """Focus the first pane; a mode may also build widgets here that the first paint does not need."""
         if self.focused is None and self.current_pane is not None:
             self._focus_inside(self.current_pane)
 
@@ -158,14 +158,14 @@ class ModeScreen(BaseScreen[None]):
         self.dismiss()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """The app opened another session (or None is open); called also once after the mode was mounted."""
+        """Show the opened session, None if none is open; also called once after mounting."""
         self.live.refresh()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        self.live.take(changes)
+        self.live.on_changes(changes)
 
     def location(self) -> Location | None:
-        """Return what is shown, as a place to come back to; None where this screen only leads to places."""
+        """Return the shown location for the history; None if this screen is only a way to others."""
         return None
 
     def files(self) -> Iterable[str]:
@@ -176,15 +176,15 @@ class ModeScreen(BaseScreen[None]):
         return ""
 
     def go_to_file(self, path: str) -> None:
-        """Go to one of these files."""
+        """Show one of :meth:`files`."""
 
     # -- stars and tags
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         return None
 
     def labels_written(self) -> None:
-        """Stars or tags were written; of the open session the feed tells as well."""
+        """Called after stars or tags changed in a session other than the open one, too."""
 
     def action_star(self) -> None:
         target = self.labelled()
@@ -212,17 +212,17 @@ class ModeScreen(BaseScreen[None]):
 
     @work
     async def action_export(self) -> None:
-        from workbench.app.toolkit.report_dialog import ask_and_export
+        from workbench.app.toolkit.export_dialog import ask_and_export
 
         if self.workbench.session_path is not None:
             await ask_and_export(self.workbench, self.workbench.session_path, self.exported)
 
     @property
     def exported(self) -> dict[str, str | Callable[[], ReportPage]]:
-        """What can be exported beside the whole session: the item that is shown, and the rows of its list as they are."""
-        item, table, reader = self.labelled(), next(iter(self.query(Table)), None), self.workbench.reader
+        """The choices of the export dialog: the selected item, and the visible rows of the table."""
+        item, table, reader = self.labelled(), next(iter(self.query(VirtualTable)), None), self.workbench.reader
         parts: dict[str, str | Callable[[], ReportPage]] = {}
-        if item is not None and reader is not None and reader.run(item.item) is None:  # of a run there is no page
+        if item is not None and reader is not None and reader.run(item.item) is None:  # a run has no page
             parts[shortened(item.name, 40)] = item.item
         return parts if table is None or not table.shown else {**parts, "these rows": table.as_page}
 
@@ -254,7 +254,7 @@ class ModeScreen(BaseScreen[None]):
         names = ((getattr(pane, "short", "") or title_of(pane) or pane.id or "", pane) for pane in self.panes)
         self.query_one(PaneTabs).tabs = tuple((name, pane.has_class("-current")) for name, pane in names)
 
-    def on_pane_tabs_chosen(self, message: PaneTabs.Chosen) -> None:
+    def on_pane_tabs_pane_activated(self, message: PaneTabs.PaneActivated) -> None:
         if message.index < len(self.panes):
             self.focus_pane(self.panes[message.index])
 
@@ -263,7 +263,7 @@ class ModeScreen(BaseScreen[None]):
         self._refresh_tabs()
 
     def focus_pane(self, pane: Widget) -> None:
-        """Show a pane, also where only one has room, and focus the first thing in it that takes keys."""
+        """Bring a pane to the front and focus its first focusable widget."""
         self._make_current(pane)
         self.call_after_refresh(self._focus_inside, pane)
 

@@ -1,4 +1,4 @@
-"""The frame around a widget, with its tabs, and the lines around all frames."""
+"""Panes with a titled frame, tabs inside them, and the lines around all panes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of
-from workbench.app.toolkit.document import Document
-from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.lifecycle import Lasting
+from workbench.app.keys import key_of
+from workbench.app.toolkit.document import TextDocument
+from workbench.app.toolkit.lifecycle import SafeWidget
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.text_pane import GROWTH, TextPane
 from workbench.app.toolkit.virtual_view import fit
+from workbench.app.toolkit.workers import LatestWorker
 
 Loaded = TypeVar("Loaded")
 
 
-class Pane(Vertical, Lasting):
-    """A frame; ``short`` is its name where panes are tabs."""
+class Pane(Vertical, SafeWidget):
+    """A frame with a title; ``short`` is its name in the tab line of small terminals."""
 
     short = ""
 
@@ -40,11 +40,11 @@ class Pane(Vertical, Lasting):
         set_title(self, title, subtitle)
 
 
-_LEAST = 6  # cells of a name that is shortened
+_LEAST = 6  # cells to which a name is shortened at most
 
 
 class PaneTabs(Widget):
-    """One line with the names of the panes, shown where only one pane has room; a click goes there."""
+    """The names of the panes on one line, shown where only one pane fits; a click activates one."""
 
     ALLOW_SELECT = auto_links = False
     DEFAULT_CSS = """
@@ -52,15 +52,15 @@ class PaneTabs(Widget):
     """
 
     @dataclass
-    class Chosen(Message):
-        """The name of a pane was clicked; ``index`` is its place."""
+    class PaneActivated(Message):
+        """The name of a pane was clicked."""
 
         index: int
 
     tabs: reactive[tuple[tuple[str, bool], ...]] = reactive(())
 
     def render(self) -> RenderResult:
-        # Names are as long as there is room, the longest shortened first.
+        # Shorten the longest name first.
         sizes = [cell_len(name) for name, _ in self.tabs]
         while sum(sizes) > self.size.width - 3 * len(sizes) and max(sizes) > _LEAST:
             sizes[sizes.index(max(sizes))] -= 1
@@ -73,11 +73,11 @@ class PaneTabs(Widget):
         return Content.assemble(*parts)
 
     def action_choose(self, index: int) -> None:
-        self.post_message(self.Chosen(index))
+        self.post_message(self.PaneActivated(index))
 
 
 class TooSmall(Widget):
-    """One sentence in place of everything where nothing has room."""
+    """Replaces everything where the terminal is too small."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -92,7 +92,7 @@ class TooSmall(Widget):
 
 
 class TourPanel(Widget):
-    """Shows a step of the tour, nothing while there is none; a click goes on."""
+    """Shows a step of the tour; a click continues."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -109,7 +109,7 @@ class TourPanel(Widget):
     heading: reactive[str] = reactive("", layout=True)
     text: reactive[str] = reactive("", layout=True)
 
-    def say(self, heading: str, text: str) -> None:
+    def show_step(self, heading: str, text: str) -> None:
         self.heading, self.text = heading, text
         self.set_class(bool(heading), "-open")
 
@@ -129,7 +129,7 @@ class TourPanel(Widget):
 
 
 class TabLine(Widget):
-    """Names of tabs; a click chooses one. A remark at the right begins with a key, which a click on it presses."""
+    """The tabs of a pane. A remark on the right starts with a key; a click presses it."""
 
     ALLOW_SELECT = auto_links = False
     DEFAULT_CSS = """
@@ -137,8 +137,8 @@ class TabLine(Widget):
     """
 
     @dataclass
-    class Chosen(Message):
-        """A tab was chosen with the mouse."""
+    class TabActivated(Message):
+        """A tab was clicked."""
 
         name: str
 
@@ -165,7 +165,7 @@ class TabLine(Widget):
         def size(written: tuple[str, ...]) -> int:
             return sum(map(cell_len, written)) + 2 * len(written)
 
-        # Where names do not fit, the first word of each that is not chosen is written, then of all, then of those around the chosen one.
+        # If the names do not fit, shorten inactive ones to their first word, then all, then show only those around the active one.
         tabs = next((written for written in (names, mixed, short) if size(written) <= width), short)
         first, last = 0, len(tabs)
         while last - first > 1 and (first > 0) + (last < len(tabs)) + size(tabs[first:last]) > width:
@@ -188,17 +188,19 @@ class TabLine(Widget):
         return tab.stylize(f"@click=choose({place})")
 
     def action_choose(self, place: int) -> None:
-        self.post_message(self.Chosen(self.names[place]))
+        self.post_message(self.TabActivated(self.names[place]))
 
 
-COPIED_AT_MOST = 16_000_000  # bytes of a text that are copied, or opened elsewhere
+COPIED_AT_MOST = 16_000_000  # bytes of a text that are copied or opened in an editor
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What of a text is brought into sight: a hit from 0, a source line from 1, the first of ``texts`` that is there, or characters of a source.
+class ScrollTarget:
+    """What to scroll to in a text.
 
-    ``reach`` is how many characters must be shown for it.
+    hit number ``hit``, source line ``line`` (from 1), the first of ``texts`` found, or a character ``span``.
+
+    ``reach`` is the number of characters that must be loaded for it.
     """
 
     hit: int | None = None
@@ -209,40 +211,43 @@ class Target:
 
 
 class TabbedText(Pane):
-    """Turns its tabs and shows more of the text than ``at_first`` bytes; a subclass composes a tab line and a text, and loads what a tab has."""
+    """A pane with tabs over one text; ``more`` loads beyond the first ``at_first`` bytes.
+
+    A subclass composes a :class:`TabLine` and a :class:`TextPane`, and loads the document of a tab.
+    """
 
     at_first: ClassVar[int]
     wanted: str | None = None
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self.loader = Latest(self, "tab")
+        self.loader = LatestWorker(self, "tab")
         self._limit = self.at_first
-        self._target: Target | None = None
+        self._target: ScrollTarget | None = None
 
-    # -- what subclasses say
+    # -- hooks for subclasses
 
     _ask: Callable[[], None]
 
-    def reading_all(self) -> Callable[[], Document] | None:
-        """Return what reads in a thread the text of the tab up to :data:`COPIED_AT_MOST` bytes, None where nothing is shown."""
+    def reading_all(self) -> Callable[[], TextDocument] | None:
+        """Return work that reads the whole text, up to :data:`COPIED_AT_MOST` bytes; None if none is shown."""
         raise NotImplementedError
 
     @property
     def is_cut(self) -> bool:
         return bool(self.text.document.cut)
 
-    # -- what all of them do
+    # -- shared behaviour
 
     text = getters.query_one(TextPane)
 
     def choose(self, tab: str) -> None:
         self.go(tab)
 
-    def go(self, tab: str, target: Target | None = None) -> None:
-        """Show a tab, also of what is shown next, and bring something in it into sight."""
+    def go(self, tab: str, target: ScrollTarget | None = None) -> None:
+        """Activate a tab and scroll to a target in it; both also apply to the next item that is shown."""
         self.wanted, self._target = tab, target
-        # What is cut is counted in bytes: four are enough for any character.
+        # Limits count bytes; a character has at most four.
         if target is not None and target.reach * 4 > self._limit:
             self._limit = target.reach * 4 + 2000
         self._ask()
@@ -254,7 +259,7 @@ class TabbedText(Pane):
         show: Callable[[Loaded], None],
         failure: Callable[[str], Loaded],
     ) -> None:
-        if key == self.loader.shown:
+        if key == self.loader.shown_key:
             self.arrive()
 
         def done(loaded: Loaded) -> None:
@@ -268,7 +273,7 @@ class TabbedText(Pane):
         if target is not None:
             self.bring_into_sight(target)
 
-    def bring_into_sight(self, target: Target) -> None:
+    def bring_into_sight(self, target: ScrollTarget) -> None:
         if target.hit is not None:
             self.text.go_to_hit(target.hit)
         elif target.line is not None:
@@ -277,7 +282,7 @@ class TabbedText(Pane):
             self.text.mark_text(*target.texts)
 
     @property
-    def whole(self) -> Callable[[], Document] | None:
+    def whole(self) -> Callable[[], TextDocument] | None:
         return self.reading_all() if self.is_cut else None
 
     def turn(self, step: int) -> None:
@@ -288,8 +293,8 @@ class TabbedText(Pane):
             self._limit *= GROWTH
             self._ask()
         else:
-            self.notify("All of it is shown.")
+            self.notify("The whole text is shown.")
 
-    def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
+    def on_tab_line_tab_activated(self, message: TabLine.TabActivated) -> None:
         message.stop()
         self.choose(message.name)

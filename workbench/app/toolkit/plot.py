@@ -1,4 +1,4 @@
-"""A scatter plot: a dot for each of thousands of points, round ticks on both axes, one group of points marked."""
+"""Plots made of braille dots and bars: scatter plots, curves, dot strips."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # by column, from below
 ACROSS, UP = 2, 4
-"""Dots of a cell."""
+"""Dots per cell, horizontally and vertically."""
 Cell = tuple[int, int]  # column and row, from above
 
 
 class Canvas:
-    """A grid of ``width`` × ``height`` cells."""
+    """A grid of ``width`` × ``height`` cells to draw dots on."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = max(0, width), max(0, height)
         self.bits: dict[Cell, int] = {}
 
     def dot(self, x: float, y: float) -> Cell:
-        """Put a dot at shares of the width and of the height (from below), at the edge for what lies outside; returns its cell."""
+        """Draw a dot at a share of the width and of the height (from below), clamped to the edge; returns its cell."""
         return self.dot_at(place(x, self.width * ACROSS), place(y, self.height * UP))
 
     def dot_at(self, column: int, row: int) -> Cell:
-        """Put a dot on one of 2 × width columns and 4 × height rows, from the left and from below."""
+        """Draw a dot by its dot column and dot row, counted from the left and from below."""
         cell = column // ACROSS, self.height - 1 - row // UP
         if 0 <= column < self.width * ACROSS and 0 <= row < self.height * UP:
             self.bits[cell] = self.bits.get(cell, 0) | _BITS[column % ACROSS][row % UP]
@@ -46,7 +46,10 @@ class Canvas:
 
 
 def painted(layers: Sequence[tuple[Canvas, str]], marks: Mapping[Cell, Part], y: int) -> list[Part]:
-    """Return a row of canvases over one another, each with its style: the first with a dot colours a cell; marks stand before all."""
+    """Return a row of layered canvases with their styles.
+
+    the first layer with a dot colours the cell, and marks replace it.
+    """
     parts: list[Part] = []
     for x in range(layers[0][0].width):
         found = [(canvas.bits[x, y], style) for canvas, style in layers if (x, y) in canvas.bits]
@@ -63,7 +66,7 @@ def painted(layers: Sequence[tuple[Canvas, str]], marks: Mapping[Cell, Part], y:
 
 
 def interval_bar(shares: Sequence[float], width: int) -> list[str]:
-    """Return the cells of a dot between its bounds, ``├──●──┤``: low, value and high are shares of the width."""
+    """Return the cells of an error bar ``├──●──┤``; low, value and high are shares of the width."""
     first, at, last = (place(share, width) for share in shares)
     signs = [" "] * width
     if last > first:
@@ -77,7 +80,7 @@ def place(share: float, count: int) -> int:
 
 
 def stacked(groups: Sequence[Sequence[float]], width: int, height: int) -> tuple[list[Canvas], int]:
-    """Return dot plots of groups of values, which are shares of the width, and how many values a dot stands for at most, in all alike."""
+    """Return a dot plot per group of values (shares of the width), and the common number of values per dot."""
     plots = [Counter(place(share, width * ACROSS) for share in shares) for shares in groups]
     highest = max((count for plot in plots for count in plot.values()), default=0)
     each = max(1, math.ceil(highest / max(1, height * UP)))
@@ -96,7 +99,7 @@ _GROWING = "▏▎▍▌▋▊▉█"
 
 
 def bar(value: float, most: float, width: int) -> str:
-    """Return a bar of exactly ``width`` cells, full where ``value`` is ``most``, never empty for more than 0; in one cell it rises instead."""
+    """Return a bar of ``width`` cells, full at ``most``, never empty above 0; with one cell it grows upwards."""
     share = min(1.0, value / most) if most > 0 and value > 0 else 0.0
     if width <= 0 or not share:
         return " " * max(0, width)
@@ -109,7 +112,7 @@ def bar(value: float, most: float, width: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A range of values with round ticks at both of its ends and between them."""
+    """An axis with round ticks, including both ends."""
 
     ticks: tuple[float, ...]
 
@@ -132,7 +135,7 @@ class Axis:
         return f"{tick:,.{decimals}f}"
 
     def written(self, width: int) -> str:
-        """Return the ticks' labels on a line, each under its place; one that has no room is left out."""
+        """Return the tick labels on one line below their positions; labels that do not fit are omitted."""
         line = ""
         for tick in self.ticks:
             label = self.label(tick)
@@ -143,7 +146,7 @@ class Axis:
 
 
 def axis(values: Sequence[float], most: int = 6) -> Axis:
-    """Return an axis over values with at most ``most`` + 1 ticks, at steps of 1, 2 or 5 times a power of ten."""
+    """Return an axis over values with at most ``most`` + 1 ticks, spaced 1, 2 or 5 times a power of ten."""
     known = [value for value in values if math.isfinite(value)]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if high - low < 1e-9 * max(1.0, abs(high)):
@@ -153,7 +156,7 @@ def axis(values: Sequence[float], most: int = 6) -> Axis:
     power = 10.0 ** math.floor(math.log10(rough))
     for factor in (1, 2, 5, 10, 20, 50):
         step = factor * power
-        # Only what division rounds away is forgiven: a value a billionth of a step below a tick is below it.
+        # Tolerate rounding errors of the division only: a value a billionth of a step below a tick is below it.
         first = math.floor(low / step + 1e-12 * max(1.0, abs(low / step)))
         last = math.ceil(high / step - 1e-12 * max(1.0, abs(high / step)))
         if last - first <= most:
@@ -162,15 +165,15 @@ def axis(values: Sequence[float], most: int = 6) -> Axis:
 
 
 _MARK = "●"
-_TOP, _BELOW = 1, 3  # rows above the dots (name of the upright axis) and below them (line, ticks, name)
+_TOP, _BELOW = 1, 3  # rows above the dots (name of the y axis) and below (line, ticks, name)
 
 
 class ScatterPlot(VirtualView):
-    """Points (group, x, y); those of the ``marked`` group are ● where they lie, the others dots."""
+    """A scatter plot of points (group, x, y); the points of the ``marked`` group are shown as ●."""
 
     @dataclass
     class Stepped(Message):
-        """The next (1) or previous (-1) group is asked for."""
+        """The next (1) or previous (-1) group was requested."""
 
         step: int
 
@@ -245,21 +248,21 @@ class ScatterPlot(VirtualView):
 
 _STYLES = ("$primary", "$accent", "$success", "$secondary")
 _QUIET = "$foreground 45%"
-_LETTERS = "abcd"  # at the end of each curve: colours alone do not tell
+_LETTERS = "abcd"  # labels at the ends of the curves, besides the colours
 _AXIS = 6  # cells left of the plot
-_TALLEST = 24  # rows of the plot: a curve of a few points says no more in fifty
+_TALLEST = 24  # rows of the plot: more add nothing to a curve of a few points
 
 
 @dataclass(frozen=True, slots=True)
 class PlotLine:
-    """A named curve: (x, value, low, high) from left to right; bounds are None where there are none."""
+    """A named curve of points (x, value, low, high) from left to right; the bounds may be None."""
 
     name: str
     points: tuple[tuple[int, float, float | None, float | None], ...]
 
 
 class CurvePlot(Widget):
-    """Curves over one axis, each with its own colour and its name below."""
+    """Curves over one axis, with a legend below."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "CurvePlot { height: 1fr; width: 1fr; background: $background; }"
@@ -272,7 +275,7 @@ class CurvePlot(Widget):
 
 
 def plotted(lines: Sequence[PlotLine], width: int, height: int) -> list[list[tuple[str, str]]]:
-    """Return rows of (text, style) that show curves in ``width`` times ``height`` cells; [] where there is no room."""
+    """Return the rows of (text, style) that plot curves in ``width`` × ``height`` cells; [] if there is no room."""
     drawn = [line for line in lines if line.points][: len(_LETTERS)]
     rows, columns = min(_TALLEST, height - 2 - len(drawn)), width - _AXIS - 1
     if not drawn or rows < 2 or columns < 4:
@@ -319,7 +322,7 @@ def _curves(
 
 
 def _between(line: PlotLine, x: float) -> tuple[float | None, float | None, float | None]:
-    """Return value and bounds of a curve at x, on the straight line between its neighbours; None outside it."""
+    """Interpolate value and bounds of a curve at x; None outside it."""
     for (x1, *first), (x2, *second) in zip(line.points, line.points[1:], strict=False):
         if x1 <= x <= x2:
             share = (x - x1) / (x2 - x1)

@@ -1,4 +1,4 @@
-"""A list with a cursor, painted row by row: ten thousand rows cost what the visible ones do."""
+"""A list with a cursor, painted row by row: the cost depends on the visible rows only."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.app.key_table import with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, with_keys
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 __all__ = ["HeadedList", "Part", "RowList", "fit"]
 
 
 class RowList(VirtualView):
-    """Subclasses fill :meth:`parts_of`; rows for which :meth:`selectable` is False are passed over by the cursor."""
+    """A list; a subclass returns the cells of a row from :meth:`parts_of`.
+
+    The cursor skips rows that are not :meth:`selectable`.
+    """
 
     DEFAULT_CSS = """
     RowList {
@@ -27,33 +29,33 @@ class RowList(VirtualView):
     }
     """
     BINDINGS = bindings("list/rows")
-    narrows: ClassVar[bool] = True  # whether `/` narrows the list; not where it searches more than what the rows say
-    headings: ClassVar[int] = 0  # rows that stay above those to which the list is narrowed
+    narrows: ClassVar[bool] = True  # whether `/` narrows the list to matching rows
+    headings: ClassVar[int] = 0  # heading rows, which narrowing keeps
 
     @dataclass
-    class Moved(Message):
-        """The cursor stands on another row."""
+    class RowHighlighted(Message):
+        """The cursor moved to another row."""
 
         row_list: RowList
         index: int
 
-    class Chosen(Moved):
-        """Enter was pressed on a row, or it was clicked while the cursor stood on it."""
+    class RowSelected(RowHighlighted):
+        """Enter was pressed on a row, or the highlighted row was clicked."""
 
     @dataclass
     class Narrowed(Message):
-        """Other rows are shown because of what was typed."""
+        """The list was narrowed or widened."""
 
         row_list: RowList
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.cursor, self.narrowed = -1, ""
-        self._visible: list[int] | None = None  # rows that are shown, None for all
-        self._words: list[str] | None = None  # of each row, while the list is narrowed
-        self._before = -1  # where the cursor stood before
+        self._visible: list[int] | None = None  # indexes of visible rows, None for all
+        self._words: list[str] | None = None  # searchable text by row, while narrowed
+        self._before = -1  # the cursor before narrowing
 
-    # -- what subclasses say
+    # -- hooks for subclasses
 
     def row_count(self) -> int:
         raise NotImplementedError
@@ -67,7 +69,7 @@ class RowList(VirtualView):
     # -- narrowing
 
     def words_of(self, index: int) -> str:
-        """Return the text in which what is typed after ``/`` is looked for; what the row says unless a list knows more."""
+        """Return the searchable text of a row, by default its cells."""
         return "".join(text for text, _ in self.parts_of(index, 240))
 
     def narrow(self, text: str) -> None:
@@ -77,7 +79,7 @@ class RowList(VirtualView):
                 self._before = self.cursor
             self.narrowed = text
             self.rearranged(cursor=self.cursor if text or self.cursor >= 0 else self._before)
-            self.post_message(self.Moved(self, self.cursor))
+            self.post_message(self.RowHighlighted(self, self.cursor))
             self.post_message(self.Narrowed(self))
 
     def narrow_counts(self) -> tuple[int, int]:
@@ -98,7 +100,7 @@ class RowList(VirtualView):
         return y if self._visible is None else self._visible[y] if 0 <= y < len(self._visible) else -1
 
     def line_of(self, index: int) -> int:
-        """Return the line of the view in which a row is painted, -1 for none."""
+        """Return the line of the view that shows a row, -1 for none."""
         if self._visible is None:
             return index
         return self._visible.index(index) if index in self._visible else -1
@@ -138,7 +140,7 @@ class RowList(VirtualView):
         from workbench.app.toolkit.typed_line import NarrowLine
 
         for line in self.screen.query(NarrowLine):
-            (line.serve if self.has_focus else line.say_count)(self)
+            (line.serve if self.has_focus else line.show_count)(self)
 
     # -- painting
 
@@ -193,7 +195,7 @@ class RowList(VirtualView):
         return -1
 
     def set_cursor(self, index: int, step: int = 1) -> None:
-        """Put the cursor on a row (or the next one that takes it) and tell who listens."""
+        """Move the cursor to a row, or the next selectable one in direction ``step``."""
         count = self.row_count()
         if not count:
             return
@@ -204,10 +206,10 @@ class RowList(VirtualView):
             self.keep_in_sight(self.line_of(at), margin=1)
             if before < 0 or self.scroll_offset.y != top:
                 self.refresh()
-            else:  # a key then costs two lines, not all that are in sight
+            else:  # repaint two lines, not all that are visible
                 self.refresh_line(self.line_of(before))
                 self.refresh_line(self.line_of(at))
-            self.post_message(self.Moved(self, at))
+            self.post_message(self.RowHighlighted(self, at))
 
     def action_move(self, rows: int) -> None:
         self.set_cursor(self.cursor + rows, 1 if rows > 0 else -1)
@@ -221,7 +223,7 @@ class RowList(VirtualView):
 
     def action_choose(self) -> None:
         if self.cursor >= 0:
-            self.post_message(self.Chosen(self, self.cursor))
+            self.post_message(self.RowSelected(self, self.cursor))
 
     def on_click(self, event: events.Click) -> None:
         line = event.y + self.scroll_offset.y
@@ -234,7 +236,7 @@ class RowList(VirtualView):
 
 
 class HeadedList(RowList):
-    """Row 0 is the heading; subclasses fill :meth:`heading_parts`, and :meth:`parts_of` for the rows from 1 on."""
+    """A list whose row 0 is a heading that stays visible."""
 
     headings = 1
 

@@ -1,4 +1,4 @@
-"""What the modes share that follow a run: a place in it to go to, a line of remarks, a line that asks, a search, actions."""
+"""What the modes that follow a run share: an anchor to go to, a remark line, a prompt, search, actions."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 
-from workbench.app.key_table import WHY_NOT, with_keys
-from workbench.app.toolkit.document import places_of, prepared
-from workbench.app.toolkit.latest import Latest
+from workbench.app.keys import WHY_NOT, with_keys
+from workbench.app.toolkit.document import find_all, prepared
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.typed_line import PromptLine
+from workbench.app.toolkit.workers import LatestWorker
 
 if TYPE_CHECKING:
-    from workbench.app.location import Place
+    from workbench.app.location import Anchor
     from workbench.app.toolkit.actions import RunActions
-    from workbench.app.toolkit.document import Subject
+    from workbench.app.toolkit.document import PaneContent
     from workbench.session.reader import SessionReader
 
 HITS_LIMIT = 10_000
 
 
-class Needle:
-    """A text that is looked for; each distinct blob is read once."""
+class SearchText:
+    """A search text; reads each distinct blob once."""
 
     def __init__(self, reader: SessionReader, text: str) -> None:
         self._reader, self._text = reader, text
         self._known: dict[str, list[int]] = {}
 
     def in_text(self, text: str) -> list[int]:
-        """Return where it begins in a text, by the characters that are shown of that."""
-        return list(islice(places_of(self._text, prepared(text)), HITS_LIMIT))
+        """Return the offsets of the hits in a text, counted in its displayed characters."""
+        return list(islice(find_all(self._text, prepared(text)), HITS_LIMIT))
 
     def in_blob(self, digest: str | None) -> list[int]:
         if digest is None:
@@ -46,7 +46,7 @@ class Needle:
 
 
 class Finder:
-    """Keeps the hits of the last search, None while there are none; ``at`` is the one shown."""
+    """The hits of the last search, None without one; ``at`` is the current hit."""
 
     def __init__(self, screen: RunScreen) -> None:
         self._screen, self._stop, self._more = screen, threading.Event(), False
@@ -56,15 +56,19 @@ class Finder:
     def begin(
         self,
         text: str,
-        hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]],
+        hits: Callable[[SearchText, Callable[[], bool]], Iterator[Any]],
         first: Callable[[Sequence[Any]], int],
     ) -> None:
-        """Search in a thread for ``hits`` in their order, told whether to stop, and go to the one at the place that ``first`` returns."""
+        """Search in a thread and go to a hit.
+
+        ``hits`` yields hits in order and polls whether to stop; ``first`` returns the index of the hit to go
+        to.
+        """
         screen, reader = self._screen, self._screen.workbench.reader
         self.forget()
         if reader is None or not text:
             return
-        needle = Needle(reader, text)
+        needle = SearchText(reader, text)
         self.needle, self._stop = text, threading.Event()
         stop = self._stop
 
@@ -77,6 +81,7 @@ class Finder:
         screen.searching.ask(lambda: list(islice(hits(needle, stop.is_set), HITS_LIMIT + 1)), done)
 
     def forget(self) -> None:
+        """Drop all state of the run: another session was opened."""
         self._stop.set()
         self.found, self.at = None, -1
         self._screen.mark_hits("")
@@ -101,32 +106,36 @@ class Finder:
 _WHILE_READING = frozenset(
     {"resume", "cancel", "rerun", "rerun_model", "rescore", "fork", "rerun_failed", "add_samples"}
 )
-"""What can be asked for while the run is being read."""
+"""Actions that may be requested while the run is still loading."""
 
-_OTHER = "It was not done: something else is shown now."
+_OTHER = "Not done: another run is shown now."
 
 
 class RunScreen(ModeScreen):
     """A mode that follows a run.
 
-    A subclass sets ``actions``, loads a run with ``run_loader``, calls :meth:`has_read` or :meth:`show_reason` then, and shows
-    the hits of its ``finder``.
+    A subclass sets ``actions``, loads the run with ``run_loader``, then calls :meth:`has_read` or
+    :meth:`show_reason`, and shows the hits of its ``finder``.
     """
 
     searches = True
     actions: RunActions
     no_session: ClassVar[str]
-    """What to do where no session is open."""
+    """The empty state without an open session."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.finder, self.searching, self.run_loader = Finder(self), Latest(self, "search"), Latest(self, "run")
-        self.doing = Latest(self, "actions", every=True)
-        self._goal: Place | None = None  # where somebody wanted to go in what is shown
-        self._place: Place | None = None  # the same until it is reached
+        self.finder, self.searching, self.run_loader = (
+            Finder(self),
+            LatestWorker(self, "search"),
+            LatestWorker(self, "run"),
+        )
+        self.doing = LatestWorker(self, "actions", every=True)
+        self._goal: Anchor | None = None  # the requested anchor in the run
+        self._place: Anchor | None = None  # the same, until it is reached
         self._remark = ""
-        self.reading = True  # what is to be shown has not been read yet
-        # By action, with the session that it is for.
+        self.reading = True  # the run is loading
+        # Pending actions by name, with their session.
         self._once_read: dict[str, tuple[Path | None, Callable[[], object]]] = {}
 
     def compose(self) -> ComposeResult:
@@ -134,16 +143,16 @@ class RunScreen(ModeScreen):
         yield Static("", id="remark")
         yield PromptLine()
 
-    # -- what subclasses say
+    # -- hooks for subclasses
 
     forget: Callable[[], None]
     """Another session is shown: nothing of its run is known."""
     load_wanted: Callable[[SessionReader], None]
-    """Load the run that was shown last in this app, else the one that tells most."""
-    can_go: Callable[[Place], bool]
-    """Whether a place has been read."""
-    go_to_place: Callable[[Place], None]
-    subject: Callable[[], Subject]
+    """Load the run that was shown last, else the default one."""
+    can_go: Callable[[Anchor], bool]
+    """Whether the target of an anchor is loaded."""
+    go_to_place: Callable[[Anchor], None]
+    subject: Callable[[], PaneContent]
     mark_hits: Callable[[str], None]
     go_to_hit: Callable[[Any], None]
     search_for: Callable[[str], None]
@@ -154,7 +163,7 @@ class RunScreen(ModeScreen):
         self.set_interval(1.0, self.tick)
 
     def tick(self) -> None:
-        """Show what changes by itself, such as the time left; called every second."""
+        """Update what changes with time, such as the time left; called every second."""
 
     def remark_on(self, hit: Any) -> str:
         return ""
@@ -166,7 +175,7 @@ class RunScreen(ModeScreen):
         return self.workbench.reader
 
     def show_nothing(self, sentence: str) -> None:
-        """Show a sentence in place of the panes, or ("") the panes."""
+        """Show an empty state instead of the panes, or the panes for ""."""
         self.set_class(bool(sentence), "-nothing")
         self.query_one("#nothing", Static).update(sentence)
         if sentence:
@@ -177,7 +186,7 @@ class RunScreen(ModeScreen):
         self.show_nothing("Opening the session…" if self.workbench.session_path else with_keys(self.no_session))
 
     def show_reason(self, sentence: str) -> None:
-        """Say why what was asked for cannot be shown."""
+        """Show why the run cannot be loaded."""
         self.show_nothing(sentence)
         self.has_read()
 
@@ -185,23 +194,23 @@ class RunScreen(ModeScreen):
         self.finder.forget()
         self.forget()
         if reader is not None:
-            self.load_at(self._goal)  # it begins anew, perhaps after the goal was reached
+            self.load_at(self._goal)  # load again, even if the anchor was reached
         else:
             self._show_no_session()
             if self.workbench.session_path is None:
                 self.has_read()
 
-    def load_at(self, place: Place | None) -> None:
-        """Load what is wanted from its beginning, and go to a place in it."""
+    def load_at(self, place: Anchor | None) -> None:
+        """Load the run from its beginning and go to an anchor in it."""
         self._goal = self._place = place
         if self.reader is not None:
             self.reading = True
             self.load_wanted(self.reader)
 
     def go_on_to_place(self) -> None:
-        """Go where somebody wanted to go, where that has been read."""
+        """Go to the requested anchor if its target is loaded."""
         place = self._place
-        # Another reading may be under way, which would begin it anew.
+        # A pending load would reset the screen.
         if place is not None and self.run_loader.idle and self.can_go(place):
             self._place = None
             self.go_to_place(place)
@@ -210,16 +219,16 @@ class RunScreen(ModeScreen):
         return (self.reading and action in _WHILE_READING) or self.actions.can(action)
 
     def do(self, action: str, what: Callable[[], object]) -> None:
-        """Do something with the run that is shown, or that is being read: then as soon as it is."""
+        """Run an action now or, while the run is loading, as soon as it is loaded."""
         if self.reading:
             self._once_read[action] = self.workbench.session_path, what
-            self.notify("It is done as soon as the run has been read.", timeout=4)
+            self.notify("Scheduled for when the run is loaded.", timeout=4)
         else:
             what()
 
     def has_read(self) -> None:
-        """What is to be shown was read: do what was asked for meanwhile, or say why not."""
-        # A result that came too late is not what was asked for last.
+        """Run the pending actions, or say why they cannot be done: the run is loaded."""
+        # Ignore a load that is not the newest.
         if not self.reading or not (self.run_loader.idle or self.reader is None):
             return
         self.reading = False
@@ -239,12 +248,12 @@ class RunScreen(ModeScreen):
             self.notify(_OTHER, severity="warning")
 
     def set_remark(self, text: str) -> None:
-        """Show a line above the keys, such as which hit of how many, "" for none."""
+        """Set the line above the keys, such as the number of the current hit; "" hides it."""
         self._remark = text
         self.show_remark()
 
     def show_remark(self) -> None:
-        """Show that line, with where a person is in the hits that led here."""
+        """Show the remark line, with the position in the list that led here."""
         text = " · ".join(filter(None, (self._remark, self.workbench.where_in_list)))
         remark = self.query_one("#remark", Static)
         remark.update(text)

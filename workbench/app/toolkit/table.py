@@ -1,8 +1,10 @@
-"""One table for every list: columns are declared, and the table sorts, groups, filters and lays them out.
+"""One table for every list: declared columns that it sorts, groups, filters and lays out.
 
-Rows are painted on demand. Textual's ``DataTable`` was measured first, with 5,000 rows of 12 columns at 120 × 40: it takes
-264 ms on the app's loop to fill, and with 200 cell updates a second a key takes 76 ms until it is painted (p95 202 ms, where
-33 ms are allowed).
+Rows are painted on demand. Textual's ``DataTable`` was measured first, with 5,000 rows of 12 columns at 120 × 40:
+filling it blocks the event loop for 264 ms, and with 200 cell updates a second a key takes 76 ms until painted (p95
+202 ms, limit 33 ms).
+
+Example: ``VirtualTable(COLUMNS, key=lambda run: run.id, order="age")``, then ``table.put(rows)``.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from textual import events
 from textual.message import Message
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.columns import Column, Columns, Row, cell_text
+from workbench.app.toolkit.columns import ColumnLayout, Row, TableColumn, cell_text
 from workbench.app.toolkit.literal import title_of
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -24,15 +26,15 @@ from workbench.pages import page
 
 @dataclass(frozen=True, slots=True)
 class Grouping(Generic[Row]):
-    """A way of putting rows together."""
+    """A way to group rows."""
 
     title: str
     group_of: Callable[[Row], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Generic[Row]):
-    """Rows that belong together, in their order."""
+class TableGroup(Generic[Row]):
+    """A group of rows, in order."""
 
     name: str
     rows: tuple[Row, ...]
@@ -40,7 +42,7 @@ class Group(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """How a person arranged a table: what it is sorted and grouped by, and which groups are folded."""
+    """How the user arranged a table: sort order, grouping, and folded groups."""
 
     order: str = ""
     reverse: bool = False
@@ -48,31 +50,31 @@ class Arrangement:
     folded: frozenset[str] = frozenset()
 
 
-_FEW = 8  # rows that changed are painted one by one
+_FEW = 8  # changed rows that are repainted one by one
 
 
-class Table(HeadedList, Generic[Row]):
-    """A heading and rows of one type, each of which its ``key`` tells from all others; the cursor stays on its row by it.
+class VirtualTable(HeadedList, Generic[Row]):
+    """A heading, then rows of one type. ``key`` identifies a row, so that the cursor stays on it when rows change.
 
-    Rows are sorted at first by the column with the title ``order``, "" for as they were given; the key for sorting begins at ``next_order``.
-    Where no row is shown, ``empty`` is said; ``notes`` are lines below the rows, each a text with its style.
+    ``order`` is the title of the column to sort by at first, "" for the given order; ``next_order`` is what the
+    sort key starts with. ``empty`` is shown without rows; ``notes`` are lines (text, style) below the rows.
     """
 
     ALLOW_SELECT = False
-    KEPT: ClassVar[tuple[str, ...]] = ("rows", "arrangement")
-    """Attributes that are as they were left where the list is shown again."""
-    LEAD = 2  # cells before the first column: a mark, or whether a group is folded
+    RESTORED: ClassVar[tuple[str, ...]] = ("rows", "arrangement")
+    """Attributes that :meth:`restore` brings back when the list is opened again."""
+    LEAD = 2  # cells before the first column, for a mark or a fold arrow
     BINDINGS = bindings("table")
 
     @dataclass
     class Arranged(Message):
-        """Rows are sorted, grouped or folded in another way."""
+        """Rows were sorted, grouped or folded."""
 
-        table: Table[Any]
+        table: VirtualTable[Any]
 
     def __init__(
         self,
-        columns: Sequence[Column[Row]],
+        columns: Sequence[TableColumn[Row]],
         *,
         key: Callable[[Row], object],
         groupings: Sequence[Grouping[Row]] = (),
@@ -81,7 +83,7 @@ class Table(HeadedList, Generic[Row]):
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
-        self.columns: Columns[Row] = Columns(columns)
+        self.columns: ColumnLayout[Row] = ColumnLayout(columns)
         self.groupings = tuple(groupings)
         self.rows: tuple[Row, ...] = ()
         self.empty = ""
@@ -90,15 +92,15 @@ class Table(HeadedList, Generic[Row]):
         self.arrangement = Arrangement(order)
         self._key, self._first_order, self._next_order = key, order, next_order
         self._leads: Mapping[object, str] = {}
-        self._to: object = None  # where the cursor goes once there are rows
-        self._is_kept = False
-        self._lines: list[Row | Group[Row]] = []
-        self._places: dict[object, int] = {}  # of rows, by their keys
-        self._figures: dict[tuple[str, int], list[Part]] = {}  # of groups, by name and width
+        self._to: object = None  # the key to go to once there are rows
+        self._is_restored = False
+        self._lines: list[Row | TableGroup[Row]] = []
+        self._places: dict[object, int] = {}  # index by row key
+        self._figures: dict[tuple[str, int], list[Part]] = {}  # group figures by name and width
 
-    # -- what a screen may say of its rows
+    # -- hooks for subclasses
 
-    def lead_of_group(self, group: Group[Row]) -> str:
+    def lead_of_group(self, group: TableGroup[Row]) -> str:
         return "▸" if group.name in self.arrangement.folded else "▾"
 
     def lead_of(self, row: Row) -> str:
@@ -113,68 +115,71 @@ class Table(HeadedList, Generic[Row]):
         return ""
 
     def span_of(self, row: Row) -> tuple[str, Part] | None:
-        """Return the title of the column from which on one text stands in place of all cells, and that text."""
+        """Return the title of a column and a text that replaces all cells from that column on."""
         return None
 
     def filtered(self, rows: Sequence[Row]) -> list[Row]:
         return list(rows)
 
     def section_of(self, row: Row) -> Any:
-        """Return what rows are sorted by before all else, whatever their order."""
+        """Return the primary sort key of a row, whatever the order."""
         return 0
 
-    def sort_key(self, column: Column[Row], rows: Sequence[Row]) -> Callable[[Row], Any] | None:
-        """Return what rows are sorted by under a column, for a table whose rows compare with some of the others only."""
+    def sort_key(self, column: TableColumn[Row], rows: Sequence[Row]) -> Callable[[Row], Any] | None:
+        """Return the sort key of a column; a table overrides it if only some of its rows are comparable."""
         return column.sort
 
-    def rank_of_group(self, group: Group[Row]) -> Any:
+    def rank_of_group(self, group: TableGroup[Row]) -> Any:
         return group.name.casefold()
 
-    def title_of_group(self, group: Group[Row]) -> str:
+    def title_of_group(self, group: TableGroup[Row]) -> str:
         return f"{group.name}  {len(group.rows):,}"
 
     def words_of_row(self, row: Row) -> str:
         return " ".join(cell_text(column.cell(row)) for column in self.columns.all)
 
-    # -- what is in it
+    # -- content
 
     @property
     def selected(self) -> Row | None:
         line = self._line(self.cursor)
-        return None if isinstance(line, Group) else line
+        return None if isinstance(line, TableGroup) else line
 
     @property
-    def selected_group(self) -> Group[Row] | None:
+    def selected_group(self) -> TableGroup[Row] | None:
         line = self._line(self.cursor)
-        return line if isinstance(line, Group) else None
+        return line if isinstance(line, TableGroup) else None
 
-    def _line(self, index: int) -> Row | Group[Row] | None:
+    def _line(self, index: int) -> Row | TableGroup[Row] | None:
         return self._lines[index - 1] if 0 < index <= len(self._lines) else None
 
     def put(self, rows: Sequence[Row]) -> None:
         were_some, self.rows = bool(self.rows), tuple(rows)
         if self.is_attached and were_some is not bool(rows):
-            self.refresh_bindings()  # without rows there is nothing to sort
+            self.refresh_bindings()  # the sort keys depend on whether there are rows
         self._places = {self._key(row): place for place, row in enumerate(self.rows)}
         to, self._to = self._to, None if rows else self._to
         self.rearrange(to=to)
 
     def restore(self, to: object = None) -> None:
-        """Arrange as the list was left in this session; the cursor goes to the row with the key ``to``, else to where it stood."""
+        """Restore the arrangement of the last visit in this session.
+
+        the cursor goes to the key ``to``, else where it was.
+        """
         session, key, left = self._left.get(type(self).__name__, (None, None, {}))
         if session is not None and session == getattr(self.app, "session_path", None):
             for name, value in left.items():
                 setattr(self, name, value)
             self.rearrange(to=to or key)
-        self._to, self._is_kept = to or key, True
+        self._to, self._is_restored = to or key, True
 
     def on_unmount(self) -> None:
-        if self._is_kept and self.rows:
+        if self._is_restored and self.rows:
             line = self._line(self.cursor)
-            key = self._key(line) if line is not None and not isinstance(line, Group) else None
-            left = {name: getattr(self, name) for name in self.KEPT}
+            key = self._key(line) if line is not None and not isinstance(line, TableGroup) else None
+            left = {name: getattr(self, name) for name in self.RESTORED}
             if getattr(self.app, "is_following", False):
-                left["narrowed"] = self.narrowed  # of a list that is left for good, nobody remembers it
+                left["narrowed"] = self.narrowed  # not if the list was left for good
             self._left[type(self).__name__] = getattr(self.app, "session_path", None), key, left
 
     @property
@@ -183,14 +188,14 @@ class Table(HeadedList, Generic[Row]):
         return left
 
     def in_order(self) -> list[Row]:
-        """Return the rows in the order of the list: those of folded groups too, but none that narrowing hides."""
+        """Return the rows in display order, including folded groups, without those hidden by narrowing."""
         groups = self.groups()
         rows = [row for group in groups for row in group.rows] if groups else self.shown
         words = self.narrowed.casefold().split()
         return [row for row in rows if all(word in self.words_of_row(row).casefold() for word in words)]
 
     def update_rows(self, fresh: Sequence[Row]) -> bool:
-        """Put changed rows in the place of the old ones; False where some are not in the table."""
+        """Replace changed rows; returns False if some are not in the table."""
         rows, before = list(self.rows), list(map(self._key_of, self._lines))
         known = [row for row in fresh if self._key(row) in self._places]
         for row in known:
@@ -213,20 +218,20 @@ class Table(HeadedList, Generic[Row]):
         return key in self._places
 
     def rearrange(self, *, to: object = None) -> None:
-        """Filter, sort and group anew; the cursor goes to the row ``to``, or stays on its row, else on the next one that is still shown."""
+        """Filter, sort and group again; the cursor goes to row ``to``, else stays or goes to the next visible one."""
         after = list(map(self._key_of, self._lines[max(0, self.cursor - 1) :])) if self.cursor > 0 else []
         self.arrange_rows()
         now = {self._key_of(line): index for index, line in reversed(list(enumerate(self._lines, 1)))}
         at = next((now[key] for key in ([to] if to is not None else []) + after if key in now), 0)
-        if self.cursor < 0 and len(self._lines) > 1 and isinstance(self._lines[0], Group):
-            at = at or 1 + (not isinstance(self._lines[1], Group))  # the first row rather than the heading of its group
+        if self.cursor < 0 and len(self._lines) > 1 and isinstance(self._lines[0], TableGroup):
+            at = at or 1 + (not isinstance(self._lines[1], TableGroup))  # the first row, not the heading of its group
         self.rows_changed(cursor=at or max(1, min(self.cursor, len(self._lines))))
 
-    def _key_of(self, line: Row | Group[Row] | None) -> object:
-        return (Group, line.name) if isinstance(line, Group) else None if line is None else self._key(line)
+    def _key_of(self, line: Row | TableGroup[Row] | None) -> object:
+        return (TableGroup, line.name) if isinstance(line, TableGroup) else None if line is None else self._key(line)
 
     def as_page(self) -> page.ReportPage:
-        """Return the rows that are shown, in their order, under all columns."""
+        """Return the visible rows as a page with all columns."""
         columns = self.columns.all
         rows = tuple(tuple(cell_text(one.cell(row)).strip() for one in columns) for row in self.shown)
         right = frozenset(place for place, one in enumerate(columns) if not one.text)
@@ -234,7 +239,7 @@ class Table(HeadedList, Generic[Row]):
         return page.ReportPage(title_of(self) or "Rows", (table,), over="Workbench list")
 
     def arrange_rows(self, *, measure: bool = True) -> None:
-        """Filter, sort and group the rows without painting them, and fit the columns to them."""
+        """Filter, sort and group the rows and fit the columns, without painting."""
         self.shown = self._sorted(self.filtered(self.rows))
         self._lines = [] if self.arrangement.grouping else [*self.shown]
         for one in self.groups():
@@ -244,7 +249,7 @@ class Table(HeadedList, Generic[Row]):
         self._figures = {}
 
     def go_to(self, key: object) -> None:
-        """Put the cursor on the row with a key, if it passes the filter; its group is unfolded."""
+        """Move the cursor to the row with a key, if visible; unfolds its group."""
         folded = next((one for one in self.groups() if any(self._key(row) == key for row in one.rows)), None)
         if folded is not None and folded.name in self.arrangement.folded:
             self.arrangement = replace(self.arrangement, folded=self.arrangement.folded - {folded.name})
@@ -265,19 +270,19 @@ class Table(HeadedList, Generic[Row]):
             rows = rows[::-1]
         return sorted(rows, key=self.section_of)
 
-    def groups(self) -> list[Group[Row]]:
+    def groups(self) -> list[TableGroup[Row]]:
         grouping = next((one for one in self.groupings if one.title == self.arrangement.grouping), None)
         if grouping is None:
             return []
         found: dict[str, list[Row]] = {}
         for row in self.shown:
             found.setdefault(grouping.group_of(row), []).append(row)
-        return sorted((Group(name, tuple(rows)) for name, rows in found.items()), key=self.rank_of_group)
+        return sorted((TableGroup(name, tuple(rows)) for name, rows in found.items()), key=self.rank_of_group)
 
     # -- arranging
 
     def change_arrangement(self, **changes: Any) -> None:
-        """Change fields of the arrangement and go to the first row: that is what one sorts for."""
+        """Change the arrangement and go to the first row, which is what sorting is for."""
         self.arrangement = replace(self.arrangement, **changes)
         self.cursor = -1
         self.rearrange()
@@ -317,8 +322,8 @@ class Table(HeadedList, Generic[Row]):
         line = self._line(self.cursor)
         if line is None or not self.arrangement.grouping:
             return
-        if not isinstance(line, Group):
-            line = next(one for one in reversed(self._lines[: self.cursor]) if isinstance(one, Group))
+        if not isinstance(line, TableGroup):
+            line = next(one for one in reversed(self._lines[: self.cursor]) if isinstance(one, TableGroup))
         self.cursor = self._lines.index(line) + 1
         self.arrangement = replace(self.arrangement, folded=self.arrangement.folded ^ {line.name})
         self.rearrange()
@@ -350,7 +355,7 @@ class Table(HeadedList, Generic[Row]):
         line = self._line(index)
         if line is None:
             return self.notes[index - len(self._lines) - 1][0] if self._lines and index > len(self._lines) else ""
-        return line.name if isinstance(line, Group) else self.words_of_row(line)
+        return line.name if isinstance(line, TableGroup) else self.words_of_row(line)
 
     def heading_parts(self, width: int) -> Sequence[Part]:
         return [(" " * self.LEAD, ""), *self.columns.heading(width - self.LEAD, self.arrangement.order)]
@@ -364,7 +369,7 @@ class Table(HeadedList, Generic[Row]):
             text, style = self.notes[index - len(self._lines) - 1]
             return [(fit(f" {text}", width), style)]
         line, width = self._lines[index - 1], width - self.LEAD
-        if isinstance(line, Group):
+        if isinstance(line, TableGroup):
             if (line.name, width) not in self._figures:
                 self._figures[line.name, width] = self.columns.figures(line.rows, self.title_of_group(line), width)
             return [(fit(self.lead_of_group(line), self.LEAD), "group"), *self._figures[line.name, width]]
@@ -374,7 +379,7 @@ class Table(HeadedList, Generic[Row]):
     def on_click(self, event: events.Click) -> None:
         if event.y != 0 or not self._lines:
             return
-        event.prevent_default()  # Textual also calls the handler of the list, which moves the cursor
+        event.prevent_default()  # or Textual also calls the base handler, which moves the cursor
         column = self.columns.at(event.x - self.LEAD, self.text_width - self.LEAD)
         if column is not None and column.sort is not None:
             again = self.arrangement.order == column.title

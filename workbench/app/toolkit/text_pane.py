@@ -1,4 +1,4 @@
-"""Shows a document: wrapped to the width, coloured, with search hits and evidence marked."""
+"""Shows a document: wrapped, coloured, with search hits and evidence highlighted."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.app.toolkit.document import EMPTY, Document, Range, places_of
+from workbench.app.toolkit.document import EMPTY, TextDocument, TextRange, find_all
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 
-GROWTH = 16  # by how much more of a long text is shown when more is asked for
+GROWTH = 16  # factor by which the limit of a long text grows
 
 
 class TextPane(VirtualView):
-    """A virtual viewer of one :class:`Document`."""
+    """A virtual viewer of one :class:`TextDocument`."""
 
     @dataclass
     class StepLink(Message):
-        """A line's ``← step n`` was clicked."""
+        """The link ``← step n`` of a line was clicked."""
 
         step: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.document: Document = EMPTY
+        self.document: TextDocument = EMPTY
         self.needle = ""
-        self.hits: list[Range] = []
-        self.evidence: list[Range] = []
-        self._current: Range | None = None
-        self._rows: list[Range] = []
+        self.hits: list[TextRange] = []
+        self.evidence: list[TextRange] = []
+        self._current: TextRange | None = None
+        self._rows: list[TextRange] = []
         self._width = 0
         self._by_line: dict[int, list[tuple[int, int, str]]] = {}
 
-    def show(self, document: Document, *, keep_place: bool = False) -> None:
-        """Show another document from its top, or where the old one stood if it is the same text grown."""
+    def show(self, document: TextDocument, *, keep_place: bool = False) -> None:
+        """Show a document from its top or, with ``keep_place``, at the current scroll offset."""
         if document is self.document:
             return
         top = self.scroll_offset.y if keep_place else 0
@@ -48,8 +48,8 @@ class TextPane(VirtualView):
         self.scroll_to(y=top, animate=False, immediate=True)
         self.refresh()
 
-    def recolour(self, document: Document) -> None:
-        """Show the same text with other colours; place and marks stay."""
+    def recolour(self, document: TextDocument) -> None:
+        """Replace the document by the same text with other colours."""
         if len(document.lines) == len(self.document.lines):
             self.document = document
             self.refresh()
@@ -65,7 +65,7 @@ class TextPane(VirtualView):
         return self.hits.index(self._current) if self._current is not None else -1
 
     def go_to_next_hit(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) hit, round the ends; the first time to the first one in sight or below."""
+        """Go to the next (1) or previous (-1) hit, wrapping around; at first to the first visible one."""
         if not self.hits:
             return
         if self._current is None:
@@ -82,12 +82,12 @@ class TextPane(VirtualView):
             self.go_to(self._current.line, self._current.start)
             self.refresh()
 
-    def mark_evidence(self, marks: list[Range]) -> None:
-        self.light(marks)
+    def mark_evidence(self, marks: list[TextRange]) -> None:
+        self.highlight(marks)
         if marks:
             self.go_to(marks[0].line, marks[0].start)
 
-    def light(self, marks: list[Range]) -> None:
+    def highlight(self, marks: list[TextRange]) -> None:
         if marks != self.evidence:
             self.evidence = marks
             self._index_marks()
@@ -95,16 +95,16 @@ class TextPane(VirtualView):
 
     def mark_line(self, line: int) -> None:
         if line < len(self.document.lines):
-            self.mark_evidence([Range(line, 0, max(1, len(self.document.lines[line].text)))])
+            self.mark_evidence([TextRange(line, 0, max(1, len(self.document.lines[line].text)))])
 
     def mark_text(self, *texts: str) -> None:
-        """Highlight the first place of the first of these texts that is there, and bring it into sight."""
+        """Highlight the first occurrence of the first of these texts that is found, and scroll to it."""
         lines = list(enumerate(self.document.lines))
         found = (
             (index, at, at + len(text)) for text in texts for index, line in lines if (at := line.text.find(text)) >= 0
         )
         for place in itertools.islice(found, 1):
-            self.mark_evidence([Range(*place)])
+            self.mark_evidence([TextRange(*place)])
 
     def go_to(self, line: int, column: int = 0) -> None:
         self._layout()
@@ -173,9 +173,9 @@ class TextPane(VirtualView):
 
     def _find(self) -> None:
         self.hits = [
-            Range(index, at, at + len(self.needle))
+            TextRange(index, at, at + len(self.needle))
             for index, line in enumerate(self.document.lines if self.needle else ())
-            for at in places_of(self.needle, line.text)
+            for at in find_all(self.needle, line.text)
         ]
         self._current = None
         self._index_marks()
@@ -189,7 +189,7 @@ class TextPane(VirtualView):
 
 
 def _pieces(text: str, start: int, end: int, spans: list[tuple[int, int, str]]) -> list[Part]:
-    """Cut a row at the borders of its spans; where several cover a piece, the last one names its style."""
+    """Split a row at the borders of its spans; the last span that covers a piece sets its style."""
     inside = [(max(a, start), min(b, end), style) for a, b, style in spans if a < end and b > start]
     if not inside:
         return [(text[start:end], "")]

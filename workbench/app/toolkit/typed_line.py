@@ -1,4 +1,4 @@
-"""A field for one line, and lines at the bottom in which a person types what something on the screen follows, or answers."""
+"""An input for one line, and lines at the bottom of a screen that narrow a list, find in a text or ask for something."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from textual.containers import Horizontal
 from textual.widgets import Input
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.texts import Label
+from workbench.app.toolkit.text_widgets import Label
 from workbench.base.text import clean
 
-LONGEST = 4_000  # characters that fit into a field
-LONGEST_SOUGHT = 200  # characters of what is looked for
+LONGEST = 4_000  # characters of a field
+LONGEST_SEARCH = 200  # characters of a search text
 
 
 class LineInput(Input):
-    """Textual's field, but a long paste neither stalls the app nor is refused in silence: it takes what has room."""
+    """Textual's Input, but a long paste is cut to what fits, with a notice, instead of stalling the app."""
 
     def __init__(self, value: str | None = None, *, max_length: int = LONGEST, **more: Any) -> None:
         super().__init__(value, max_length=max_length or LONGEST, **more)
@@ -41,7 +41,7 @@ class LineInput(Input):
 
 
 class TypedLine(Horizontal):
-    """A sign, the field and a remark; there is room for one such line."""
+    """A prompt sign, an input and a remark; only one such line is open at a time."""
 
     MOST: ClassVar[int] = LONGEST
     DEFAULT_CSS = """
@@ -75,9 +75,9 @@ class TypedLine(Horizontal):
 
 
 class FollowedLine(TypedLine):
-    """What is typed is followed by the list or text that asked for it last; it stays while that follows something."""
+    """Narrows or searches the widget that opened it last while the user types; stays open while that has an effect."""
 
-    MOST = LONGEST_SOUGHT
+    MOST = LONGEST_SEARCH
 
     def __init__(self, target: Any) -> None:
         super().__init__()
@@ -87,16 +87,16 @@ class FollowedLine(TypedLine):
         self._target = target
         self.put(target.followed)
         self.show(bool(target.followed))
-        self.say_count(target)
+        self.show_count(target)
 
-    def say_count(self, target: Any) -> None:
+    def show_count(self, target: Any) -> None:
         if target is self._target:
             self.query_one("#typed-count", Label).update(target.found_words(typing=self.field.has_focus))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         self._target.follow(event.value)
-        self.say_count(self._target)
+        self.show_count(self._target)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -124,7 +124,7 @@ class FindLine(FollowedLine):
 
 
 async def ask_line(kind: type[FollowedLine], target: Any) -> None:
-    """Open a line on the screen of a list or text; it is made when it is first asked for."""
+    """Open the line for a list or text; it is created on first use."""
     found = target.screen.query(kind)
     line = found.first() if found else kind(target)
     if not found:
@@ -134,7 +134,7 @@ async def ask_line(kind: type[FollowedLine], target: Any) -> None:
 
 
 class PromptLine(TypedLine):
-    """Asks for one line; the focus goes back to where it was, also without an answer."""
+    """Asks for one line of text; afterwards the focus returns, with or without an answer."""
 
     BINDINGS = bindings("prompt")
 

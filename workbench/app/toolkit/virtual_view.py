@@ -1,4 +1,4 @@
-"""The ground under every pane here: rows painted on demand, so that ten thousand of them cost as much as ten."""
+"""The base of all lists and texts: rows painted on demand, so that ten thousand rows cost as much as ten."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ from workbench.app.keys import bindings
 from workbench.base.text import clean
 
 Part = tuple[str, str]
-"""A piece of a row: its text and the name of its style ("" is the pane's own), of which the rules stand under ``.row--NAME``."""
+"""A piece of a row: its text and the name of its style ("" for the widget's own).
+
+the CSS rules are under ``.row--NAME``.
+"""
 _COPIED_CELLS = 240
 
 
 class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
-    """A scrollable pane that paints rows from style names; subclasses say how many rows there are and what is in them."""
+    """A scrollable widget that paints rows.
+
+    a subclass returns the number of rows, and for a row its parts and the style that fills it.
+    """
 
     DEFAULT_CSS = """
     VirtualView {
@@ -79,16 +85,15 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         super().notify_style_update()
 
     def style(self, name: str) -> Style:
-        """Return the style of a name, without the pane's own background unless it sets one."""
+        """Return the style of a name; the background only if its rule sets one."""
         found = self._styles_by_name.get(name)
         if found is None:
-            # Resolved when a row is painted in it: as Textual's component classes all styles, in every pane, were resolved anew at
-            # each change of size or focus.
+            # Resolved on first use. As component classes Textual would resolve all styles of all panes on each resize or focus.
             found = self._styles_by_name[name] = self._blended(name) if name else self.rich_style
         return found
 
     def _blended(self, name: str) -> Style:
-        """Return the style of a name as rich knows styles: without transparency, so mixed with the pane's ground."""
+        """Return the Rich style of a name; Rich has no transparency, so colours are blended with the background."""
         piece = DOMNode(classes=f"row--{name}")
         piece._attach(self)
         self.app.stylesheet.apply(piece, animate=False)
@@ -104,7 +109,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         return text + Style.from_color(color.rich_color if color else None, back.rich_color if back else None)
 
     def set_size(self, rows: int) -> None:
-        # The place of the scroll bar is always kept: a layout would repaint the whole screen at each step.
+        # The scroll bar's column is reserved: showing it on demand would lay out the whole screen.
         size = Size(self.scrollable_content_region.width, rows)
         if size != self.virtual_size:
             self.set_reactive(VirtualView.virtual_size, size)
@@ -117,19 +122,19 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         raise NotImplementedError
 
     def plain_text(self) -> str:
-        """Return all rows as they are shown, without their styles, for the clipboard; cells are wide where they may be."""
+        """Return all rows as text for the clipboard, laid out wide."""
         width = max(_COPIED_CELLS, self.text_width)
         rows = (self.row_parts(y, width)[0] for y in range(int(self.virtual_size.height)))
         return "\n".join(clean("".join(text for text, _ in parts)).rstrip() for parts in rows)
 
     def missing_of(self, copied: str) -> str:
-        """Return what is missing in a text that :meth:`plain_text` gave, "" for nothing."""
+        """Return what :meth:`plain_text` cut, "" for nothing."""
         cut = sum(line.endswith("…") for line in copied.split("\n"))
         return f"{cut:,} of its lines are cut with …" if cut else ""
 
     @property
     def text_width(self) -> int:
-        """The cells that a row may fill; the last column is the scroll bar's."""
+        """Cells of a row; the last column belongs to the scroll bar."""
         return max(1, self.scrollable_content_region.width - 1)
 
     def render_line(self, y: int) -> Strip:
@@ -154,9 +159,9 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip([*_ended(Strip(segments), width, ground), bar], width + 1)
 
     def _thumb(self) -> tuple[int, int]:
-        """Return the screen rows from which and up to which the scroll bar's thumb goes; (0, 0) where all rows are seen.
+        """Return the rows of the scroll bar's thumb as (first, end), (0, 0) if all rows are visible.
 
-        Textual's own scroll bar takes longer to paint than all the text beside it.
+        Textual's own scroll bar takes longer to paint than the text beside it.
         """
         rows, height = self.virtual_size.height, self.page_height()
         if rows <= height:
@@ -166,7 +171,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         return top, top + length
 
     def grow_below(self, rows: int) -> None:
-        """Say how many rows there are where only some below those in sight came or changed: the thumb may have moved."""
+        """Set the number of rows after a change below the visible ones; repaints only if the thumb moved."""
         before = self._thumb()
         self.set_size(rows)
         if self._thumb() != before:
@@ -191,7 +196,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         if wanted != top:
             self.scroll_to(y=wanted, animate=False, immediate=True)
 
-    # panes with a cursor move that instead
+    # lists move their cursor instead
 
     def action_move(self, rows: int) -> None:
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
@@ -204,7 +209,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _ended(strip: Strip, width: int, ground: Style) -> Strip:
-    """Return a row at exactly ``width`` cells; what is cut off, unless it is blank, leaves an ellipsis."""
+    """Return a row at exactly ``width`` cells, with an ellipsis if text was cut."""
     if strip.cell_length <= width or not strip.crop(width).text.strip() or strip.crop(0, width).text.endswith("…"):
         return strip.adjust_cell_length(width, ground)
     kept = strip.crop(0, width - 1)
@@ -213,7 +218,10 @@ def _ended(strip: Strip, width: int, ground: Style) -> Strip:
 
 
 def _visible(text: str) -> str:
-    """Return a text without what a terminal would obey: the last net under :func:`workbench.base.text.clean`."""
+    """Return a text without characters that a terminal would obey.
+
+    the last filter after :func:`workbench.base.text.clean`.
+    """
     return "".join(char if char.isprintable() else " " if char.isspace() else "" for char in clean(text))
 
 

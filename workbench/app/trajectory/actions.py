@@ -1,4 +1,4 @@
-"""What a person can do with a trial besides looking: rerun, score again, fork, check, resume, cancel, open, copy."""
+"""The actions on a trial: rerun, score again, fork, check, resume, cancel."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.key_table import key_of
+from workbench.app.keys import key_of
 from workbench.app.location import Location
 from workbench.app.toolkit.actions import RunActions, edited_text
 from workbench.app.toolkit.fields import Completion, Field, Values
 from workbench.app.toolkit.form import Form
-from workbench.app.toolkit.ordering import check_named_model
-from workbench.app.trajectory.loading import state_of
+from workbench.app.toolkit.order_form import check_named_model
+from workbench.app.trajectory.trial_state import state_of
 from workbench.base.errors import UsageError
 from workbench.base.text import plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.app.trajectory.loading import TrialState
     from workbench.app.trajectory.screen import TrajectoryScreen
+    from workbench.app.trajectory.trial_state import TrialState
     from workbench.orders.measured import Measured
     from workbench.orders.rescore import RescoreOrder
     from workbench.session.rows import StepRow
 
 
-class Actions(RunActions):
-    """Carries out keys that touch the engine, the disk or another program; all of it in threads but the editor."""
+class TrialActions(RunActions):
+    """Runs the actions on a trial that touch the engine, the disk or another program, in threads except for the editor."""
 
     def __init__(self, shown: TrajectoryScreen) -> None:
         super().__init__(shown)
         self._shown = shown
-        # What was edited and not started, by trial, step and what of it.
+        # Edits that were not started, by trial, step and edited part.
         self._drafts: dict[tuple[str, int, str], str] = {}
 
     def can(self, action: str) -> bool:
@@ -49,8 +49,8 @@ class Actions(RunActions):
             return state.step_count > 0
         return True
 
-    def _start(self, order: Callable[[Path], Any], said: str, then: Callable[[], object] = lambda: None) -> None:
-        """Begin the order of a trial, after a question where that takes much, and show it."""
+    def _start(self, order: Callable[[Path], Any], text: str, then: Callable[[], object] = lambda: None) -> None:
+        """Start the order of a trial, after a confirmation if it is expensive, and show its trial."""
 
         def begin(session: Path) -> str:
             trial: str = order(session).begin(warm=self._host.warm).trial
@@ -58,28 +58,29 @@ class Actions(RunActions):
             return trial
 
         def start() -> None:
-            self.on_own(
-                begin, lambda _: said, lambda own, trial: Location(own, "trajectory", trial), self._shown.show_trial
+            self.on_writable(
+                begin, lambda _: text, lambda own, trial: Location(own, "trajectory", trial), self._shown.show_trial
             )
 
-        self.when_agreed(order, start)
+        self.after_confirmation(order, start)
 
-    def _of_shown(self, work: Callable[[Path, TrialState], Any], say: Callable[[Any], str]) -> None:
-        """Do something with the trial that is shown."""
+    def _with_trial(self, work: Callable[[Path, TrialState], Any], notice: Callable[[Any], str]) -> None:
         state = self._shown.state
         if state is not None:
-            self.on_own(lambda own: work(own, state), say, lambda own, _: Location(own, "trajectory", state.trial.id))
+            self.on_writable(
+                lambda own: work(own, state), notice, lambda own, _: Location(own, "trajectory", state.trial.id)
+            )
 
     def rerun(self, model: str = "") -> None:
         from workbench.orders.rerun import RerunTrialOrder
 
         state = self._shown.state
         if state is not None:
-            said = f"Started the same agent on the case with {model or 'the same model'} once more."
-            self._start(lambda session: RerunTrialOrder(session, state.trial.id, model=model), said)
+            text = f"Started a rerun with {model or 'the same model'}."
+            self._start(lambda session: RerunTrialOrder(session, state.trial.id, model=model), text)
 
     def rerun_model(self) -> None:
-        """Ask for another model and run the trial once more with it, everything else the same."""
+        """Ask for another model and rerun the trial with it."""
         from workbench.orders.rerun import RerunTrialOrder
 
         session, state = self._host.session_path, self._shown.state
@@ -87,15 +88,15 @@ class Actions(RunActions):
             return
         of = f"{state.trial.case_name or state.trial.case_id} × {state.trial.agent}"
 
-        def says(model: str, measured: Measured) -> str:
-            told = RerunTrialOrder(session, state.trial.id, model=model).estimate(measured)
-            return f"{of} × {model} = {told.sentence()}."
+        def summarize(model: str, measured: Measured) -> str:
+            estimate = RerunTrialOrder(session, state.trial.id, model=model).estimate(measured)
+            return f"{of} × {model} = {estimate.sentence()}."
 
         def start(model: str | None) -> None:
             if model is not None:
                 self.rerun("" if model == state.trial.model else model)
 
-        self._host.push_screen(ModelDialog(self._host, f"Run once more: {of}", state.trial.model, says), start)
+        self._host.push_screen(ModelDialog(self._host, f"Rerun: {of}", state.trial.model, summarize), start)
 
     def rescore(self) -> None:
         """Ask by which judges and rubrics the trial, or all of the session, are scored anew."""
@@ -113,9 +114,9 @@ class Actions(RunActions):
         host.push_screen(RescoreDialog(host, session, state.trial.id, show))
 
     def fork(self) -> None:
-        """Let a person edit what a step says, ask with which model to go on, and start the fork.
+        """Let the user edit a step, choose the model to continue with, and start the fork.
 
-        With Thought or Action as the tab that is shown the model's message is edited, else the observation.
+        On the tabs Thought and Action the model's message is edited, else the observation.
         """
         state, step = self._shown.state, self._shown.step_list.selected
         if state is not None and step is not None:
@@ -127,10 +128,10 @@ class Actions(RunActions):
         host, reader, trial, session = self._host, self._host.reader, state.trial, self._host.session_path
         choices = editable(step)
         if reader is None or session is None or not choices:
-            host.notify(f"Step {step.number} says nothing that could be edited.", severity="warning")
+            host.notify(f"Step {step.number} has nothing to edit.", severity="warning")
             return
         if state.live:
-            host.notify("The trial is not at its end yet; go on from it when it is.", severity="warning")
+            host.notify("The trial is still running; fork it when it has ended.", severity="warning")
             return
         what = "message" if tab in {"Thought", "Action"} and "message" in choices else choices[0]
         before = await asyncio.to_thread(
@@ -140,7 +141,7 @@ class Actions(RunActions):
         suffix = ".json" if what == "observation" and before.lstrip().startswith(("[", "{")) else ".txt"
         title = f"The {what} of step {step.number}"
         if what == "observation" and "message" in choices:
-            title += f" (the agent's message: {key_of('trajectory.fork')} on Thought or Action)"
+            title += f" (for the agent's message press {key_of('trajectory.fork')} on Thought or Action)"
         text = await edited_text(host, title, self._drafts.get(key, before), suffix)
         if text is None:
             return
@@ -151,34 +152,34 @@ class Actions(RunActions):
         def order(session: Path, model: str) -> ForkOrder:
             return ForkOrder(session, trial.id, step.number, edit, model=model)
 
-        def says(model: str, measured: Measured) -> str:
+        def summarize(model: str, measured: Measured) -> str:
             edited = f"the {what} of step {step.number} edited" if changed else "nothing edited"
             took = order(session, model).estimate(measured).sentence()
             return (
-                f"Takes over {plural(step.number, 'step')}, {edited}; then {trial.agent} goes on with {model}: {took}."
+                f"Inherits {plural(step.number, 'step')}, {edited}; then {trial.agent} continues with {model}: {took}."
             )
 
         def refused(model: str) -> str:
             if not changed and model == trial.model:
-                return "Nothing was changed: name another model, or cancel and edit the step."
+                return "Nothing was changed: choose another model, or cancel and edit the step."
             if step.kind == "respond" and not changed:
-                return "The agent handed in at this step: edit its message, or go on from an earlier step."
+                return "The agent submitted at this step: edit its message, or fork an earlier step."
             return ""
 
-        dialog = ModelDialog(host, f"Go on from step {step.number}", trial.model, says, refused)
+        dialog = ModelDialog(host, f"Fork at step {step.number}", trial.model, summarize, refused)
         model = await host.push_screen_wait(dialog)
         if model is None:
-            kept = f" {key_of('trajectory.fork')} on this step has your text again." if changed else ""
+            kept = f" Press {key_of('trajectory.fork')} on this step to continue editing." if changed else ""
             host.notify(f"Nothing was started.{kept}")
             return
-        said = f"Goes on from step {step.number}; what came before is taken over and not paid again."
-        self._start(lambda session: order(session, model), said, lambda: self._drafts.pop(key, None))
+        message = f"Forked at step {step.number}; earlier steps are inherited at no cost."
+        self._start(lambda session: order(session, model), message, lambda: self._drafts.pop(key, None))
 
     def check_readme(self, block: int = -1) -> None:
-        """Have an engine check the README, or run one of its blocks again."""
-        under_way = f"This README is being checked already; {key_of('trajectory.cancel')} stops it."
+        """Have an engine check the README, or rerun one of its blocks."""
+        already_running = f"This README is already being checked; {key_of('trajectory.cancel')} cancels that."
         if self._shown.state is not None and self._shown.state.check_run:
-            self._host.notify(under_way)
+            self._host.notify(already_running)
             return
 
         def work(session: Path, state: TrialState) -> str:
@@ -191,13 +192,13 @@ class Actions(RunActions):
             except NoIsolation as error:
                 if block >= 0:
                     raise
-                order.execute, alone = False, f"{error} Names are looked up all the same."
-            return alone if order.begin(warm=self._host.warm).runs else under_way
+                order.execute, alone = False, f"{error} Claims are looked up all the same."
+            return alone if order.begin(warm=self._host.warm).runs else already_running
 
-        said = "Checks the README: its blocks run in a sandbox without network."
+        text = "Checking the README: its blocks run in a sandbox without network."
         if block >= 0:
-            said = "Runs this block again, after those before it."
-        self._of_shown(work, lambda alone: alone or said)
+            text = "Running this block again, after those before it."
+        self._with_trial(work, lambda alone: alone or text)
 
     def resume(self) -> None:
         def work(session: Path, state: TrialState) -> list[str]:
@@ -205,9 +206,7 @@ class Actions(RunActions):
 
             return running.resume(session, state.trial.run_id, warm=self._host.warm)
 
-        self._of_shown(
-            work, lambda runs: "An engine takes the run up again." if runs else "Nothing is missing in this run."
-        )
+        self._with_trial(work, lambda runs: "Resuming the run." if runs else "This run is complete.")
 
     def cancel(self) -> None:
         def work(session: Path, state: TrialState) -> str:
@@ -215,15 +214,15 @@ class Actions(RunActions):
 
             checking = not state.live and state.check_run
             running.cancel(session, checking or state.trial.run_id)
-            return f"Asked the engine to stop {'the check' if checking else 'this run'}."
+            return f"Cancelling {'the check' if checking else 'the run'}."
 
-        self._of_shown(work, str)
+        self._with_trial(work, str)
 
 
 class ModelDialog(Form[str]):
-    """Asks for a model and says, in a thread, what starting with it will do by what former work took.
+    """Asks for a model, and shows in words what starting with it will do and cost.
 
-    ``refused`` returns why it makes no sense with a model, "" where it does.
+    ``refused`` returns why a model makes no sense here, "" if it does.
     """
 
     LIVE = True
@@ -233,12 +232,12 @@ class ModelDialog(Form[str]):
         host: WorkbenchApp,
         title: str,
         model: str,
-        says: Callable[[str, Measured], str],
+        summarize: Callable[[str, Measured], str],
         refused: Callable[[str], str] = lambda model: "",
     ) -> None:
         from workbench.models.defaults import available_models
 
-        self._host, self._says, self._refused = host, says, refused
+        self._host, self._summarize, self._refused = host, summarize, refused
         self._measured: Measured | None = None
         self._known: Sequence[str] = available_models()
         field = Field("model", model, self._about, self._known, paths=True, needed="Name a model.", check=self._check)
@@ -250,10 +249,8 @@ class ModelDialog(Form[str]):
             raise UsageError(problem)
 
     def _about(self, values: Values) -> str:
-        used = f"Used before or at hand: {', '.join(self._known[:4])}. " if self._known else ""
-        return (
-            f"{used}Any LiteLLM name works, local, and replay:SESSION. Enter starts, {key_of('dialog.cancel')} cancels."
-        )
+        used = f"Recent: {', '.join(self._known[:4])}. " if self._known else ""
+        return f"{used}Any LiteLLM name, local or replay:SESSION. Enter starts, {key_of('dialog.cancel')} cancels."
 
     def read(self, values: Values) -> str:
         return str(values["model"])
@@ -264,7 +261,7 @@ class ModelDialog(Form[str]):
         if self._measured is None:
             self._measured = measure(self._host.session_path)
             self._known = tuple(dict.fromkeys((*(rate.model for rate in self._measured.trials), *self._known)))
-        return self._says(answer, self._measured)
+        return self._summarize(answer, self._measured)
 
     def show_summary(self, text: str) -> None:
         self._lines["model"].suggester = Completion(self._known, paths=True)

@@ -1,4 +1,4 @@
-"""The lines of a README with what a check said of them: signs in the margin, alarms below their lines, more with enter."""
+"""The lines of a README with check results: signs in the margin, alarms below their lines, details on enter."""
 
 from __future__ import annotations
 
@@ -8,25 +8,17 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of, with_keys
+from workbench.app.keys import key_of, with_keys
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import clean, one_line, plural
-from workbench.checking.verdicts import (
-    BlockResult,
-    CheckDamaged,
-    CheckResult,
-    alarm,
-    from_json,
-    result_of,
-    shown_lines,
-    works,
-)
+from workbench.checking import verdicts
+from workbench.checking.verdicts import BlockResult, CheckDamaged, CheckResult
 from workbench.claims.claim import CheckedClaim, Truth
 from workbench.results.works import counting
 
 if TYPE_CHECKING:
-    from workbench.app.trajectory.loading import TrialState
+    from workbench.app.trajectory.trial_state import TrialState
     from workbench.session.reader import SessionReader
 
 
@@ -40,7 +32,7 @@ SIGNS: dict[str, tuple[str, str]] = {
     "true": ("✓", "dim"),
     "cannot be said": ("?", "dim"),
 }
-"""Sign and style of each word, those that a reader must see first before the others."""
+"""Sign and style of each result, by urgency."""
 _ORDER = list(SIGNS)
 _MOST_OUTPUT = 12
 MOST_CHARACTERS = 2_000_000
@@ -48,10 +40,10 @@ MOST_CHARACTERS = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """A row: a line of the README (``number`` from 1), or what is said below one (``number`` 0) in a ``style``.
+    """A line of the README (``number`` from 1), or a remark below one (``number`` 0) in a ``style``.
 
-    ``word`` is a key of :data:`SIGNS` or "", ``block`` the place of the block that the line is in (-1 for none), which may have
-    begun above (``inside``).
+    ``word`` is a key of :data:`SIGNS` or "". ``block`` is the index of the line's block, -1 for none; ``inside``
+    says that the block started above.
     """
 
     number: int
@@ -63,7 +55,7 @@ class CheckLine:
 
 
 def lines_of(readme: str, checked: CheckResult | None, opened: Collection[int]) -> list[CheckLine]:
-    """Return the rows of a README; below the lines ``opened`` stands everything that a check said of them."""
+    """Return the rows of a README; below the lines in ``opened``, all results are listed."""
     checked = checked or CheckResult((), ())
     words: defaultdict[int, list[str]] = defaultdict(list)
     alarms: defaultdict[int, list[str]] = defaultdict(list)
@@ -75,14 +67,14 @@ def lines_of(readme: str, checked: CheckResult | None, opened: Collection[int]) 
         words[block.first].append("waiting" if waiting else str(block.verdict))
         for bad in () if waiting else block.alarming:
             words[bad.line].append(str(bad.verdict))
-            alarms[bad.line].append(alarm(bad))
+            alarms[bad.line].append(verdicts.alarm(bad))
         for part in block.parts if len(block.parts) > 1 and not waiting else ():
             words[part.line].append(str(part.verdict))
     for claim in checked.claims:
         claims[claim.line].append(claim)
         words[claim.line].append(str(claim.lookup.truth))
         if claim.lookup.truth is Truth.UNTRUE:
-            alarms[claim.line].append(alarm(claim))
+            alarms[claim.line].append(verdicts.alarm(claim))
     rows: list[CheckLine] = []
     for number, text in enumerate(clean(readme).splitlines(), 1):
         at = blocks.get(number, -1)
@@ -94,10 +86,10 @@ def lines_of(readme: str, checked: CheckResult | None, opened: Collection[int]) 
         if at >= 0:
             rows += _block(checked.blocks[at], at)
         for claim in claims.get(number, ()):
-            said = f"{claim.kind} {one_line(claim.text, 80)}: {claim.lookup.truth}"
-            said += f" ({claim.lookup.reason})" if claim.lookup.reason else ""
-            said = alarm(claim) if claim.lookup.truth is Truth.UNTRUE else said
-            rows.append(CheckLine(0, said, block=at, style=SIGNS[str(claim.lookup.truth)][1]))
+            message = f"{claim.kind} {one_line(claim.text, 80)}: {claim.lookup.truth}"
+            message += f" ({claim.lookup.reason})" if claim.lookup.reason else ""
+            message = verdicts.alarm(claim) if claim.lookup.truth is Truth.UNTRUE else message
+            rows.append(CheckLine(0, message, block=at, style=SIGNS[str(claim.lookup.truth)][1]))
     return rows
 
 
@@ -106,13 +98,13 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
         return CheckLine(0, text, block=at, style=style)
 
     def printed(one: BlockResult) -> Iterator[CheckLine]:
-        for line in shown_lines(one, _MOST_OUTPUT):
+        for line in verdicts.shown_lines(one, _MOST_OUTPUT):
             style = {"+": "passed", "-": "failed"}.get(line[:1], "dim")
             yield row(f"{'    ' if block.parts else ''}{clean(line)}", style)
 
-    # The part of which it is says it as well.
-    told = not block.reason or any(part.reason == block.reason for part in block.parts)
-    reason = "" if told else f": {block.reason}"
+    # Do not repeat the reason of a part.
+    repeated = not block.reason or any(part.reason == block.reason for part in block.parts)
+    reason = "" if repeated else f": {block.reason}"
     yield row(f"{block.kind} · {block.verdict}{reason}", SIGNS[str(block.verdict)][1])
     if not block.parts:
         yield from printed(block)
@@ -120,7 +112,7 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
         code = part.code.strip().splitlines() or [""]
         more = f"  … {len(code) - 1} more lines" if len(code) > 1 else ""
         took = f"  {part.seconds:.1f} s" if part.seconds else ""
-        if len(block.parts) > 1 or more:  # a single line of code stands right above
+        if len(block.parts) > 1 or more:  # a single line of code is right above
             yield row(f"line {part.line:,}: {one_line(code[0], 120)}{more}", "")
         why = f": {part.reason}" if part.reason else ""
         yield row(f"  {part.verdict}{why}{took}", SIGNS[str(part.verdict)][1])
@@ -129,9 +121,9 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
 
 @dataclass(frozen=True, slots=True)
 class ShownCheck:
-    """The check of a trial's README: what came out, or is known so far, and a sentence on how it stands.
+    """The check of a README: its results so far, and a sentence on its state.
 
-    ``brief`` says the same where there is no room for it, "" where it has no shorter form.
+    ``brief`` is a shorter form for narrow panes, "" if there is none.
     """
 
     readme: str
@@ -141,36 +133,35 @@ class ShownCheck:
 
 
 def load_check(reader: SessionReader, state: TrialState) -> ShownCheck:
-    """Read the latest check of a trial's README."""
     trial = state.trial
     readme = reader.shown(trial.readme_blob, f"the README of trial {trial.id}", MOST_CHARACTERS)
     rows = reader.checks(trial.id)
     if not readme.strip():
         return ShownCheck("", None, "There is no README to check.")
     if not rows:
-        never = "Not checked. {trajectory.check} runs its blocks in a sandbox and looks up what it names."
+        never = "Not checked yet. {trajectory.check} runs its blocks in a sandbox and looks up its claims."
         return ShownCheck(readme, None, with_keys(never))
     row = (counting(rows) if rows[-1].state == "done" else None) or rows[-1]
     try:
-        checked = from_json(row.partial) if row.partial else result_of(reader, row)
+        checked = verdicts.from_json(row.partial) if row.partial else verdicts.result_of(reader, row)
     except CheckDamaged as error:
         return ShownCheck(readme, None, str(error))
     again = key_of("trajectory.check")
     if row.state in ("queued", "running") and row.run_id == state.check_run:
         known = f"{len(checked.blocks) - len(checked.waiting):,} of {len(checked.blocks):,} blocks" if checked else ""
-        said = " · ".join(filter(None, (row.problem or "an engine is starting…", known)))
-        return ShownCheck(readme, checked, f"Checking: {said}")
+        text = " · ".join(filter(None, (row.problem or "an engine is starting…", known)))
+        return ShownCheck(readme, checked, f"Checking: {text}")
     if row.state == "failed":
         why = row.problem or "no reason was recorded"
-        return ShownCheck(readme, checked, f"It could not be checked: {why} {again} tries again.")
+        return ShownCheck(readme, checked, f"The check failed: {why} {again} retries it.")
     if row.state != "done" or checked is None:
         what = "cancelled" if row.state == "cancelled" else "interrupted"
-        return ShownCheck(readme, checked, f"The check was {what}. {again} does it again.")
-    return ShownCheck(readme, checked, works(checked).words(), works(checked).brief())
+        return ShownCheck(readme, checked, f"The check was {what}. {again} restarts it.")
+    return ShownCheck(readme, checked, verdicts.works(checked).words(), verdicts.works(checked).brief())
 
 
 class CheckList(HeadedList):
-    """A row for each line of the README, and below it what was said of it."""
+    """A row per line of the README, and its results below."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -181,7 +172,6 @@ class CheckList(HeadedList):
         self._width = 0
 
     def begin(self) -> None:
-        """Another trial is shown: nothing of its check is known or opened."""
         self._opened = set()
         self.cursor = -1
         self.show(None)
@@ -202,12 +192,12 @@ class CheckList(HeadedList):
 
     @property
     def alarms(self) -> list[int]:
-        """The rows of lines of which something is wrong."""
+        """The rows with an alarm."""
         wrong = ("fails", "differs", "untrue")
         return [at for at, line in enumerate(self._lines, 1) if line.number and line.word in wrong]
 
     def go_to_alarm(self, step: int) -> None:
-        """Put the cursor on the next (1) or previous (-1) line of which something is wrong, around the ends."""
+        """Go to the next (1) or previous (-1) alarm, wrapping around."""
         found = self.alarms
         if found:
             beyond = [at for at in found if (at > self.cursor if step > 0 else at < self.cursor)]
@@ -215,7 +205,7 @@ class CheckList(HeadedList):
             self._show_below()
 
     def _show_below(self) -> None:
-        """Bring what is said below the cursor's line into sight, as far as there is room."""
+        """Scroll the results of the selected line into view, as far as they fit."""
         last = self.cursor
         while last < len(self._lines) and not self._lines[last].number:
             last += 1
@@ -227,11 +217,11 @@ class CheckList(HeadedList):
         lines = lines_of(shown.readme, shown.checked, self._opened) if shown else []
         self._digits = len(str(max((line.number for line in lines), default=1)))
         self._width = self.text_width
-        # Before it is laid out nothing is cut; it is built again then.
+        # Without a size nothing is cut; on_resize builds the rows again.
         room = max(10, self._width - self._digits - 4) if self.size else 240
         self._lines = []
         for line in lines:
-            # What goes on is indented like its beginning, and more.
+            # Wrapped rows have a hanging indent.
             indent = " " * (len(line.text) - len(line.text.lstrip()) + 2)
             texts = [line.text] if line.number else wrap(line.text, room, subsequent_indent=indent) or [""]
             self._lines += [replace(line, text=text) for text in texts]
@@ -249,13 +239,13 @@ class CheckList(HeadedList):
         return 0 < index <= len(self._lines) and self._lines[index - 1].number > 0
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        sentence = self.shown.sentence if self.shown else "Looking for a check…"
+        sentence = self.shown.sentence if self.shown else "Loading the check…"
         wrong = len(self.alarms)
         keys = f"  {key_of('trajectory.next-hit')} {plural(wrong, 'alarm')}" if wrong else ""
         room = max(1, width - len(keys))
         brief = self.shown.brief if self.shown else ""
-        said = fit(f" {one_line(brief if brief and len(sentence) >= room else sentence, 300)}", room)
-        return [(said, "strong"), (keys, "failed")]
+        text = fit(f" {one_line(brief if brief and len(sentence) >= room else sentence, 300)}", room)
+        return [(text, "strong"), (keys, "failed")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         line = self._lines[index - 1]

@@ -1,7 +1,7 @@
-"""A README as a document: Markdown laid out in lines that remember which source lines they show.
+"""Renders a README as a document whose lines remember their source lines.
 
-Textual's own Markdown widget mounts a widget for every block and forgets offsets; evidence, search hits and step links
-need both speed and offsets, so the blocks are laid out here on top of markdown-it's tokens.
+Textual's Markdown widget mounts a widget per block and forgets offsets. Evidence, search hits and step links need both
+speed and offsets, so the blocks are laid out here from markdown-it's tokens.
 """
 
 from __future__ import annotations
@@ -10,39 +10,38 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.document import Document, Line, Span, closed, plain, prepared, spans_by_line
+from workbench.app.toolkit.document import Span, TextDocument, TextLine, closed, plain, prepared, spans_by_line
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.tree import SyntaxTreeNode
 
 RENDER_LIMIT = 200_000
-"""Characters up to which a README is rendered; above that it is shown as source, at once."""
+"""Maximum characters of a README that is rendered; longer ones are shown as source."""
 
 _INLINE = {"code_inline": "code", "image": "em", "html_inline": "comment"}
 StepOf = Callable[[str], int | None]
-"""Says from which step a line of text comes, None if from none."""
+"""Returns the step that a line of text comes from, or None."""
 
 
 def _nowhere(text: str) -> int | None:
     return None
 
 
-def render(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> Document:
-    """Return Markdown laid out for reading."""
+def render(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> TextDocument:
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     layout = _Layout(step_of)
     layout.blocks(SyntaxTreeNode(parser.parse(prepared(text))))
-    return Document(closed(tuple(layout.lines), cut), text, cut)
+    return TextDocument(closed(tuple(layout.lines), cut), text, cut)
 
 
-def source(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> Document:
-    """Return Markdown as it is written, headings and fences coloured, line numbers in front."""
+def source(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> TextDocument:
+    """Return Markdown source with coloured headings and fences, and line numbers."""
     document = plain(text, numbered=True, cut=cut)
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     fenced = False
     for line in document.lines:
         spans = line.spans
@@ -54,17 +53,17 @@ def source(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> 
         elif line.text.startswith("#"):
             spans = ((0, len(line.text), "heading"),)
         lines.append(replace(line, spans=spans, step=step_of(line.text) if fenced else None))
-    return Document(tuple(lines), document.text, cut, numbered=True)
+    return TextDocument(tuple(lines), document.text, cut, numbered=True)
 
 
 class _Layout:
     """Walks markdown-it's tree and appends lines."""
 
     def __init__(self, step_of: StepOf) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[TextLine] = []
         self.step_of = step_of
-        self._prefix: list[str] = []  # what stands before every line: list indents, quote bars
-        self._bullet = ""  # shown once instead of the last prefix
+        self._prefix: list[str] = []  # list indents and quote bars before every line
+        self._bullet = ""  # replaces the last prefix once
         self._range = (0, 0)
 
     def blocks(self, parent: SyntaxTreeNode) -> None:
@@ -111,7 +110,7 @@ class _Layout:
 
     def _gap(self) -> None:
         if self.lines and self.lines[-1].text.strip("▎ ") and not self._bullet:
-            self.lines.append(Line(""))
+            self.lines.append(TextLine(""))
 
     def _rule(self, text: str, lines: tuple[int, int] | None = None) -> None:
         self._emit(text, ((0, len(text), "rule"),), lines=lines, clip=True)
@@ -135,7 +134,9 @@ class _Layout:
         if prefix.strip():
             moved = ((0, shift, "bullet"), *moved)
         step = None if clip else self.step_of(text) if fill or any(s == "code" for _, _, s in spans) else None
-        self.lines.append(Line(prefix + text, moved, first, last, indent=-1 if clip else shift, fill=fill, step=step))
+        self.lines.append(
+            TextLine(prefix + text, moved, first, last, indent=-1 if clip else shift, fill=fill, step=step)
+        )
 
     def _text(self, block: SyntaxTreeNode, style: str) -> None:
         text = ""
@@ -152,9 +153,9 @@ class _Layout:
                 self._emit(text, self._styled(text, spans, style))
                 text, spans, opened = "", [], [(name, 0) for name, _ in opened]
             elif kind in _INLINE:
-                said = f"🖼 {child.content or child.attrGet('src') or 'image'}" if kind == "image" else child.content
-                spans.append((len(text), len(text) + len(said), _INLINE[kind]))
-                text += said
+                message = f"🖼 {child.content or child.attrGet('src') or 'image'}" if kind == "image" else child.content
+                spans.append((len(text), len(text) + len(message), _INLINE[kind]))
+                text += message
             elif kind.endswith("_open"):
                 name = kind.removesuffix("_open")
                 if name == "link":
@@ -202,7 +203,7 @@ class _Layout:
 
 
 def _inline(block: SyntaxTreeNode) -> Sequence[Token]:
-    """Return the pieces of the text of a heading, paragraph or cell."""
+    """Return the inline tokens of a heading, paragraph or cell."""
     token = block.children[0].token if block.children else None
     return token.children or () if token is not None else ()
 

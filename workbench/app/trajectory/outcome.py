@@ -1,4 +1,7 @@
-"""What a trial brought: its README, metadata, difference from the trial before and exploration as documents, its items and check as lists."""
+"""The outcome of a trial.
+
+README, metadata, diff to the previous trial and exploration as documents, grounding and check as lists.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +15,16 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from workbench.app.key_table import with_keys
-from workbench.app.toolkit.document import (
-    Document,
-    Line,
-    Range,
-    Subject,
-    code,
-    difference,
-    joined,
-    note,
-    of_page,
-    position,
-    prepared,
-    styled,
-)
-from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine, Target
+from workbench.app.keys import with_keys
+from workbench.app.toolkit import document as doc
+from workbench.app.toolkit.pane import COPIED_AT_MOST, ScrollTarget, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.app.trajectory import grounding_list as wording
 from workbench.app.trajectory import markdown
-from workbench.app.trajectory import why as wording
 from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
-from workbench.app.trajectory.loading import TrialState, state_of, why_not
+from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.step_content import cut_of
-from workbench.app.trajectory.why import GroundingList
+from workbench.app.trajectory.trial_state import TrialState, state_of, why_not
 from workbench.comparison.texts import Texts, line_diff, line_diff_words
 from workbench.pages import page
 
@@ -49,13 +39,13 @@ _NAMES_LIMIT = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The document of a tab; ``readme`` is the text that offsets of evidence count in, ``raw`` how it is shown.
+class OutcomeContent:
+    """The document of a tab; ``readme`` is the text that evidence offsets refer to, ``raw`` whether it is shown as source.
 
-    ``places`` are those of items that are marked in it: line, from, to, number of the item; ``why`` says what these are.
+    ``places`` are the marked items in it (line, from, to, item number), and ``why`` their grounding.
     """
 
-    document: Document
+    document: doc.TextDocument
     readme: str = ""
     raw: bool = False
     places: tuple[tuple[int, int, int, int], ...] = ()
@@ -71,30 +61,32 @@ def load_outcome(
     raw: bool,
     limit: int = SHOWN_AT_FIRST,
     why: Why | None = None,
-) -> Outcome:
-    """Read and lay out a tab of a trial; with ``why`` the items of its README are marked."""
+) -> OutcomeContent:
+    """Load and lay out a tab of a trial; with ``why`` the items of its README are marked."""
     if tab == METADATA:
-        return Outcome(_metadata(reader, state, limit))
+        return OutcomeContent(_metadata(reader, state, limit))
     if tab == DIFFERENCE:
-        return Outcome(_difference(reader, state))
+        return OutcomeContent(_difference(reader, state))
     if tab == CHECK:
-        return Outcome(note(""), check=load_check(reader, state))
+        return OutcomeContent(doc.note(""), check=load_check(reader, state))
     if tab in {GROUNDING, EXPLORATION}:
-        return Outcome(wording.exploration(why) if why is not None else note("Looking where it comes from…"), why=why)
+        return OutcomeContent(
+            wording.exploration(why) if why is not None else doc.note("Loading the grounding…"), why=why
+        )
     readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
-        return Outcome(_no_readme(state), why=why)
+        return OutcomeContent(_no_readme(state), why=why)
     cut = cut_of(reader.size(state.trial.readme_blob), limit)
     raw = raw or len(readme) > markdown.RENDER_LIMIT
     document = (markdown.source if raw else markdown.render)(readme, step_of=_step_finder(state), cut=cut)
     if why is None or why.grounding is None:
-        return Outcome(document, readme, raw, why=why)
+        return OutcomeContent(document, readme, raw, why=why)
     document, places = wording.marked(document, readme, why.grounding)
-    return Outcome(document, readme, raw, places, why)
+    return OutcomeContent(document, readme, raw, places, why)
 
 
 def _step_finder(state: TrialState) -> markdown.StepOf:
-    """Return what finds the step that read the file which a line names."""
+    """Return a function that finds the step that read the file named in a line."""
     steps: dict[str, int] = {}
     for (path, how), row in state.seen.items():
         if how == "read" and len(steps) < _NAMES_LIMIT:
@@ -111,33 +103,37 @@ def _step_finder(state: TrialState) -> markdown.StepOf:
     return step_of
 
 
-def _no_readme(state: TrialState) -> Document:
+def _no_readme(state: TrialState) -> doc.TextDocument:
     if state_of(state) in {"queued", "running"}:
-        return note("No README yet: it comes with the agent's last step.")
-    if said := why_not(state, "a README was written"):
-        return note(*said)
+        return doc.note("No README yet: the agent writes it in its last step.")
+    if texts := why_not(state, "a README was written"):
+        return doc.note(*texts)
     if state.trial.parsed == 0:
-        return note("The last answer could not be read, so it holds no README.", "The last step's Raw tab shows it.")
+        return doc.note(
+            "The last answer could not be parsed, so there is no README.", "The Raw tab of the last step shows it."
+        )
     if state.trial.readme_blob is None:
-        return note("The file that this trial was imported from holds no README.")
-    return note("The agent answered with an empty README.")
+        return doc.note("The imported file has no README for this trial.")
+    return doc.note("The agent submitted an empty README.")
 
 
-def _metadata(reader: SessionReader, state: TrialState, limit: int) -> Document:
+def _metadata(reader: SessionReader, state: TrialState, limit: int) -> doc.TextDocument:
     text = reader.shown(state.trial.metadata_blob, f"the metadata of trial {state.trial.id}", limit)
     if not text.strip():
         done = state_of(state) == "done"
-        return note("The agent gave no metadata." if done else "No metadata yet: it comes with the agent's last step.")
+        return doc.note(
+            "The agent submitted no metadata." if done else "No metadata yet: the agent writes it in its last step."
+        )
     try:
         decoded = json.loads(text)
     except (ValueError, RecursionError):
-        return code(text, "metadata.txt", cut=cut_of(reader.size(state.trial.metadata_blob), limit))
-    document = code(json.dumps(decoded, indent=2, ensure_ascii=False), "metadata.json")
+        return doc.code(text, "metadata.txt", cut=cut_of(reader.size(state.trial.metadata_blob), limit))
+    document = doc.code(json.dumps(decoded, indent=2, ensure_ascii=False), "metadata.json")
     if isinstance(decoded, dict) and decoded:
         return document
     kind = "an empty object" if decoded == {} else f"{_kind(decoded)}, not an object"
-    warning = styled((f"! The metadata is {kind}: schema.org needs keys and values.", "warn"), indent=2)
-    return Document((warning, Line(""), *document.lines), document.text)
+    warning = doc.styled((f"! The metadata is {kind}; schema.org requires keys and values.", "warn"), indent=2)
+    return doc.TextDocument((warning, doc.TextLine(""), *document.lines), document.text)
 
 
 def _kind(value: object) -> str:
@@ -145,16 +141,16 @@ def _kind(value: object) -> str:
     return "nothing (null)" if value is None else names.get(type(value), "something else")
 
 
-def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[int, int, int]]:
-    """Return where characters ``start`` to ``end`` of the README stand in its document, as (line, from, to).
+def locate(document: doc.TextDocument, readme: str, start: int, end: int) -> list[tuple[int, int, int]]:
+    """Return where characters ``start`` to ``end`` of the README are shown, as (line, from, to).
 
-    In the source view that is exact. In the rendered view a line whose text contains the characters is marked there,
-    any other line of the span as a whole.
+    In the source view this is exact. In the rendered view a line that contains the text is marked there, any other
+    line of the span as a whole.
     """
-    first, first_column = position(readme, start)
-    last, last_column = position(readme, max(start, end))
+    first, first_column = doc.position(readme, start)
+    last, last_column = doc.position(readme, max(start, end))
     found: list[tuple[int, int, int]] = []
-    wanted = prepared(readme[start:end]).strip("#*`_ ")
+    wanted = doc.prepared(readme[start:end]).strip("#*`_ ")
     for index, line in enumerate(document.lines):
         if line.source < 0 or line.source_end <= first or line.source > last or not line.text:
             continue
@@ -169,14 +165,14 @@ def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[
     return found
 
 
-def _difference(reader: SessionReader, state: TrialState) -> Document:
-    """Lay out how the trial differs from the one before it, as ``workbench compare`` says it, and the lines of its README."""
+def _difference(reader: SessionReader, state: TrialState) -> doc.TextDocument:
+    """Lay out the comparison with the previous trial, as ``workbench compare`` does, and a diff of the READMEs."""
     from workbench.comparison.trials import read_trials
     from workbench.pages.comparison import comparison_page
 
     if state.place.previous is None:
-        again = with_keys("Press {trajectory.rerun} to run it again and compare.")
-        return note("This is the first trial of its case in this session.", again)
+        again = with_keys("Press {trajectory.rerun} to rerun it and compare.")
+        return doc.note("This is the first trial of its case in this session.", again)
     found = read_trials((reader, state.place.previous), (reader, state.trial.id))
     whole = comparison_page([found])
     parts = [*whole.lead, *(part for one in whole.sections for part in (page.Subheading(one.title), *one.parts))]
@@ -184,16 +180,16 @@ def _difference(reader: SessionReader, state: TrialState) -> Document:
     readmes = (texts.left, texts.right) if isinstance(texts, Texts) else ()
     old, new = ((one.text or "").splitlines() for one in readmes)
     diff = line_diff(old, new, 2)
-    said = line_diff_words(diff) if diff or new else "neither trial wrote one"
+    text = line_diff_words(diff) if diff or new else "neither trial wrote a README"
     parts += [
-        page.Subheading("README", said),
+        page.Subheading("README", text),
         *(page.Note(f"Only the beginning of {one.title} is compared.") for one in readmes if one.cut),
     ]
-    return joined([of_page(parts), difference(diff)])
+    return doc.joined([doc.of_page(parts), doc.difference(diff)])
 
 
 class OutcomePane(TabbedText):
-    """What the trial brought."""
+    """The outcome of the trial."""
 
     short = "README"
     at_first = SHOWN_AT_FIRST
@@ -202,9 +198,9 @@ class OutcomePane(TabbedText):
         super().__init__(id=id, classes=classes)
         self.raw = self.marking = False
         self.why: Why | None = None
-        self._why_of: tuple[object, ...] = ()  # what it rests on
+        self._why_of: tuple[object, ...] = ()  # the inputs of `why`
         self._now: tuple[SessionReader, TrialState] | None = None
-        self._outcome = Outcome(note(""))
+        self._outcome = OutcomeContent(doc.note(""))
         self._step = 0
 
     def compose(self) -> ComposeResult:
@@ -235,27 +231,24 @@ class OutcomePane(TabbedText):
         self._now = (reader, state)
         self._ask()
 
-    def reading_all(self) -> Callable[[], Document] | None:
+    def reading_all(self) -> Callable[[], doc.TextDocument] | None:
         if self._now is None:
             return None
         (reader, state), tab = self._now, self.tab
         return lambda: load_outcome(reader, state, tab, raw=True, limit=COPIED_AT_MOST).document
 
-    def subject(self) -> Subject:
-        """Return the tab that is shown, as it is copied."""
+    def subject(self) -> doc.PaneContent:
         tab = self.tab
         if tab == CHECK:
-            return Subject("the check", self.checks.plain_text(), ".txt")
+            return doc.PaneContent("the check", self.checks.plain_text(), ".txt")
         suffix = {README: ".md", METADATA: ".json"}.get(tab, ".diff")
-        return Subject(tab, self.text.document.text, suffix, self.whole)
+        return doc.PaneContent(tab, self.text.document.text, suffix, self.whole)
 
     def toggle_raw(self) -> None:
-        """Show the README as it is written, or rendered again."""
         self.raw = not self.raw
         self.go(README)
 
     def toggle_marks(self) -> None:
-        """Mark in the README where its items come from, or mark nothing again."""
         self.marking = not self._marks
         self.go(README)
 
@@ -266,18 +259,20 @@ class OutcomePane(TabbedText):
         shown = self.why if self._marks or self.tab == GROUNDING else None
         self.titled("Outcome" if shown is None else wording.sentence(shown, self.size.width - 4))
 
-    def light(self, step: int) -> None:
-        """Mark what a step gave to the README."""
+    def highlight(self, step: int) -> None:
+        """Highlight what a step contributed to the README."""
         if step != self._step:
             self._step = step
-            self.items.light(step)
-            self._light()
+            self.items.highlight(step)
+            self._highlight()
 
-    def _light(self) -> None:
+    def _highlight(self) -> None:
         found = self.why.grounding if self.why is not None else None
         if found is not None and (places := self._outcome.places):
             mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
-            self.text.light([Range(line, start, end) for line, start, end, number in places if number in mine])
+            self.text.highlight(
+                [doc.TextRange(line, start, end) for line, start, end, number in places if number in mine]
+            )
 
     def _ask(self) -> None:
         if self._now is None:
@@ -291,23 +286,23 @@ class OutcomePane(TabbedText):
         grounds, before, is_new = self._marks or tab in {GROUNDING, EXPLORATION}, self.why, self._why_of != rests_on
         self._title()
         seen = len(state.seen) if trial.readme_blob else 0
-        says = trial.readme_blob, trial.metadata_blob, state_of(state), trial.error, len(state.cards), seen
-        key = (trial.id, tab, raw, limit, *says, grounds and rests_on)
+        shown = trial.readme_blob, trial.metadata_blob, state_of(state), trial.error, len(state.cards), seen
+        key = (trial.id, tab, raw, limit, *shown, grounds and rests_on)
         if tab == CHECK:
-            self.loader.asked = ()  # what an engine writes of it meanwhile is not in the state
+            self.loader.requested_key = ()  # the state does not include the progress of a check
 
-        def work() -> Outcome:
+        def work() -> OutcomeContent:
             from workbench.grounding import read_trial
 
             why = before if grounds else None
             if grounds and is_new:
-                if before is None:  # it takes its time: the text is there meanwhile
+                if before is None:  # slow: show the text meanwhile
                     self.loader.report(show, load_outcome(reader, state, tab, raw=raw, limit=limit))
                 why = read_trial(reader, trial)
             return load_outcome(reader, state, tab, raw=raw, limit=limit, why=why)
 
-        def show(found: Outcome) -> None:
-            if key != self.loader.asked:
+        def show(found: OutcomeContent) -> None:
+            if key != self.loader.requested_key:
                 return
             self._outcome = found
             if found.why is not None and found.why is not self.why:
@@ -322,13 +317,13 @@ class OutcomePane(TabbedText):
             tabs.remark = "" if not found.readme else "m rendered" if found.raw else "m source"
             lists = self.items if tab == GROUNDING and found.why is not None else self.text
             self._show_instead(self.checks if found.check is not None else lists)
-            self.text.show(found.document, keep_place=key[:3] == self.loader.shown[:3])
-            self._light()
+            self.text.show(found.document, keep_place=key[:3] == self.loader.shown_key[:3])
+            self._highlight()
 
-        self.load(key, work, show, lambda sentence: Outcome(note(sentence)))
+        self.load(key, work, show, lambda sentence: OutcomeContent(doc.note(sentence)))
 
     def _show_instead(self, here: Widget) -> None:
-        """Show a text or a list instead of the others; what had the focus hands it on."""
+        """Show a text or list instead of the others, and move the focus to it."""
         others = [one for one in (self.items, self.checks, self.text) if one is not here]
         had = any(other.has_focus for other in others)
         here.display = True
@@ -337,12 +332,12 @@ class OutcomePane(TabbedText):
         if had:
             self.screen.set_focus(here)
 
-    def bring_into_sight(self, target: Target) -> None:
+    def bring_into_sight(self, target: ScrollTarget) -> None:
         if target.span is None:
             super().bring_into_sight(target)
         elif readme := self._outcome.readme:
             document = self._outcome.document
-            marks = [Range(*place) for place in locate(document, readme, *target.span)]
+            marks = [doc.TextRange(*place) for place in locate(document, readme, *target.span)]
             self.text.mark_evidence(marks)
             if not marks:
-                self.text.go_to(document.line_at(position(readme, target.span[0])[0]))
+                self.text.go_to(document.line_at(doc.position(readme, target.span[0])[0]))

@@ -1,4 +1,4 @@
-"""The scores: a bar for each tier, each criterion with its points and reason, the selected one with its evidence."""
+"""The scores: a bar per tier, a row per criterion with points and reason, and the evidence of the selected one."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
-from workbench.app.key_table import key_of
-from workbench.app.toolkit.latest import Latest
+from workbench.app.keys import key_of
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part, fit
+from workbench.app.toolkit.workers import LatestWorker
 from workbench.app.trajectory import scores
-from workbench.app.trajectory.loading import TrialState, state_of, why_not
-from workbench.app.trajectory.scores import CRITERIA, MISSING, VIEWS, Row, scale_of, wrapped
+from workbench.app.trajectory.scores import CRITERIA, MISSING, VIEWS, ScoreLine, scale_of, wrapped
+from workbench.app.trajectory.trial_state import TrialState, state_of, why_not
 from workbench.base.text import one_line
 from workbench.pages import wording
 from workbench.pages.wording import points
@@ -29,17 +29,16 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
     Repeats = Mapping[tuple[str, str], tuple[PointSpread, ...]]
-    """How the points of all repeats of a trial lie, by rubric and judge."""
+    """The spread of the points over all repeats of a trial, by rubric and judge."""
 
 BAR = 15
-_MOST_ROWS = 8  # of a reason, until its criterion is selected
+_MOST_ROWS = 8  # of a reason, unless its criterion is selected
 
 
 class ScorePane(RowList):
-    """One scorecard at a time, that by the rubric and judge chosen last, or several side by side; a cursor goes over its criteria.
+    """Shows the scorecard of the chosen rubric and judge, or several side by side; the cursor moves over criteria.
 
-    Attributes:
-        view: One of :data:`workbench.app.trajectory.scores.VIEWS`.
+    ``view`` is one of :data:`workbench.app.trajectory.scores.VIEWS`.
     """
 
     ALLOW_SELECT = False
@@ -49,17 +48,17 @@ class ScorePane(RowList):
         super().__init__(id=id)
         self.card: Scorecard | None = None
         self.view = CRITERIA
-        self.reading_repeats = Latest(self, "repeats")
+        self.reading_repeats = LatestWorker(self, "repeats")
         self._wanted: tuple[str, str] | None = None
         self._reader: SessionReader | None = None
         self._state: TrialState | None = None
         self._repeats: Repeats = {}
         self._known: tuple[object, ...] = ()
         self._items: list[Criterion] = []
-        self._rows: list[Row] = []
+        self._rows: list[ScoreLine] = []
         self._places: dict[tuple[int, str], int] = {}
-        self._evidence: tuple[Criterion | None, int] = None, -1  # that was shown last
-        self._item = -1  # the criterion under the cursor; none until the cursor was moved
+        self._evidence: tuple[Criterion | None, int] = None, -1  # shown last
+        self._item = -1  # index of the selected criterion
 
     @property
     def selected(self) -> Criterion | None:
@@ -68,7 +67,7 @@ class ScorePane(RowList):
 
     @property
     def chosen_part(self) -> tuple[str, str] | None:
-        """The title of the criterion under the cursor and the part of the trial that it is; None where there is none."""
+        """The title and the label part of the selected criterion, None without one."""
         item = self.selected
         return None if item is None else (item.title, self._part(item))
 
@@ -76,11 +75,11 @@ class ScorePane(RowList):
         return criterion_part(self.card.rubric if self.card is not None else "", item.tier, item.key)
 
     def show(self, reader: SessionReader, state: TrialState) -> None:
-        """Show the scores of a trial, or why it has none."""
+        """Show the scores of a trial, or why there are none."""
         if self._state is None or self._state.trial.id != state.trial.id:
-            self._repeats, self.reading_repeats.asked = {}, ()
+            self._repeats, self.reading_repeats.requested_key = {}, ()
         self._reader, self._state = reader, state
-        # Of the trial as a whole; remarks on a step or criterion stand there.
+        # Remarks on the whole trial; those on a step or criterion are shown there.
         remarks = [f"✎ {one_line(remark.text, 400)}" for remark in state.annotations if not remark.of]
         line = self.query_ancestor(Pane).query_one("#score-remarks", Static)
         line.update("\n".join(remarks))
@@ -113,8 +112,8 @@ class ScorePane(RowList):
         card = next((one for one in cards if scale_of(one) == self._wanted), cards[0] if cards else None)
         titles = ("Score", "")
         if card is not None:
-            said = f"Score {scores.title(card)} · {one_line(card.rubric, 30)}{' ▾' if len(cards) > 1 else ''}"
-            titles = said if shown == CRITERIA else f"{said} · {shown}", scores.judge_of(card)
+            text = f"Score {scores.title(card)} · {one_line(card.rubric, 30)}{' ▾' if len(cards) > 1 else ''}"
+            titles = text if shown == CRITERIA else f"{text} · {shown}", scores.judge_of(card)
         self.query_ancestor(Pane).titled(*titles)
         said_of = state.agreement, state.labels, state.annotations, state.works, state.imported_scores, state_of(state)
         known = (card, cards, shown, self._repeats, *said_of)
@@ -140,7 +139,7 @@ class ScorePane(RowList):
         item = self._rows[self.cursor].item if 0 <= self.cursor < len(self._rows) else None
         if item is not None and item != self._item:
             self._item = item
-            self._build()  # the criterion under the cursor is shown in full
+            self._build()  # the selected criterion is shown in full
         mine = [y for y, row in enumerate(self._rows) if row.item == self._item]
         if mine:
             self.keep_in_sight(mine[-1])
@@ -152,7 +151,7 @@ class ScorePane(RowList):
             self.set_cursor(at)
 
     def turn(self, step: int) -> None:
-        """Show the scores in the next (1) or previous (-1) way."""
+        """Switch to the next (1) or previous (-1) view."""
         self.view = VIEWS[(VIEWS.index(self.view) + step) % len(VIEWS)]
         self._show()
         if self.cursor < 0:
@@ -160,7 +159,7 @@ class ScorePane(RowList):
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def go_to(self, part: str) -> None:
-        """Put the cursor on a criterion (see :func:`workbench.session.labels.criterion_part`), in a scorecard by its rubric."""
+        """Select a criterion (see :func:`workbench.session.labels.criterion_part`) in a scorecard of its rubric."""
         wanted = criterion_of(part)
         if wanted is None or self._state is None:
             return
@@ -178,21 +177,21 @@ class ScorePane(RowList):
             self._show()
 
     def next_evidence(self) -> tuple[str, Evidence | None]:
-        """Return the next piece of evidence of the criterion under the cursor, else of the first that has some, and which one it is."""
+        """Return the next evidence of the selected criterion, else of the first that has some, with its number."""
         if self.selected is None:
             self._go_to(next((at for at, item in enumerate(self._items) if item.evidence), -1))
         item = self.selected
         if item is None:
             return "No criterion with evidence is shown yet." if self.card is None else "No evidence.", None
         if not item.evidence:
-            return f"{item.title}: no evidence was given; {item.reason}", None
+            return f"{item.title}: no evidence; {item.reason}", None
         before, at = self._evidence
         at = (at + 1) % len(item.evidence) if before == item else 0
         self._evidence = item, at
         return f"evidence {at + 1} of {len(item.evidence)}: {item.title}", item.evidence[at]
 
     def on_click(self, event: events.Click) -> None:
-        event.prevent_default()  # a click on what is said of a criterion selects that, too
+        event.prevent_default()  # any row of a criterion selects it
         y = event.y + self.scroll_offset.y
         item = self._rows[y].item if y < len(self._rows) else None
         if item is not None:
@@ -206,7 +205,7 @@ class ScorePane(RowList):
             self.set_cursor(0)
         self._ask_repeats()
 
-    # -- laying out
+    # -- layout
 
     def _build(self) -> None:
         self._rows = self._laid_out(self.text_width)
@@ -215,37 +214,40 @@ class ScorePane(RowList):
         self.set_size(len(self._rows))
         self.refresh()
 
-    def _laid_out(self, width: int) -> list[Row]:
+    def _laid_out(self, width: int) -> list[ScoreLine]:
         state, card = self._state, self.card
         if state is None:
             return []
         if card is None:
             waiting = state_of(state) in {"queued", "running"}
-            said = ("Scores come when the README is there.",) if waiting else why_not(state, "its score")
+            texts = ("Scores follow once the README is written.",) if waiting else why_not(state, "its score")
             if state.imported_scores:
                 words = (
                     ": ".join(filter(None, (f"{one.scorer} {one.value}", one.explanation)))
                     for one in state.imported_scores
                 )
-                said = "Scores of the imported file, not of ours:", *(one_line(one, 400) for one in words)
-            return [row for line in said or ("There are no scores.",) for row in wrapped(line, width)]
-        rows = wrapped(given, width, "warn") if (given := scores.given_of(card)) else []
+                texts = "Scores from the imported file, by another scorer:", *(one_line(one, 400) for one in words)
+            return [row for line in texts or ("There are no scores.",) for row in wrapped(line, width)]
+        rows = wrapped(format_note, width, "warn") if (format_note := scores.format_note(card)) else []
         if self.view == MISSING:
-            return rows + scores.what_it_takes(card, self._places, width)
+            return rows + scores.missing_points_view(card, self._places, width)
         if self.view != CRITERIA:
             cards = (card, *(one for one in state.cards if one is not card))
             return rows + scores.side_by_side(cards, self._repeats.get(scale_of(card), ()), self._places, width)
         for index, item in enumerate(self._items):
             if not index or self._items[index - 1].tier != item.tier:
-                rows.append(Row(_tier_parts(card, item.tier, width)))
+                rows.append(ScoreLine(_tier_parts(card, item.tier, width)))
             rows += self._criterion(state, index, item, width)
-        if card.rubric == "strict":  # beside this one it is shown
+        if card.rubric == "strict":  # shown with this rubric only
             unchecked = f"not checked yet; {key_of('trajectory.check')} checks the README"
             works = state.works.words() if state.works is not None else unchecked
-            rows += [Row(((" Works", "strong"), ("  in no points", "dim"))), *wrapped(works, width, "", indent=5)]
+            rows += [
+                ScoreLine(((" Works", "strong"), ("  not part of the score", "dim"))),
+                *wrapped(works, width, "", indent=5),
+            ]
         return rows + [row for line in scores.agreement_lines(state.agreement, card) for row in wrapped(line, width)]
 
-    def _criterion(self, state: TrialState, index: int, item: Criterion, width: int) -> list[Row]:
+    def _criterion(self, state: TrialState, index: int, item: Criterion, width: int) -> list[ScoreLine]:
         part, here = self._part(item), index == self._item
         score = f"{points(item.points):>4} / {points(item.maximum):<2}" if item.maximum else "   remark"
         labels = state.labels.get(part, ())
@@ -256,22 +258,22 @@ class ScorePane(RowList):
         lost = item.points is None or item.points < item.maximum
         style = "dim" if not item.maximum else "ok" if not lost else "bad" if not item.points else "warn"
         style = "unscored" if item.maximum and item.points is None else style
-        # Who judged stands below; at each criterion it would take the room of the reason.
-        told = item.reason.removeprefix("offline judge: ")
-        said = f"{points(item.given)} by the format · {told}" if item.given else told
-        below = len(said) > room and (lost or here)
-        reason = "" if below or room < 8 else one_line(said, max(room, 1))
+        # The judge is named below; here it would take the space of the reason.
+        reason_text = item.reason.removeprefix("offline judge: ")
+        message = f"{points(item.given)} by the format · {reason_text}" if item.given else reason_text
+        below = len(message) > room and (lost or here)
+        reason = "" if below or room < 8 else one_line(message, max(room, 1))
         head = (("   ", ""), (name, ""), (score, style), ("  ", ""), (reason, "dim"))
-        rows = [Row(head, index, head=True)]
+        rows = [ScoreLine(head, index, head=True)]
 
-        def more(text: str, style: str = "dim") -> list[Row]:
+        def more(text: str, style: str = "dim") -> list[ScoreLine]:
             return wrapped(text, width, style, indent=5, item=index)
 
         if below:
-            whole = more(said, "" if here else "dim")
+            whole = more(message, "" if here else "dim")
             if len(whole) > _MOST_ROWS and not here:
                 last = whole[_MOST_ROWS - 1].parts[0][0][: width - 4]
-                whole = [*whole[: _MOST_ROWS - 1], Row(((f"{last} …", "dim"),), index)]
+                whole = [*whole[: _MOST_ROWS - 1], ScoreLine(((f"{last} …", "dim"),), index)]
             rows += whole
         if not here:
             return rows
@@ -286,11 +288,11 @@ class ScorePane(RowList):
             rows += more(f"{by}{spread}")
         for proof in item.evidence[:6]:
             text = fit(one_line(wording.evidence(proof), 400), width - 8)
-            rows.append(Row((("     ▸ ", "bullet"), (text, "em")), index))
+            rows.append(ScoreLine((("     ▸ ", "bullet"), (text, "em")), index))
         return rows + (more(f"  and {len(item.evidence) - 6} more") if len(item.evidence) > 6 else [])
 
     def _spread_of(self, item: Criterion) -> str:
-        """Return how a criterion came out over the repeats of the trial, "" where it has none."""
+        """Return the spread of a criterion over the repeats of the trial, "" without repeats."""
         spreads = self._repeats.get(scale_of(self.card), ()) if self.card else ()
         mine = (one for one in spreads if one.tier == item.tier and one.criterion in (item.key, item.title))
         one = next(mine, None)

@@ -1,4 +1,4 @@
-"""A scorecard made ready to be shown: tiers, criteria, sentences, and the rows of its views beside the criteria."""
+"""Scorecards in words and rows: titles, missing points, and views side by side."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of
-from workbench.app.toolkit.document import Document, Line, prepared
+from workbench.app.keys import key_of
+from workbench.app.toolkit.document import TextDocument, TextLine, prepared
 from workbench.app.toolkit.virtual_view import fit
 from workbench.base.text import one_line
 from workbench.comparison.panes import change_cell
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     Judged = TierScore | Criterion | None
 
-CRITERIA, MISSING, BESIDE = VIEWS = ("criteria", "what it takes", "side by side")
+CRITERIA, MISSING, BESIDE = VIEWS = ("criteria", "missing points", "side by side")
 _POINTS, _GAP, _SPREAD, _LEAST = 8, 6, 11, 14
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A row of the scores: its pieces, the place of the criterion that it is about, and whether the cursor stands on it there."""
+class ScoreLine:
+    """A row: its pieces, the index of its criterion, and whether the cursor stops here for that."""
 
     parts: tuple[tuple[str, str], ...]
     item: int | None = None
@@ -40,7 +40,7 @@ class Row:
 
 
 def shown_card(card: Scorecard) -> Scorecard:
-    """Return a scorecard with its texts made ready to be shown."""
+    """Return a scorecard with its texts made safe to show."""
     return replace(card, criteria=tuple(map(_shown, card.criteria)))
 
 
@@ -62,13 +62,13 @@ def tier_name(number: int) -> str:
 
 
 def why_unscored(card: Scorecard, tier: int) -> str:
-    """Return why a tier has no sum, "" where it has one."""
+    """Return why a tier has no sum, "" if it has one."""
     missing = [one.reason for one in card.criteria if one.tier == tier and one.points is None]
     return next(filter(None, missing), "no reason was recorded") if missing else ""
 
 
 def title(card: Scorecard) -> str:
-    """Return ``82 / 100`` or, with unscored tiers, ``52 / 70``; where a format gave more than a tenth, own points first."""
+    """Return ``82 / 100`` or, with unscored tiers, ``52 / 70``; own points first if a format gave more than a tenth."""
     if card.total is None:
         return "? unscored"
     own = own_points(card.total, card.out_of, card.given)
@@ -76,12 +76,12 @@ def title(card: Scorecard) -> str:
 
 
 def headline(card: Scorecard) -> str:
-    """Return :func:`title`, with the rubric where it is not the one that results are compared by."""
+    """Return :func:`title`, with the rubric unless it is the standard one."""
     return title(card) if card.rubric in {"", "aeo-bench"} else f"{title(card)} {one_line(card.rubric, 20)}"
 
 
 def plain_text(card: Scorecard) -> str:
-    """Return a scorecard as text to copy: each tier, each criterion with its reason and evidence."""
+    """Return a scorecard as text: each tier, each criterion with reason and evidence."""
     lines = [f"{title(card)} · {card.rubric} · {judge_of(card)}"]
     for number, tier in card.tiers.items():
         lines += ["", f"{tier_name(number)}  {wording.of(tier.points, tier.maximum)}"]
@@ -93,26 +93,25 @@ def plain_text(card: Scorecard) -> str:
 
 
 def scale_of(card: Scorecard) -> tuple[str, str]:
-    """Return by which rubric and judge a card is."""
     return card.rubric, card.judge
 
 
 def judge_of(card: Scorecard) -> str:
-    """Return who judged, in words: the offline judge is named as what it is."""
+    """Return the judge in words, with a note on the limits of the offline judge."""
     judge = one_line(prepared(card.judge), 60)
     if is_offline(judge):
         return f"{OFFLINE}: {LIMIT}"
     return in_words(judge) if judge else "rules only"
 
 
-def given_of(card: Scorecard) -> str:
-    """Return how many of the points the answer's format gave, as a sentence; "" where the answer was free."""
-    said = f"{points(card.given)} of these points were given by the format that the answer was held to"
-    return "" if card.given is None else said
+def format_note(card: Scorecard) -> str:
+    """Return a note on the points that the answer's format gave, "" if the answer was free."""
+    text = f"{points(card.given)} of these points come from the format that was required of the answer"
+    return "" if card.given is None else text
 
 
 def agreement_lines(agreement: Sequence[Agreement], card: Scorecard) -> tuple[str, ...]:
-    """Return how the judge of a card agrees with the others on the rubric's judged tiers, a line for each: its points minus theirs."""
+    """Return a line per judged tier and other judge: the difference of points, and the agreement."""
     lines = []
     for one in agreement:
         if one.rubric != card.rubric or card.judge not in one.judges or one.criterion:
@@ -130,17 +129,16 @@ def agreement_lines(agreement: Sequence[Agreement], card: Scorecard) -> tuple[st
 # -- rows
 
 
-def wrapped(text: str, width: int, style: str = "dim", *, indent: int = 1, item: int | None = None) -> list[Row]:
-    """Return a text in rows that fit into so many cells."""
-    rows = Document((Line(text),), text).rows(max(10, width - indent - min(indent, 2)))
-    return [Row(((" " * indent + text[row.start : row.end].rstrip(), style),), item) for row in rows]
+def wrapped(text: str, width: int, style: str = "dim", *, indent: int = 1, item: int | None = None) -> list[ScoreLine]:
+    rows = TextDocument((TextLine(text),), text).rows(max(10, width - indent - min(indent, 2)))
+    return [ScoreLine(((" " * indent + text[row.start : row.end].rstrip(), style),), item) for row in rows]
 
 
-def what_it_takes(card: Scorecard, places: Mapping[tuple[int, str], int], width: int) -> list[Row]:
-    """Return the missing points by size, each with its reason in full and what the score would be with it."""
+def missing_points_view(card: Scorecard, places: Mapping[tuple[int, str], int], width: int) -> list[ScoreLine]:
+    """Return the missing points, the most first, each with its reason and the score with it."""
     missing = missing_points(card)
     if not missing:
-        return [Row(((" No points are missing.", "ok"),))]
+        return [ScoreLine(((" No points are missing.", "ok"),))]
     lost = sum(one.missing for one, _ in missing if one.points is not None)
     rows = wrapped(
         f"{points(lost)} points are missing, the most first; → is the score with these and all above.", width
@@ -152,7 +150,7 @@ def what_it_takes(card: Scorecard, places: Mapping[tuple[int, str], int], width:
         title = fit(one.title, max(8, width - len(gain) - len(score) - 1))
         item = places.get((one.tier, one.key))
         parts = ((gain, "bad" if scored else "unscored"), (title, "strong"), (score, "dim"))
-        rows.append(Row(parts, item, head=item is not None))
+        rows.append(ScoreLine(parts, item, head=item is not None))
         reason = one.reason.removeprefix("offline judge: ") or "no reason was recorded"
         rows += wrapped(reason, width, "", indent=8, item=item)
     return rows
@@ -160,11 +158,11 @@ def what_it_takes(card: Scorecard, places: Mapping[tuple[int, str], int], width:
 
 def side_by_side(
     cards: Sequence[Scorecard], spreads: Sequence[PointSpread], places: Mapping[tuple[int, str], int], width: int
-) -> list[Row]:
-    """Return the criteria of the first card with those of the others in columns, how they differ, and how repeats lie."""
+) -> list[ScoreLine]:
+    """Return the criteria of several scorecards in columns, with differences and the spread over repeats."""
     if len(cards) == 1 and not spreads:
         return wrapped(
-            "One rubric and judge scored this trial, and it has no repeats: there is nothing to set beside it.", width
+            "This trial was scored by one rubric and judge and has no repeats: there is nothing to compare.", width
         )
     room = width - _LEAST - _POINTS - (_SPREAD if spreads else 0)
     fitting = max(0, min(len(cards) - 1, room // (_POINTS + _GAP)))
@@ -172,39 +170,41 @@ def side_by_side(
     names = max(_LEAST, min(26, _LEAST + room - fitting * (_POINTS + _GAP)))
     letters = "abcdefgh"[: len(shown)]
     rows = [
-        Row(((f" {letter} {one_line(one.rubric, 30)} · {judge_of(one)}", "dim"),))
+        ScoreLine(((f" {letter} {one_line(one.rubric, 30)} · {judge_of(one)}", "dim"),))
         for letter, one in zip(letters, shown, strict=True)
     ]
     if left_out := len(cards) - len(shown):
-        rows.append(Row(((f" {left_out} more have no room here; {key_of('trajectory.scores')} turns", "dim"),)))
+        rows.append(ScoreLine(((f" {left_out} more do not fit; {key_of('trajectory.scores')} switches", "dim"),)))
     n = max((one.n for one in spreads), default=0)
     head = f"{'':<{names}}{'a':>{_POINTS}}" + (f"{f'{n} repeats':>{_SPREAD}}" if spreads else "")
-    rows.append(Row(((head + "".join(f"{one:>{_POINTS}}{f'{one} − a':>{_GAP}}" for one in letters[1:]), "dim"),)))
-    lying = {(one.tier, one.criterion): one for one in spreads}
+    rows.append(ScoreLine(((head + "".join(f"{one:>{_POINTS}}{f'{one} − a':>{_GAP}}" for one in letters[1:]), "dim"),)))
+    spread_of = {(one.tier, one.criterion): one for one in spreads}
 
-    def row(name: str, style: str, of: Sequence[Judged], spread: PointSpread | None, item: int | None = None) -> Row:
+    def row(
+        name: str, style: str, of: Sequence[Judged], spread: PointSpread | None, item: int | None = None
+    ) -> ScoreLine:
         own, *others = of
         parts = [(fit(name, names), style), (_sum(own), "strong")]
         if spreads:
             sd = f" ± {spread.sd:.1f}" if spread and spread.sd is not None else ""
             parts.append((f"{f'{spread.mean:.1f}{sd}' if spread else '':>{_SPREAD}}", "dim"))
         for one in others:
-            # Points out of different sums have no difference.
+            # Points of different maxima have no difference.
             alike = own is not None and one is not None and own.maximum == one.maximum
             gap, colour = change_cell(difference(own.points, one.points) if own and one and alike else None, 1, "")
             parts += [(_sum(one), style), (f"{gap:>{_GAP}}", colour)]
-        return Row(tuple(parts), item, head=item is not None)
+        return ScoreLine(tuple(parts), item, head=item is not None)
 
     criteria = [criteria_of(one) for one in shown]
     known = list(dict.fromkeys(name for each in criteria for name in each))
     for number in sorted({name[0] for name in known}):
-        # Each card's own sum, also over criteria that the others do not have.
+        # The card's own sum, including criteria that others lack.
         tiers = [one.tiers.get(number) for one in shown]
-        rows.append(row(f" {tier_name(number)}", "strong", tiers, lying.get((number, ""))))
+        rows.append(row(f" {tier_name(number)}", "strong", tiers, spread_of.get((number, ""))))
         for name in (name for name in known if name[0] == number):
             judged = [each.get(name) for each in criteria]
             either = next(one for one in judged if one is not None)
-            spread, item = lying.get((number, either.key or either.title)), places.get((number, either.key))
+            spread, item = spread_of.get((number, either.key or either.title)), places.get((number, either.key))
             own = (spread, item) if judged[0] is not None else (None, None)
             rows.append(row(f"  {either.title}", "", judged, *own))
     return rows

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.fields import Field, Values
-from workbench.app.toolkit.ordering import OrderForm, check_named_model
+from workbench.app.toolkit.order_form import OrderForm, check_named_model
 from workbench.base import numbers
 from workbench.base.errors import UsageError
 from workbench.orders import defaults

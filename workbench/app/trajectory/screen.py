@@ -9,29 +9,27 @@ from typing import TYPE_CHECKING
 from textual import events, getters
 from textual.widget import Widget
 
-from workbench.app.key_table import with_keys
-from workbench.app.keys import bindings
-from workbench.app.location import Location, Place
-from workbench.app.toolkit.actions import Labelled
-from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.latest import Live
-from workbench.app.toolkit.pane import Pane, Target
+from workbench.app.keys import bindings, with_keys
+from workbench.app.location import Anchor, Location
+from workbench.app.toolkit.actions import LabelTarget
+from workbench.app.toolkit.document import PaneContent
+from workbench.app.toolkit.pane import Pane, ScrollTarget
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import VirtualView
-from workbench.app.trajectory import loading
-from workbench.app.trajectory.actions import Actions
+from workbench.app.toolkit.workers import LiveLoader
+from workbench.app.trajectory import trial_state as loading
+from workbench.app.trajectory.actions import TrialActions
 from workbench.app.trajectory.check_list import CheckList
-from workbench.app.trajectory.loading import Hit, Look, TrialState
+from workbench.app.trajectory.grounding_list import GroundingList, needles_of
+from workbench.app.trajectory.lists import RepositoryPane, StepList
 from workbench.app.trajectory.outcome import CHECK, METADATA, README, OutcomePane
-from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.scores import headline, plain_text
 from workbench.app.trajectory.step_content import ContentPane
-from workbench.app.trajectory.step_list import StepList
-from workbench.app.trajectory.why import GroundingList, needles_of
+from workbench.app.trajectory.trial_state import StepHit, TrialSnapshot, TrialState
 from workbench.base.text import one_line
 from workbench.grounding.items import TASK
 from workbench.session.labels import criterion_of
@@ -42,18 +40,18 @@ if TYPE_CHECKING:
 
 
 REFRESH_SECONDS = 0.1
-"""Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
+"""Interval for reloading a changing trial."""
 TREE_SECONDS = 0.5
-"""Time between two looks at the repository of a live trial: its tree may have thousands of files."""
+"""Interval for updating the repository tree of a live trial, which may have thousands of files."""
 
 
 class TrajectoryScreen(RunScreen):
-    """Steps of a trial, what the agent saw, what it wrote and how that was scored."""
+    """The steps of a trial, the files it saw, its outcome and scores."""
 
     BINDINGS = bindings("trajectory")
     mode_name = "Trajectory"
     first_pane = "steps-pane"
-    actions: Actions
+    actions: TrialActions
     state: TrialState | None = None
     CSS_PATH = "../styles/trajectory.tcss"
     no_session = (
@@ -62,11 +60,11 @@ class TrajectoryScreen(RunScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.actions = Actions(self)
-        self.looking = Live(self, "look", self._look, self._looked, seconds=REFRESH_SECONDS)
-        self._tree: tuple[TrialState | None, float] = None, 0.0  # the state whose tree is shown, and since when
+        self.actions = TrialActions(self)
+        self.refreshing = LiveLoader(self, "refresh", self._load_next, self._apply_next, seconds=REFRESH_SECONDS)
+        self._tree: tuple[TrialState | None, float] = None, 0.0  # the state whose tree is shown, and when that was set
         self._state_shown = ""
-        self._waiting_since = monotonic()  # since when the trial's first step is waited for here
+        self._waiting_since = monotonic()  # start of the wait for the first step
 
     def compose_body(self) -> Iterable[Widget]:
         tree = RepositoryPane(id="tree"), Static("", id="legend")
@@ -93,7 +91,7 @@ class TrajectoryScreen(RunScreen):
 
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
-        # Reasons are read, not glanced at: the scores take more room while they have the focus.
+        # Scores get more space while focused, for their reasons.
         self.set_class(current is self.score, "-at-score")
 
     def focus_pane(self, pane: Widget) -> None:
@@ -103,7 +101,7 @@ class TrajectoryScreen(RunScreen):
             self.set_focus(inside)
 
     def uncover(self, pane: Widget) -> None:
-        """Bring a pane to the front where only one has room."""
+        """Bring a pane to the front if only one fits."""
         if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
             self.focus_pane(pane)
 
@@ -115,34 +113,34 @@ class TrajectoryScreen(RunScreen):
     def load_wanted(self, reader: SessionReader) -> None:
         wanted = self.workbench.selected_trial
 
-        def done(look: Look | None) -> None:
+        def done(snapshot: TrialSnapshot | None) -> None:
             if reader is not self.reader:
                 return
-            if look is None:
+            if snapshot is None:
                 self.show_reason(with_keys(loading.NO_TRIALS if wanted is None else loading.GONE))
             elif self.workbench.selected_trial == wanted:
-                self._begin(look)
+                self._begin(snapshot)
 
-        self.looking.drop_waiting()
-        self.run_loader.ask(lambda: loading.first_look(reader, wanted), done, self.show_reason)
+        self.refreshing.drop_waiting()
+        self.run_loader.ask(lambda: loading.first_snapshot(reader, wanted), done, self.show_reason)
 
-    def show_trial(self, trial_id: str, place: Place | None = None) -> None:
-        """Show another trial of the open session, and where ``place`` is given that place in it."""
+    def show_trial(self, trial_id: str, place: Anchor | None = None) -> None:
+        """Show another trial of the session and an anchor in it."""
         self.workbench.selected_trial = trial_id
         self.load_at(place)
 
-    def _begin(self, look: Look) -> None:
-        self.workbench.selected_trial = look.state.trial.id
+    def _begin(self, snapshot: TrialSnapshot) -> None:
+        self.workbench.selected_trial = snapshot.state.trial.id
         self.finder.forget()
         self.show_nothing("")
-        self.step_list.begin(following=look.state.live)
-        self.apply(look)
+        self.step_list.begin(following=snapshot.state.live)
+        self.apply(snapshot)
         self.has_read()
 
-    def can_go(self, place: Place) -> bool:
+    def can_go(self, place: Anchor) -> bool:
         return not place.number or place.number in {step.number for step in self.step_list.steps}
 
-    def go_to_place(self, place: Place) -> None:
+    def go_to_place(self, place: Anchor) -> None:
         if place.number:
             self.step_list.select_number(place.number)
             self._show_step()
@@ -160,34 +158,34 @@ class TrajectoryScreen(RunScreen):
             return
         mine = {state.trial.id, state.trial.run_id, state.place.previous}
         if any(change.item in mine or change.kind == "trial" for change in changes):
-            self.looking.refresh_soon()
+            self.refreshing.refresh_soon()
 
-    def _look(self, reader: SessionReader) -> Callable[[], Look | None] | None:
+    def _load_next(self, reader: SessionReader) -> Callable[[], TrialSnapshot | None] | None:
         state, tail, (tree_of, at) = self.state, self.step_list.known_tail(), self._tree
         tree_of = tree_of if monotonic() - at > TREE_SECONDS else None
-        return None if state is None else lambda: loading.next_look(reader, state, tail, tree_of)
+        return None if state is None else lambda: loading.next_snapshot(reader, state, tail, tree_of)
 
-    def _looked(self, look: Look | None) -> None:
-        if look is not None and self.state is not None and look.state.trial.id == self.state.trial.id:
-            self.apply(look)
+    def _apply_next(self, snapshot: TrialSnapshot | None) -> None:
+        if snapshot is not None and self.state is not None and snapshot.state.trial.id == self.state.trial.id:
+            self.apply(snapshot)
             shown = self._tree[0]
-            if shown is not None and shown.seen is not look.state.seen:
-                self.looking.refresh_soon()
+            if shown is not None and shown.seen is not snapshot.state.seen:
+                self.refreshing.refresh_soon()
 
-    def apply(self, look: Look) -> None:
-        """Show how the trial stands now."""
-        reader, state, step_list = self.reader, look.state, self.step_list
+    def apply(self, snapshot: TrialSnapshot) -> None:
+        """Show the state of the trial."""
+        reader, state, step_list = self.reader, snapshot.state, self.step_list
         if reader is None:
             return
         if self.state is None or self.state.trial.id != state.trial.id:
             self._waiting_since = monotonic()
         self.state = state
         known = len(step_list.steps)
-        step_list.show(state, look.steps, after=look.after)
-        if look.tree is not None:
+        step_list.show(state, snapshot.steps, after=snapshot.after)
+        if snapshot.tree is not None:
             self._tree = state, monotonic()
-            waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
-            self.repository.show(*look.tree, waiting)
+            waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing read yet"
+            self.repository.show(*snapshot.tree, waiting)
             self.query_one("#repository", Pane).titled(one_line(state.trial.case_name or "Repository", 20))
         self._show_step()
         self.steps.titled(*step_list.titles(state))
@@ -198,7 +196,7 @@ class TrajectoryScreen(RunScreen):
             self._state_shown = loading.state_of(state)
             self.refresh_bindings()
         if known < len(step_list.steps) < state.step_count:
-            self.looking.refresh_soon()
+            self.refreshing.refresh_soon()
         self.go_on_to_place()
 
     def _waited(self) -> float:
@@ -215,7 +213,7 @@ class TrajectoryScreen(RunScreen):
 
     # -- the selected step
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         if self.state is not None and message.row_list is self.step_list:
             self.steps.titled(*self.step_list.titles(self.state))
             self._show_step()
@@ -229,16 +227,16 @@ class TrajectoryScreen(RunScreen):
             return
         self.repository.point_at(step.target if step.kind == "tool" else "")
         self.content.show_step(reader, state, step)
-        self.outcome.light(step.number)
+        self.outcome.highlight(step.number)
 
-    def go_to_step(self, number: int, tab: str, target: Target | None = None) -> None:
-        """Select a step and one of its tabs and bring something in it into sight."""
+    def go_to_step(self, number: int, tab: str, target: ScrollTarget | None = None) -> None:
+        """Select a step and a tab, and scroll to a target in it."""
         self.step_list.select_number(number)
         self._show_step()
         self.content.go(tab, target)
         self.uncover(self.content)
 
-    def go_to_outcome(self, tab: str, target: Target | None = None) -> None:
+    def go_to_outcome(self, tab: str, target: ScrollTarget | None = None) -> None:
         self.outcome.go(tab, target)
         self.uncover(self.outcome)
 
@@ -251,11 +249,11 @@ class TrajectoryScreen(RunScreen):
         if step is not None:
             self.step_list.select_number(step)
             self._show_step()
-            self.content.go("Observation", Target(texts=needles_of(item)))
+            self.content.go("Observation", ScrollTarget(texts=needles_of(item)))
             if message.chosen:
                 self.focus_pane(self.content)
         elif message.chosen:
-            self.go_to_outcome(README, Target(span=(place.start, place.end), reach=place.end))
+            self.go_to_outcome(README, ScrollTarget(span=(place.start, place.end), reach=place.end))
             self.notify(one_line(f"{item.text}: {item.origin}", 300))
 
     def on_repository_pane_opened(self, message: RepositoryPane.Opened) -> None:
@@ -264,10 +262,10 @@ class TrajectoryScreen(RunScreen):
         else:
             self.go_to_step(message.step, "Observation")
 
-    # -- what is looked for
+    # -- search
 
     def search_for(self, text: str, near: int | None = None) -> None:
-        """Search for a text and go to the first hit from step ``near`` on, by default from the selected one."""
+        """Search and go to the first hit from step ``near`` on, by default the selected one."""
         reader, state = self.reader, self.state
         if reader is None or state is None:
             return
@@ -282,32 +280,31 @@ class TrajectoryScreen(RunScreen):
         self.content.text.find(needle)
         self.outcome.text.find(needle)
 
-    def go_to_hit(self, hit: Hit) -> None:
-        target = Target(hit=hit.ordinal, reach=hit.reach)
+    def go_to_hit(self, hit: StepHit) -> None:
+        target = ScrollTarget(hit=hit.ordinal, reach=hit.reach)
         if hit.step:
             self.go_to_step(hit.step, hit.tab, target)
         else:
             self.go_to_outcome(hit.tab, target)
 
     def action_evidence(self) -> None:
-        """Show the next piece of evidence of the criterion under the cursor."""
-        said, proof = self.score_pane.next_evidence()
+        text, proof = self.score_pane.next_evidence()
         if proof is None:
-            self.notify(one_line(said, 300))
+            self.notify(one_line(text, 300))
             return
-        self.set_remark(said)
+        self.set_remark(text)
         row = self.state.seen.get((proof.path or "", "read")) if self.state and proof.kind == "file" else None
         if proof.kind == "readme" and proof.start is not None:
             end = proof.end if proof.end is not None else proof.start
-            self.go_to_outcome(README, Target(span=(proof.start, end), reach=end))
+            self.go_to_outcome(README, ScrollTarget(span=(proof.start, end), reach=end))
         elif row is not None:
-            self.go_to_step(row.step, "Observation", Target(line=proof.line))
+            self.go_to_step(row.step, "Observation", ScrollTarget(line=proof.line))
         elif proof.kind == "metadata":
-            self.go_to_outcome(METADATA, Target(texts=(f'"{(proof.path or "").rpartition(".")[2]}"',)))
+            self.go_to_outcome(METADATA, ScrollTarget(texts=(f'"{(proof.path or "").rpartition(".")[2]}"',)))
         else:
             self.notify(one_line(proof.text, 600), title=f"{proof.kind} {proof.path or ''}", timeout=8)
 
-    # -- what is selected
+    # -- selection
 
     def files(self) -> Iterable[str]:
         return [path for path, *_ in self.state.files] if self.state is not None else ()
@@ -323,26 +320,26 @@ class TrajectoryScreen(RunScreen):
 
     @property
     def _chosen(self) -> tuple[str, str] | None:
-        """The title of the criterion under the cursor and the part of the trial that it is, where the scores have the focus."""
+        """The title and the label part of the selected criterion, if the scores have the focus."""
         return self.score_pane.chosen_part if self.current_pane is self.score else None
 
     def location(self) -> Location | None:
         if self.state is None:
             return None
         chosen = self._chosen
-        place = Place(self.step_number, item=chosen[1] if chosen and criterion_of(chosen[1]) else "")
-        somewhere = place if place != Place() else None
+        place = Anchor(self.step_number, item=chosen[1] if chosen and criterion_of(chosen[1]) else "")
+        somewhere = place if place != Anchor() else None
         return Location(self.workbench.session_path, "trajectory", self.state.trial.id, somewhere)
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         state, step, current = self.state, self.step_list.selected, self.current_pane
         if state is None:
             return None
         if step is not None and current in (self.steps, self.content):
-            return Labelled(f"step {step.number}", state.trial.id, str(step.number))
+            return LabelTarget(f"step {step.number}", state.trial.id, str(step.number))
         if chosen := self._chosen:
-            return Labelled(chosen[0], state.trial.id, chosen[1])
-        return Labelled(f"{self.files_of} · {state.trial.agent}", state.trial.id)
+            return LabelTarget(chosen[0], state.trial.id, chosen[1])
+        return LabelTarget(f"{self.files_of} · {state.trial.agent}", state.trial.id)
 
     def action_tab(self, step: int) -> None:
         current = self.current_pane
@@ -350,16 +347,16 @@ class TrajectoryScreen(RunScreen):
             step
         )
 
-    def subject(self) -> Subject:
-        """Return what has the focus: the scores, the outcome, the files, else the selected step."""
+    def subject(self) -> PaneContent:
+        """Return the content of the focused pane: scores, outcome, files, else the selected step."""
         current = self.current_pane
         if current is self.score:
             card = self.score_pane.card
-            return Subject("the scores", plain_text(card) if card is not None else "", ".txt")
+            return PaneContent("the scores", plain_text(card) if card is not None else "", ".txt")
         if current is self.outcome:
             return self.outcome.subject()
         if current is not None and current.id == "repository":
-            return Subject("the files", self.repository.plain_text(), ".txt")
+            return PaneContent("the files", self.repository.plain_text(), ".txt")
         return self.content.subject()
 
     # -- keys
@@ -417,7 +414,7 @@ class TrajectoryScreen(RunScreen):
         self.focus_pane(self.score)
 
     def on_click(self, event: events.Click) -> None:
-        if event.widget is self.score and event.y == 0:  # its title, where ``▾`` says that there are several
+        if event.widget is self.score and event.y == 0:  # its title: ``▾`` says that there are several
             self._next_card()
 
     def _next_card(self) -> None:
@@ -451,7 +448,7 @@ class TrajectoryScreen(RunScreen):
     def action_check_block(self) -> None:
         line = self.outcome.checks.current
         if line is None or line.block < 0:
-            self.notify("The cursor stands on no block of the README.")
+            self.notify("The cursor is not on a block of the README.")
         else:
             self.actions.check_readme(line.block)
 

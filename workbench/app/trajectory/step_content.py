@@ -1,4 +1,4 @@
-"""What one step says: thought, action, observation, what was sent for it and the raw call, each as a document."""
+"""The texts of a step: thought, action, observation, prompt and raw call, each as a document."""
 
 from __future__ import annotations
 
@@ -12,25 +12,11 @@ from typing import TYPE_CHECKING, Any
 from textual.app import ComposeResult
 
 from workbench.agents.protocol import split_answer
-from workbench.app.key_table import key_of
-from workbench.app.toolkit.document import (
-    COLOURED_AT_FIRST,
-    COLOURED_AT_MOST,
-    Document,
-    Line,
-    Subject,
-    code,
-    heading,
-    joined,
-    note,
-    of_lines,
-    of_page,
-    plain,
-    styled,
-)
+from workbench.app.keys import key_of
+from workbench.app.toolkit import document as doc
 from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.app.trajectory.loading import TrialState, waiting_for, why_not
+from workbench.app.trajectory.trial_state import TrialState, waiting_for, why_not
 from workbench.base.text import decoded, money, one_line, plural, size_of
 from workbench.pages import page
 from workbench.results.sent import Sent, SentPart, read_sent
@@ -43,22 +29,22 @@ if TYPE_CHECKING:
 
 
 REST_SECONDS = 0.25
-"""How long a step must have been selected before the rest of a long text is coloured."""
+"""Delay before the rest of a long text is highlighted."""
 TABS = ("Thought", "Action", "Observation", "Prompt", "Raw")
 SHOWN_AT_FIRST = 64_000
-"""Bytes of a content that are read and shown until the user asks for more."""
+"""Bytes of a text that are loaded until the user asks for more."""
 _ANSWER_LIMIT = 2_000_000
 _NAME, _TOKENS = 24, 9
 _MOST_ROWS = 200
-"""Parts that are listed; of a longer conversation those at its end."""
+"""Maximum number of listed prompt parts, the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepContent:
-    """The document of one tab of a step; ``empty`` names the tabs that have nothing to show."""
+    """The document of a tab; ``empty`` names the tabs without content."""
 
     tab: str
-    document: Document
+    document: doc.TextDocument
     empty: frozenset[str] = frozenset()
     wholly_coloured: bool = True
 
@@ -68,13 +54,14 @@ def load_content(
     step: StepRow,
     wanted: str | None,
     limit: int = SHOWN_AT_FIRST,
-    coloured: int = COLOURED_AT_FIRST,
+    coloured: int = doc.COLOURED_AT_FIRST,
     *,
     remarks: Sequence[str] = (),
 ) -> StepContent:
-    """Read and lay out the wanted tab of a step, or the one that says most if that is empty or none is wanted.
+    """Load and lay out the wanted tab of a step, or its most informative one if that is empty or None.
 
-    ``limit`` bytes of it are read, ``coloured`` characters of an observation get their colours now, ``remarks`` stand above it.
+    ``limit`` bytes are loaded, ``coloured`` characters of an observation highlighted, and ``remarks`` shown above
+    it.
     """
     answer = reader.shown(step.answer_blob, f"the answer of {_named(step)}", _ANSWER_LIMIT)
     thought, action = split_answer(answer)
@@ -90,90 +77,94 @@ def load_content(
     order = {"tool": ("Observation",), "plan": ("Thought",), "invalid": ("Thought", "Raw")}.get(step.kind, ())
     tab = next((one for one in (wanted, *order) if one and one not in empty), "Action")
     if tab == "Thought":
-        document = plain(thought)
+        document = doc.plain(thought)
     elif tab == "Observation":
         size = step.observation_size or reader.size(step.observation_blob)
         text = reader.shown(step.observation_blob, f"the observation of {_named(step)}", limit)
         path = {"read_file": step.target, "list_directory": "list.json"}.get(step.action, "")
-        document = code(text, "" if text.startswith("Error:") else path, cut=cut_of(size, limit), coloured=coloured)
+        document = doc.code(text, "" if text.startswith("Error:") else path, cut=cut_of(size, limit), coloured=coloured)
     elif tab == "Prompt":
         document = _prompt(reader, step, limit)
     elif tab == "Raw":
         document = _raw(reader, step, answer, limit)
     else:
         document = _action(step, action)
-    whole = tab != "Observation" or min(len(document.text), COLOURED_AT_MOST) <= coloured
+    whole = tab != "Observation" or min(len(document.text), doc.COLOURED_AT_MOST) <= coloured
     if step.problem and tab in {"Thought", "Action", "Observation"}:
         sign, style = ("!", "invalid") if step.kind == "invalid" else ("✗", "bad")
-        problem = styled((f"{sign} {step.problem}", style), indent=2)
+        problem = doc.styled((f"{sign} {step.problem}", style), indent=2)
         text = f"{problem.text}\n{document.text}".strip() if tab == "Action" else document.text
-        document = Document((problem, Line(""), *document.lines), text, document.cut)
+        document = doc.TextDocument((problem, doc.TextLine(""), *document.lines), text, document.cut)
     if remarks:
-        above = [styled((f"✎ {one_line(text, 2000)}", "notice"), indent=2) for text in remarks]
-        document = replace(document, lines=(*above, Line(""), *document.lines))
+        above = [doc.styled((f"✎ {one_line(text, 2000)}", "notice"), indent=2) for text in remarks]
+        document = replace(document, lines=(*above, doc.TextLine(""), *document.lines))
     return StepContent(tab, document, empty, whole)
 
 
-def _action(step: StepRow, action: str) -> Document:
+def _action(step: StepRow, action: str) -> doc.TextDocument:
     if step.kind == "error":
-        return note("No answer was received, so there is no action.", "Raw lists the attempts.")
-    title = heading(step.action, step.target)
+        return doc.note("No answer was received, so there is no action.", "Raw lists the attempts.")
+    title = doc.heading(step.action, step.target)
     if not action:
-        return joined([title, note("", "The answer holds no action; Raw shows it as it came.")])
+        return doc.joined([title, doc.note("", "The answer has no action; Raw shows it.")])
     try:
         decoded = json.loads(action, strict=False)
     except (ValueError, RecursionError):
-        return joined([title, note(""), code(action, "action.txt")])
-    long_texts: list[Document] = []
+        return doc.joined([title, doc.note(""), doc.code(action, "action.txt")])
+    long_texts: list[doc.TextDocument] = []
     if isinstance(decoded, dict) and isinstance(decoded.get("kwargs"), dict):
         decoded["kwargs"] = {key: _shortened(key, value, long_texts) for key, value in decoded["kwargs"].items()}
-    pretty = code(json.dumps(decoded, indent=2, ensure_ascii=False), "action.json")
-    bare = Document(tuple(Line(line.text, line.spans, indent=line.indent) for line in pretty.lines), pretty.text)
-    return joined([title, note(""), bare, *long_texts])
+    pretty = doc.code(json.dumps(decoded, indent=2, ensure_ascii=False), "action.json")
+    bare = doc.TextDocument(
+        tuple(doc.TextLine(line.text, line.spans, indent=line.indent) for line in pretty.lines), pretty.text
+    )
+    return doc.joined([title, doc.note(""), bare, *long_texts])
 
 
-def _shortened(key: str, value: Any, long_texts: list[Document]) -> Any:
-    """Move a text of several lines out of the JSON, where it would be one endless line."""
+def _shortened(key: str, value: Any, long_texts: list[doc.TextDocument]) -> Any:
+    """Move a long text out of the JSON, where it would be one endless line."""
     if not isinstance(value, str) or len(value) < 200:
         return value
-    long_texts += [note(""), heading(key, f"{len(value):,} characters"), plain(value)]
+    long_texts += [doc.note(""), doc.heading(key, f"{len(value):,} characters"), doc.plain(value)]
     return f"… {len(value):,} characters, below"
 
 
 def cut_of(size: int, shown: int) -> str | None:
-    """Return how much of a text is not shown, and how to see it; None where all of it is."""
+    """Return how much of a text is not shown and how to see it, None if all is."""
     return _with_more(f"{size_of(size - shown)} of {size_of(size)} are not shown.") if size > shown else None
 
 
-def _with_more(said: str) -> str:
-    return f"… {said} Press {key_of('trajectory.more')} for more."
+def _with_more(text: str) -> str:
+    return f"… {text} Press {key_of('trajectory.more')} for more."
 
 
 def _message(
     reader: SessionReader, role: str, detail: str, digest: str, size: int, room: int
-) -> tuple[list[Document], int]:
-    """Return a text of some bytes under who said it, and how many of them are shown."""
+) -> tuple[list[doc.TextDocument], int]:
+    """Return a message under its role, and the number of bytes shown."""
     behind = "  ".join(filter(None, (size_of(size), detail)))
-    title = of_lines([styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
+    title = doc.of_lines([doc.styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
     text = reader.shown(digest, "a message of a request", room)
     shown = len(text.encode("utf-8", "replace"))
-    return [note(""), title, plain(text, cut=cut_of(size, shown) if size > shown + 8 else None)], shown
+    return [doc.note(""), title, doc.plain(text, cut=cut_of(size, shown) if size > shown + 8 else None)], shown
 
 
-def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Document:
+def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> doc.TextDocument:
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
-        return joined([note("The call of this step is not in the session; this is the answer.", ""), plain(answer)])
-    parts = [_facts(call), note("", "What was sent stands under Prompt.")]
+        return doc.joined(
+            [doc.note("The call of this step is not in the session; this is the answer.", ""), doc.plain(answer)]
+        )
+    parts = [_facts(call), doc.note("", "See Prompt for the messages sent.")]
     if call.error:
-        parts += [note(""), heading("error", call.error_kind or ""), plain(call.error, style="bad")]
-    said = ("reasoning", "", call.reasoning_blob), ("answer", call.finish_reason or "", call.answer_blob)
-    for role, detail, blob in said:
+        parts += [doc.note(""), doc.heading("error", call.error_kind or ""), doc.plain(call.error, style="bad")]
+    text = ("reasoning", "", call.reasoning_blob), ("answer", call.finish_reason or "", call.answer_blob)
+    for role, detail, blob in text:
         parts += _message(reader, role, detail, blob, reader.size(blob), limit)[0] if blob else []
-    return joined(parts)
+    return doc.joined(parts)
 
 
-def _facts(call: CallRow) -> Document:
+def _facts(call: CallRow) -> doc.TextDocument:
     other = f" (answered by {call.answered_by})" if call.answered_by not in (None, call.model) else ""
     tokens = "–"
     if call.prompt_tokens is not None:
@@ -185,9 +176,9 @@ def _facts(call: CallRow) -> Document:
         attempts = f"{len(attempts)}" + (f": {'; '.join(errors)}" if errors else "")
     settings = decoded(call.sampling)
     if isinstance(settings, dict):
-        given = [f"{key} {value}" for key, value in settings.items() if value not in (None, [], "")]
-        settings = " · ".join(given) or "the provider's defaults"
-    return of_page([page.FactList((
+        pairs = [f"{key} {value}" for key, value in settings.items() if value not in (None, [], "")]
+        settings = " · ".join(pairs) or "the provider's defaults"
+    return doc.of_page([page.FactList((
         ("model", f"{call.model}{other}"),
         ("settings", str(settings)),
         ("tokens", tokens),
@@ -202,33 +193,33 @@ def _named(step: StepRow) -> str:
     return f"step {step.number} of trial {step.trial_id}"
 
 
-def _prompt(reader: SessionReader, step: StepRow, limit: int) -> Document:
+def _prompt(reader: SessionReader, step: StepRow, limit: int) -> doc.TextDocument:
     sent = read_sent(reader, step)
     if sent is None:
-        return note("No request is recorded for this step: nothing was sent to a model.")
+        return doc.note("No request is recorded for this step: nothing was sent to a model.")
     if not sent.parts:
-        return note("The messages of this request cannot be read.")
+        return doc.note("The messages of this request cannot be read.")
     parts, room, ordered = [_table(sent)], limit, sorted(sent.parts, key=lambda part: not part.new)
     for at, part in enumerate(ordered):
         if room <= 0:
-            parts += [note(""), plain(_with_more(f"{plural(len(ordered) - at, 'more part')}."), style="notice")]
+            parts += [doc.note(""), doc.plain(_with_more(f"{plural(len(ordered) - at, 'more part')}."), style="notice")]
             break
         first = not at or ordered[at - 1].new is not part.new
         if first and part.new:
             since = f"new since step {sent.previous}" if sent.previous is not None else "the first request"
-            parts += [note(""), heading(since)]
+            parts += [doc.note(""), doc.heading(since)]
         elif first:
-            parts += [note(""), heading("as before")]
+            parts += [doc.note(""), doc.heading("as before")]
         role, most = one_line(part.role, 20), min(room, part.size + 400)
         more, shown = _message(reader, role, _name_of(part), part.digest, part.size, most)
-        parts += more[first:]  # the first one stands right below its heading
+        parts += more[first:]  # the first one directly follows its heading
         room -= shown
-    document = joined(parts)
+    document = doc.joined(parts)
     return replace(document, cut="…") if room <= 0 else document
 
 
-def _table(sent: Sent) -> Document:
-    """Return what was sent: the sums, and a row for each part."""
+def _table(sent: Sent) -> doc.TextDocument:
+    """Return the composition of a prompt: totals, and a row per part."""
     known = sent.tokens
     whole = f"{known:,} tokens sent" if known is not None else "the tokens of this request were not recorded"
     more = [f"{len(sent.parts):,} messages"]
@@ -236,35 +227,34 @@ def _table(sent: Sent) -> Document:
         more.append(f"{known - sent.previous_tokens:+,} since step {sent.previous}".replace("-", "−"))
     if sent.call.cached_tokens:
         more.append(f"{sent.call.cached_tokens:,} cached")
-    said = ["The whole is counted by the provider; ≈ is a share by bytes of what a request grew by."]
+    texts = ["The provider counts the total; ≈ estimates a part from its share of the bytes added."]
     if sent.shape:
-        said.append(f"The answer was held to a grammar of {size_of(sent.shape)}.")
-    lines = [styled((whole, "heading"), *((f" · {one}", "") for one in more), indent=2)]
-    lines += [styled((one, "dim"), indent=2) for one in said]
-    lines += [Line(""), styled((f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim"), indent=-1)]
+        texts.append(f"The answer was constrained by a grammar of {size_of(sent.shape)}.")
+    lines = [doc.styled((whole, "heading"), *((f" · {one}", "") for one in more), indent=2)]
+    lines += [doc.styled((one, "dim"), indent=2) for one in texts]
+    lines += [doc.TextLine(""), doc.styled((f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim"), indent=-1)]
     left_out = max(0, len(sent.parts) - _MOST_ROWS)
     if left_out:
-        lines.append(styled((f"  … {left_out:,} earlier parts", "dim"), indent=-1))
+        lines.append(doc.styled((f"  … {left_out:,} earlier parts", "dim"), indent=-1))
     for part in sent.parts[left_out:]:
         lines.append(_row(part, "+" if part.new else " ", "strong" if part.new else ""))
     lines += [_row(part, "−", "dim", " no longer sent") for part in sent.dropped[-_MOST_ROWS:]]
-    return of_lines(lines)
+    return doc.of_lines(lines)
 
 
-def _row(part: SentPart, sign: str, style: str, more: str = "") -> Line:
+def _row(part: SentPart, sign: str, style: str, more: str = "") -> doc.TextLine:
     tokens = "–" if part.tokens is None else f"{'' if part.exact else '≈ '}{part.tokens:,.0f}"
     text = f"{sign} {_name_of(part) + more:<{_NAME}}{tokens:>{_TOKENS}}{size_of(part.size):>9}"
-    return styled((text, style), indent=-1)
+    return doc.styled((text, style), indent=-1)
 
 
 def _name_of(part: SentPart) -> str:
-    """Return ``observation of step 3``."""
     named = part.kind in {"answer", "observation"} and part.step is not None
     return f"{part.kind} of step {part.step}" if named else part.kind
 
 
 class ContentPane(TabbedText):
-    """Thought, action, observation, prompt and raw call of one step."""
+    """Thought, action, observation, prompt and raw call of a step."""
 
     short = "Step"
     at_first = SHOWN_AT_FIRST
@@ -280,15 +270,14 @@ class ContentPane(TabbedText):
         return self.query_one(TabLine).current
 
     def show_no_step(self, state: TrialState, waited: float = 0.0) -> None:
-        self._now, self.loader.asked, self.loader.shown = None, (), ()
+        self._now, self.loader.requested_key, self.loader.shown_key = None, (), ()
         self.titled("Step")
-        said = why_not(state, "the first step") or ("The trial has no steps.",)
+        texts = why_not(state, "the first step") or ("The trial has no steps.",)
         if waiting := waiting_for(state, waited):
-            said = f"{waiting[:1].upper()}{waiting[1:]}", "Steps appear here as the agent takes them."
-        self.text.show(note(*said))
+            texts = f"{waiting[:1].upper()}{waiting[1:]}", "Steps appear here as the agent takes them."
+        self.text.show(doc.note(*texts))
 
     def show_step(self, reader: SessionReader, state: TrialState, step: StepRow) -> None:
-        """Show a step; what was cut of the one before is forgotten."""
         if self._now is None or self._now[2].number != step.number or self._now[1].trial.id != state.trial.id:
             self._limit = SHOWN_AT_FIRST
         self._now = (reader, state, step)
@@ -298,19 +287,18 @@ class ContentPane(TabbedText):
         )
         self._ask()
 
-    def reading_all(self) -> Callable[[], Document] | None:
+    def reading_all(self) -> Callable[[], doc.TextDocument] | None:
         if self._now is None:
             return None
         reader, _, step = self._now
         tab = self.tab
         return lambda: load_content(reader, step, tab, COPIED_AT_MOST).document
 
-    def subject(self) -> Subject:
-        """Return the tab that is shown, as it is copied."""
+    def subject(self) -> doc.PaneContent:
         step, tab = self._now[2] if self._now is not None else None, self.tab
         named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
         of = f"the {tab.lower()} of step {step.number}" if step is not None else "the step"
-        return Subject(of, self.text.document.text, named if named[1:].isalnum() else ".txt", self.whole)
+        return doc.PaneContent(of, self.text.document.text, named if named[1:].isalnum() else ".txt", self.whole)
 
     @property
     def is_cut(self) -> bool:
@@ -330,20 +318,20 @@ class ContentPane(TabbedText):
         def show(loaded: StepContent) -> None:
             tabs = self.query_one(TabLine)
             tabs.empty, tabs.current = loaded.empty, loaded.tab
-            self.text.show(loaded.document, keep_place=key[:3] == self.loader.shown[:3])
+            self.text.show(loaded.document, keep_place=key[:3] == self.loader.shown_key[:3])
             if not loaded.wholly_coloured:
-                # Who steps on quickly never pays for colours further down.
+                # Highlight the rest only if the step stays selected.
                 self.set_timer(REST_SECONDS, colour)
 
         def colour() -> None:
-            if key == self.loader.asked and self.loader.idle:
-                self.loader.ask(partial(read, coloured=COLOURED_AT_MOST), coloured)
+            if key == self.loader.requested_key and self.loader.idle:
+                self.loader.ask(partial(read, coloured=doc.COLOURED_AT_MOST), coloured)
 
         def coloured(loaded: StepContent) -> None:
-            if key == self.loader.asked:
+            if key == self.loader.requested_key:
                 self.text.recolour(loaded.document)
 
-        self.load(key, read, show, lambda sentence: StepContent(wanted or self.tab, note(sentence)))
+        self.load(key, read, show, lambda sentence: StepContent(wanted or self.tab, doc.note(sentence)))
 
 
 def _took(step: StepRow) -> str:

@@ -1,1 +1,1 @@
-"""All trials of a session at once: a table, what the groups come to, and cases against agents."""
+"""All trials of a session: a table, group means, and cases against agents."""

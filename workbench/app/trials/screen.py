@@ -1,4 +1,4 @@
-"""All trials of the open session: find the best, the worst, the one that failed; enter opens it step by step."""
+"""All trials of the open session in a table; enter opens one step by step."""
 
 from __future__ import annotations
 
@@ -12,19 +12,26 @@ from textual import getters, work
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
+from workbench.app.keys import bindings, key_of, with_keys
 from workbench.app.location import Location, ResultList
-from workbench.app.toolkit.actions import Labelled
-from workbench.app.toolkit.cell_table import LinesBeside
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.actions import LabelTarget
+from workbench.app.toolkit.cell_table import PinnedLines
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.plot import ScatterPlot
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.texts import Static
-from workbench.app.trials.filters import TrialFilter, questions_about
-from workbench.app.trials.table import LossList, MatrixView, SpreadPlot, TrialTable, spread_in_words, without_forks
+from workbench.app.toolkit.text_widgets import Static
+from workbench.app.toolkit.workers import LatestWorker, LiveLoader
+from workbench.app.trials.table import (
+    CaseMatrix,
+    LossList,
+    SpreadPlot,
+    TrialFilter,
+    TrialTable,
+    questions_about,
+    spread_text,
+    without_forks,
+)
 from workbench.base.text import one_line, shortened
 from workbench.results.scores import Lost
 from workbench.results.trials import (
@@ -46,14 +53,14 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _SHOWN = frozenset({"trial", "run", "score", "label"})
-"""Kinds of changes that the table shows."""
+"""Kinds of changes that affect the table."""
 COUNTED_SECONDS = 2.0
-"""Time between two looks at counts that are being made: each arranges the table anew."""
+"""Interval for showing intermediate counts: each rearranges the table."""
 PAUSE_SECONDS = 0.005
 
 
 class TrialsScreen(ModeScreen):
-    """A table of trials beside cases against agents; the cursor starts at the trial that is shown behind this screen."""
+    """A table of trials, and cases against agents; the cursor starts at the trial below this screen."""
 
     mode_name = "Trials"
     CSS_PATH = "../styles/trials.tcss"
@@ -62,9 +69,9 @@ class TrialsScreen(ModeScreen):
     def __init__(self, current: str = "") -> None:
         super().__init__()
         self._current = current
-        self.live = Live(self, "trials", self._reading, self._show, kinds=_SHOWN, nothing=Trials((), (), None))
-        self._scale: Scale | None = None  # None for the one that is shown
-        self._counting = Latest(self, "grounding")
+        self.live = LiveLoader(self, "trials", self._reading, self._show, kinds=_SHOWN, nothing=Trials((), (), None))
+        self._scale: Scale | None = None  # None for the current one
+        self._counting = LatestWorker(self, "grounding")
         self._counts: dict[str, GroundingCounts] = {}
         self._left = threading.Event()
         self._cards: dict[str, Lost] = {}
@@ -73,11 +80,11 @@ class TrialsScreen(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         table = Container(TrialTable(id="trial-table"), Static("", id="trial-line"), id="trials", classes="pane")
         set_title(table, "Trials")
-        cells = MatrixView(id="matrix")
-        matrix = Container(LinesBeside(cells.agents, id="matrix-agents"), cells, id="matrix-pane", classes="pane")
-        set_title(matrix, "Cases × agents", "means of what is shown")
+        cells = CaseMatrix(id="matrix")
+        matrix = Container(PinnedLines(cells.agents, id="matrix-agents"), cells, id="matrix-pane", classes="pane")
+        set_title(matrix, "Cases × agents", "means of the shown trials")
         losses = Container(LossList(id="losses"), id="losses-pane", classes="pane")
-        set_title(losses, "Lost most by", "points a trial shown")
+        set_title(losses, "Lost most by", "points per shown trial")
         yield table
         yield Container(matrix, losses, id="beside", classes="pane-group")
         spread = Container(SpreadPlot(id="spread"), id="spread-pane", classes="pane -off")
@@ -94,13 +101,13 @@ class TrialsScreen(ModeScreen):
             self._arranged()
 
     table = getters.query_one("#trial-table", TrialTable)
-    matrix = getters.query_one("#matrix", MatrixView)
+    matrix = getters.query_one("#matrix", CaseMatrix)
     losses = getters.query_one("#losses", LossList)
 
-    # -- what is shown
+    # -- content
 
     def _reading(self, reader: SessionReader) -> Callable[[], Trials]:
-        """Read the trials, and then what they lost: until that is known it is as it was before."""
+        """Return work that loads the trials first, and then their losses; until then the former losses are shown."""
         live, before, cards = self.live, self.table.trials, self._cards
         scale, self._scale = self._scale or before.scale, None
         self._count(reader)
@@ -115,26 +122,26 @@ class TrialsScreen(ModeScreen):
         return read
 
     def _count(self, reader: SessionReader) -> None:
-        """Look up where the READMEs come from: what is remembered at once, the others one by one while this is shown."""
+        """Load where the READMEs come from: cached counts at once, the others one by one while the screen is open."""
         counting = self._counting
 
         def work() -> dict[str, GroundingCounts]:
             from workbench.results.grounding import KeptGroundings
 
             found: dict[str, GroundingCounts] = {}
-            told = monotonic()
+            reported = monotonic()
             for trial, counts in KeptGroundings().all_of(reader, self._stopped_counting):
                 found[trial] = counts
-                if monotonic() - told > COUNTED_SECONDS:
+                if monotonic() - reported > COUNTED_SECONDS:
                     counting.report(self._show_counts, dict(found))
-                    told = monotonic()
+                    reported = monotonic()
             return found
 
-        # Where counting fails the columns stay empty: the table itself says what is wrong with the session.
+        # If this fails the columns stay empty; loading the table reports errors of the session.
         counting.ask(work, self._show_counts, lambda sentence: None)
 
     def _stopped_counting(self) -> bool:
-        # Also the pause between two trials: who presses keys meanwhile has the processor.
+        # Yield between trials so that key presses stay responsive.
         return self._left.wait(PAUSE_SECONDS) or self._counting.outdated
 
     def _show_counts(self, counts: dict[str, GroundingCounts]) -> None:
@@ -156,11 +163,11 @@ class TrialsScreen(ModeScreen):
         self._arranged()
 
     def _arranged(self) -> None:
-        """The table shows something else, or in another order: say so."""
+        """Update everything that depends on the rows or their order."""
         table = self.table
         lines = table.trials.lines
         self.matrix.put_trials(table.shown)
-        self.query_one(LinesBeside).again()
+        self.query_one(PinnedLines).relayout()
         self.losses.put_trials(table.shown)
         hidden = len(lines) - len(table.shown)
         count = f"{len(table.shown):,} of {len(lines):,}" if hidden else f"{len(lines):,}"
@@ -179,7 +186,7 @@ class TrialsScreen(ModeScreen):
         found = against_score(table.shown)
         points = [(point.agent, point.x, point.y) for point in found.points]
         names = found.x_name, found.y_name
-        self.query_one(ScatterPlot).put(points, names, "No trial that is shown has a score.")
+        self.query_one(ScatterPlot).put(points, names, "None of the shown trials has a score.")
         unit = unit_of_scores(table.shown)
         self.retitle("#spread-pane", "Scores by agent", f"● mean ± sd · {unit}")
         without = f" · {found.left_out:,} without" if found.left_out else ""
@@ -190,8 +197,8 @@ class TrialsScreen(ModeScreen):
         agent = self.query_one(SpreadPlot).selected
         self._without = self._without if without is None else without
         self.query_one(ScatterPlot).mark(agent)
-        said = f"● {' · '.join(shortened(name, 20) for name in agent)}" if agent is not None else ""
-        self.retitle("#costs-pane", title_of(self.query_one("#costs-pane")), f"{said}{self._without}")
+        text = f"● {' · '.join(shortened(name, 20) for name in agent)}" if agent is not None else ""
+        self.retitle("#costs-pane", title_of(self.query_one("#costs-pane")), f"{text}{self._without}")
 
     def on_scatter_plot_stepped(self, message: ScatterPlot.Stepped) -> None:
         self.query_one(SpreadPlot).action_move(message.step)
@@ -223,17 +230,17 @@ class TrialsScreen(ModeScreen):
             text = line.error
         else:
             spread = spread_among(table.shown)
-            text = f"all shown: {spread_in_words(spread)}{without_forks(len(table.shown) - spread.trials)}"
+            text = f"all shown: {spread_text(spread)}{without_forks(len(table.shown) - spread.trials)}"
         self.query_one("#trial-line", Static).update(one_line(text, 400))
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_row_highlighted(self, message: RowList.RowHighlighted) -> None:
         self._show_line()
         self.marks_changed()
-        self.query_one(LinesBeside).refresh()
+        self.query_one(PinnedLines).refresh()
         if isinstance(message.row_list, SpreadPlot):
             self._mark_agent()
 
-    # -- what one can do
+    # -- actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if not self.is_mounted or not self.query("#trial-table"):
@@ -244,11 +251,11 @@ class TrialsScreen(ModeScreen):
             return self.labelled() is not None
         return True
 
-    def labelled(self) -> Labelled | None:
+    def labelled(self) -> LabelTarget | None:
         line = self.table.selected
-        return Labelled(f"{line.case} · {line.agent} · repeat {line.repeat}", line.id) if line is not None else None
+        return LabelTarget(f"{line.case} · {line.agent} · repeat {line.repeat}", line.id) if line is not None else None
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         if message.row_list is self.table and self.table.selected is not None:
             app, path, rows = self.app, self.workbench.session_path, self.table.in_order()
             results = ResultList(
@@ -279,13 +286,13 @@ class TrialsScreen(ModeScreen):
         pair = self.table.marks.pair(kind, under_cursor)
         if pair is None:
             what = "group" if kind == "trials" else "trial"
-            keys = with_keys("with {trials.mark}, then go to another one and press {trials.compare}")
+            keys = with_keys("with {trials.mark}, then press {trials.compare} on another one")
             self.notify(f"Mark a {what} {keys}.", timeout=6)
         else:
             rubric, judge = (scale.rubric, scale.judge) if scale is not None else ("", "")
             self.workbench.show_pair(replace(pair, rubric=rubric, judge=judge))
 
-    def on_table_arranged(self, message: TrialTable.Arranged) -> None:
+    def on_virtual_table_arranged(self, message: TrialTable.Arranged) -> None:
         if message.table is self.table:
             self._arranged()
 
@@ -315,7 +322,7 @@ class TrialsScreen(ModeScreen):
         self.filter_trials(self.table.filter.cleared())
 
     def filter_trials(self, wanted: TrialFilter) -> int:
-        """Show the trials that a filter lets through; returns how many."""
+        """Apply a filter; returns the number of matching trials."""
         self.table.filter = wanted
         self.table.rearrange()
         self._arranged()
@@ -327,7 +334,7 @@ def _about_marks(table: TrialTable, line: TrialLine) -> str:
     of = "" if first.session == table.session else f" (of {first.session.name})"
     if second:
         of = "" if {first.session, second[0].session} == {table.session} else ", not both of this session"
-        return f"A and B are marked{of}: {key_of('trials.compare')} shows them side by side."
+        return f"A and B are marked{of}: {key_of('trials.compare')} compares them."
     if table.marks.letter(table.marked(line)):
-        return f"A is marked: go to another trial, of another session too ({key_of('app.sessions')}), and press {key_of('trials.compare')}."
-    return f"A{of} is marked: {key_of('trials.compare')} shows it beside this trial."
+        return f"A is marked: press {key_of('trials.compare')} on another trial, also of another session ({key_of('app.sessions')})."
+    return f"A{of} is marked: {key_of('trials.compare')} compares it with this trial."

@@ -1,22 +1,21 @@
-"""The lists of the mode: trials, what they lost most by, the mean of each case and agent, scores by agent."""
+"""The lists of the trials screen: trials and their filters, losses by criterion, means by case and agent, scores by agent."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bindings
-from workbench.app.marks import Marked, Marks
+from workbench.app.keys import bindings, key_of, with_keys
+from workbench.app.location import Marked, Marks
 from workbench.app.toolkit.cell_table import CellTable, Grid
-from workbench.app.toolkit.columns import Column, number_column
+from workbench.app.toolkit.columns import TableColumn, number_column
+from workbench.app.toolkit.filters import Filter, FilterFacet, FilterOption
 from workbench.app.toolkit.plot import axis, interval_bar, stacked
 from workbench.app.toolkit.row_list import HeadedList, fit
-from workbench.app.toolkit.table import Group, Grouping, Table
+from workbench.app.toolkit.table import Grouping, TableGroup, VirtualTable
 from workbench.app.toolkit.virtual_view import Part
-from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.base.glyphs import STATES
 from workbench.base.text import NOTHING, fixed, one_line, plural, shortened
 from workbench.results.scores import Loss, losses_among
@@ -32,12 +31,90 @@ from workbench.results.trials import (
     share_of,
     spread_among,
 )
+from workbench.session.labels import star_first
+
+TrialFilter = Filter[TrialLine]
+MOST_FILES = 20
+"""Maximum number of files offered, the most read ones; the name field finds the others."""
+_BANDS = ((0, 20), (20, 40), (40, 60), (60, 80), (80, 101))
 
 
-def spread_in_words(spread: ScoreSpread) -> str:
-    """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``: the worst and the best too, and which trials are not in it.
+def named(line: TrialLine) -> str:
+    return f"{line.case} {line.agent} {line.model} {line.tags} {line.error}\n{line.read}"
 
-    Where a format gave more than a tenth of the points, the model's own ones come first.
+
+def _option(value: str, text: str, rule: Callable[[TrialLine], bool]) -> FilterOption[TrialLine]:
+    return FilterOption(value, shortened(value, 26), f"{text} {shortened(value, 30)}", rule)
+
+
+def _values(key: str, read: Callable[[TrialLine], str], lines: Sequence[TrialLine]) -> FilterFacet[TrialLine]:
+    values = sorted({read(line) for line in lines}, key=str.lower)
+    options = (_option(value, key, lambda line, value=value: read(line) == value) for value in values)  # type: ignore[misc]
+    return FilterFacet(key, key, tuple(options))
+
+
+def _several(
+    key: str, title: str, text: str, values: Iterable[str], read: Callable[[TrialLine], Collection[str]]
+) -> tuple[FilterFacet[TrialLine], ...]:
+    """Return a facet for a multi-valued property, none if no row has a value."""
+    options = tuple(_option(value, text, lambda line, value=value: value in read(line)) for value in values)  # type: ignore[misc]
+    return (FilterFacet(key, title, options),) if options else ()
+
+
+def _state(state: str, sign: str) -> FilterOption[TrialLine]:
+    return FilterOption(state, f"{sign} {state}", f"{sign} {state}", lambda line: line.state == state)
+
+
+def _band(low: int, high: int) -> FilterOption[TrialLine]:
+    return FilterOption(
+        f"{low}",
+        f"{low} to {min(high, 100)} of 100",
+        f"score {low} to {min(high, 100)}",
+        lambda line: line.share is not None and low <= line.share < high,
+    )
+
+
+def questions_about(lines: Sequence[TrialLine]) -> tuple[FilterFacet[TrialLine], ...]:
+    read = Counter(path for line in lines if line.read for path in line.read.split("\n"))
+    files = (path for path, _ in read.most_common(MOST_FILES))
+    lost = sorted({title for line in lines for title, _ in line.lost})
+    tags = star_first({tag for line in lines for tag in line.labels})
+    return (
+        FilterFacet("state", "state", tuple(_state(state, sign) for state, sign in STATES.items())),
+        FilterFacet("score", "score", (*(_band(low, high) for low, high in _BANDS), *_SCORES)),
+        _GROUNDING,
+        _values("agent", lambda line: line.agent, lines),
+        _values("model", lambda line: line.model, lines),
+        _values("case", lambda line: line.case, lines),
+        *_several("read", "file read", "read", files, lambda line: line.read.split("\n")),
+        *((_FORKS,) if any(line.parent for line in lines) else ()),
+        *_several("lost", "lost by", "lost by", lost, lambda line: [title for title, _ in line.lost]),
+        *_several("tag", "tag", "tag", tags, lambda line: line.labels),
+    )
+
+
+_SCORES: tuple[FilterOption[TrialLine], ...] = (
+    FilterOption(
+        "part", "tiers unscored", "partly scored", lambda line: line.points is not None and line.share is None
+    ),
+    FilterOption("none", "no score", "without a score", lambda line: line.points is None),
+)
+_GROUNDING: FilterFacet[TrialLine] = FilterFacet("grounding", "grounding", (
+    FilterOption("nowhere", "items nowhere", "nowhere > 0", lambda line: bool(line.nowhere)),
+    FilterOption("grounded", "none nowhere", "nothing nowhere", lambda line: line.nowhere == 0),
+    FilterOption("unknown", "not known", "grounding not known", lambda line: line.nowhere is None),
+))  # fmt: skip
+_FORKS: FilterFacet[TrialLine] = FilterFacet("fork", "forks", (
+    FilterOption("own", "without forks", "without forks", lambda line: not line.parent),
+    FilterOption("forks", "forks only", "forks only", lambda line: bool(line.parent)),
+))  # fmt: skip
+EVERYTHING: TrialFilter = Filter((), named)
+
+
+def spread_text(spread: ScoreSpread) -> str:
+    """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``, with the excluded trials.
+
+    If a format gave more than a tenth of the points, the model's own points come first.
     """
     if spread.mean is None:
         return "unscored"
@@ -50,17 +127,17 @@ def spread_in_words(spread: ScoreSpread) -> str:
 
 
 def unit_of(spread: ScoreSpread) -> str:
-    """Return what stands behind a mean that is not out of 100 points: ``/40`` where tiers are unscored."""
+    """Return the unit of a mean that is not out of 100 points: ``/40`` if tiers are unscored."""
     return "" if spread.out_of == 100 else f"/{spread.out_of:g}"
 
 
 def own_cell(own: tuple[float, float] | None) -> str:
-    """Return ``11.5/42``: a model's own points where a format gave the others, "" where all are its own."""
+    """Return ``11.5/42``: the model's own points if a format gave others, else ""."""
     return "" if own is None else f"{own[0]:.1f}/{own[1]:.0f}"
 
 
 def without_forks(count: int) -> str:
-    """Return how many forks a mean leaves out, "" for none."""
+    """Return how many forks a mean excludes, "" for none."""
     return f" · {plural(count, 'fork')} not in it" if count else ""
 
 
@@ -68,7 +145,7 @@ _STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored
 
 
 def _score(line: TrialLine) -> Part:
-    """Return a total; where tiers are unscored, so that it is not out of 100, what it is out of too."""
+    """Return the total, with its maximum if tiers are unscored."""
     full = line.points is None or line.total.out_of == 100
     return fixed(line.points, 1) if full else f"{line.points:.0f}/{line.total.out_of:.0f}", "score"
 
@@ -78,14 +155,14 @@ def _mean(rows: Sequence[TrialLine]) -> str:
     return NOTHING if spread.mean is None else f"{spread.mean:.{1 if not unit_of(spread) else 0}f}{unit_of(spread)}"
 
 
-def _tier(number: int) -> Column[TrialLine]:
+def _tier(number: int) -> TableColumn[TrialLine]:
     def mean(rows: Sequence[TrialLine]) -> str:
-        """Return the mean of the trials whose scores are in the group's mean, where all of them have the tier."""
+        """Average the trials that are in the group's mean, if all of them have the tier."""
         scored = [row.tiers[number - 1] for row in rows if not row.parent and row.total.share is not None]
         values = [value for value in scored if value is not None]
         return fixed(sum(values) / len(values), 1) if values and len(values) == len(scored) else NOTHING
 
-    return Column(title=f"T{number}", cell=lambda line: fixed(line.tiers[number - 1], 1), width=5, priority=15,
+    return TableColumn(title=f"T{number}", cell=lambda line: fixed(line.tiers[number - 1], 1), width=5, priority=15,
                   sort=lambda line: line.tiers[number - 1], descending=True, figure=mean)  # fmt: skip
 
 
@@ -93,21 +170,21 @@ def _identity(line: TrialLine) -> tuple[str, ...]:
     return line.case.lower(), line.agent, line.model, f"{line.repeat:09}"
 
 
-# Words that rarely tell trials apart leave after the numbers, but before the score does.
-COLUMNS: tuple[Column[TrialLine], ...] = (
-    Column(title="case", cell=lambda line: line.shown_case, width=14, widest=60, text=True, shorten=shortened, sort=_identity),
-    Column(title="agent", cell=lambda line: line.agent, width=11, widest=30, text=True, priority=1, shorten=shortened,
+# By priority, numbers are dropped first, then words that rarely distinguish trials, and never the score.
+COLUMNS: tuple[TableColumn[TrialLine], ...] = (
+    TableColumn(title="case", cell=lambda line: line.shown_case, width=14, widest=60, text=True, shorten=shortened, sort=_identity),
+    TableColumn(title="agent", cell=lambda line: line.agent, width=11, widest=30, text=True, priority=1, shorten=shortened,
            sort=lambda line: (line.agent, line.model, *_identity(line))),
-    Column(title="model", cell=lambda line: (line.model, "dim"), width=13, widest=60, text=True, priority=2, shorten=shortened,
+    TableColumn(title="model", cell=lambda line: (line.model, "dim"), width=13, widest=60, text=True, priority=2, shorten=shortened,
            sort=lambda line: (line.model.lower(), line.agent, *_identity(line))),
-    Column(title="state", cell=lambda line: (f"{STATES.get(line.state, '?')} {line.state}", _STYLES.get(line.state, "dim")),
+    TableColumn(title="state", cell=lambda line: (f"{STATES.get(line.state, '?')} {line.state}", _STYLES.get(line.state, "dim")),
            width=13, widest=13, text=True, sort=lambda line: [*STATES, line.state].index(line.state)),
-    Column(title="tags", cell=lambda line: (line.tags, "marked"), width=16, widest=40, text=True, priority=3, shorten=shortened,
+    TableColumn(title="tags", cell=lambda line: (line.tags, "marked"), width=16, widest=40, text=True, priority=3, shorten=shortened,
            sort=lambda line: line.tags or None),
-    Column(title="rep", cell=lambda line: f"{line.repeat}", width=4, priority=11),
-    Column(title="own", cell=lambda line: own_cell(line.total.own), width=8, widest=9,
+    TableColumn(title="rep", cell=lambda line: f"{line.repeat}", width=4, priority=11),
+    TableColumn(title="own", cell=lambda line: own_cell(line.total.own), width=8, widest=9,
            figure=lambda rows: own_cell(spread_among(rows).own)),
-    Column(title="score", cell=_score, width=6, sort=lambda line: line.share, descending=True, figure=_mean),
+    TableColumn(title="score", cell=_score, width=6, sort=lambda line: line.share, descending=True, figure=_mean),
     *(_tier(number) for number in (1, 2, 3, 4)),
     number_column("steps", 5, lambda line: line.steps, priority=13),
     number_column("tokens", 8, lambda line: line.tokens, priority=19),
@@ -125,10 +202,10 @@ GROUPINGS: tuple[Grouping[TrialLine], ...] = (
 )
 
 
-class TrialTable(Table[TrialLine]):
-    """Trials, in groups with their means; ``current`` is the one that is open behind the table."""
+class TrialTable(VirtualTable[TrialLine]):
+    """The trials, with means of groups; ``current`` is the trial below the screen."""
 
-    KEPT = (*Table.KEPT, "trials", "filter", "session")
+    RESTORED = (*VirtualTable.RESTORED, "trials", "filter", "session")
     BINDINGS = bindings("trials/list")
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -151,12 +228,12 @@ class TrialTable(Table[TrialLine]):
         self._spreads = {}
         super().arrange_rows(measure=measure)
 
-    def spread_of_group(self, group: Group[TrialLine]) -> ScoreSpread:
+    def spread_of_group(self, group: TableGroup[TrialLine]) -> ScoreSpread:
         if group.name not in self._spreads:
             self._spreads[group.name] = spread_among(group.rows)
         return self._spreads[group.name]
 
-    def sort_key(self, column: Column[TrialLine], rows: Sequence[TrialLine]) -> Callable[[TrialLine], Any] | None:
+    def sort_key(self, column: TableColumn[TrialLine], rows: Sequence[TrialLine]) -> Callable[[TrialLine], Any] | None:
         if column.title != "score":
             return column.sort
         basis = {(one.tiers, one.out_of) for one in comparable([line.total for line in rows])}
@@ -169,13 +246,13 @@ class TrialTable(Table[TrialLine]):
 
         return share
 
-    def rank_of_group(self, group: Group[TrialLine]) -> float:
+    def rank_of_group(self, group: TableGroup[TrialLine]) -> float:
         return -share_of(self.spread_of_group(group))
 
-    def title_of_group(self, group: Group[TrialLine]) -> str:
+    def title_of_group(self, group: TableGroup[TrialLine]) -> str:
         spread = self.spread_of_group(group)
         count = plural(spread.trials, "trial")
-        return f"{group.name}  {count}  {spread_in_words(spread)}{without_forks(len(group.rows) - spread.trials)}"
+        return f"{group.name}  {count}  {spread_text(spread)}{without_forks(len(group.rows) - spread.trials)}"
 
     def lead_of(self, row: TrialLine) -> str:
         return self.marks.letter(self.marked(row)) or ("›" if row.id == self.current else "")
@@ -183,20 +260,20 @@ class TrialTable(Table[TrialLine]):
     def words_of_row(self, row: TrialLine) -> str:
         return f"{row.case} {row.agent} {row.model} {row.state} {row.tags} {row.error} {row.read}"
 
-    def lead_of_group(self, group: Group[TrialLine]) -> str:
+    def lead_of_group(self, group: TableGroup[TrialLine]) -> str:
         return self.marks.letter(self.marked_group(group)) or super().lead_of_group(group)
 
     def on_group(self) -> str:
         group = self.selected_group
         marked = self.marks.of("trials")
         if len(marked) == 2:
-            return with_keys("A and B are marked: {trials.compare} shows them side by side, by case and by criterion.")
+            return with_keys("A and B are marked: {trials.compare} compares them by case and by criterion.")
         if marked and group is not None and not self.marks.letter(self.marked_group(group)):
-            return f"A ({marked[0].title}) is marked: {key_of('trials.compare')} shows it beside this group."
+            return f"A ({marked[0].title}) is marked: {key_of('trials.compare')} compares it with this group."
         folded = group is not None and group.name in self.arrangement.folded
         way = "opens" if folded else "folds"
         return with_keys(
-            "{trials.open} " + way + " this group; {trials.mark} marks it, to be compared with another one."
+            "{trials.open} " + way + " this group; {trials.mark} marks it for comparison with another one."
         )
 
     def action_mark(self) -> None:
@@ -205,7 +282,7 @@ class TrialTable(Table[TrialLine]):
             return
         self.marks.toggle(one)
         self.refresh()
-        self.post_message(self.Moved(self, self.cursor))
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
     @property
     def under_cursor(self) -> Marked | None:
@@ -217,20 +294,20 @@ class TrialTable(Table[TrialLine]):
         title = f"{line.agent} · {line.case} · rep {line.repeat}"
         return Marked(self.session, "trial", line.id, one_line(title, 100))
 
-    def marked_group(self, group: Group[TrialLine]) -> Marked:
+    def marked_group(self, group: TableGroup[TrialLine]) -> Marked:
         return Marked(self.session, "trials", tuple(line.id for line in group.rows), one_line(group.name, 100))
 
 
-LOSS_COLUMNS: tuple[Column[Loss], ...] = (
-    Column(title="criterion", cell=lambda loss: loss.title, width=12, widest=60, text=True, shorten=shortened,
+LOSS_COLUMNS: tuple[TableColumn[Loss], ...] = (
+    TableColumn(title="criterion", cell=lambda loss: loss.title, width=12, widest=60, text=True, shorten=shortened,
            sort=lambda loss: loss.title.casefold()),
-    Column(title="mean", cell=lambda loss: (f"−{loss.mean:.2f}", "poor"), width=7, sort=lambda loss: loss.mean, descending=True),
-    Column(title="trials", cell=lambda loss: f"{loss.trials:,}", width=7, sort=lambda loss: loss.trials, descending=True),
+    TableColumn(title="mean", cell=lambda loss: (f"−{loss.mean:.2f}", "poor"), width=7, sort=lambda loss: loss.mean, descending=True),
+    TableColumn(title="trials", cell=lambda loss: f"{loss.trials:,}", width=7, sort=lambda loss: loss.trials, descending=True),
 )  # fmt: skip
 
 
-class LossList(Table[Loss]):
-    """A row a criterion, the dearest first."""
+class LossList(VirtualTable[Loss]):
+    """A row per criterion, the largest loss first."""
 
     LEAD = 1
     BINDINGS = bindings("trials.loss-open")
@@ -239,7 +316,7 @@ class LossList(Table[Loss]):
         super().__init__(LOSS_COLUMNS, key=lambda loss: loss.title, id=id)
 
     def put_trials(self, lines: Sequence[TrialLine]) -> None:
-        """Show what some trials lost; forks, those without a score and those that lack tiers of others count nowhere."""
+        """Show the losses of trials; forks, unscored trials and those that lack tiers of the others do not count."""
         own = [line for line in lines if not line.parent]
         counted = comparable([line.total for line in own])
         tiers = counted[0].tiers if counted else ()
@@ -250,11 +327,11 @@ class LossList(Table[Loss]):
 
 
 _CELL = 12
-"""Cells of the screen for one of the matrix: fewer, down to what they say, where all columns have room then."""
+"""Preferred width of a matrix cell; narrower, down to the content, if all columns fit then."""
 
 
-class MatrixView(CellTable[str]):
-    """A row per case under the agents and, where one has several, their models; left and right go from agent to agent."""
+class CaseMatrix(CellTable[str]):
+    """A row per case under the agents, and under their models if an agent has several."""
 
     BINDINGS = bindings("trials/matrix")
 
@@ -271,12 +348,14 @@ class MatrixView(CellTable[str]):
         self.show_columns(Grid(_CASES, columns, least=least, usual=wide, whole=wide, heads=heads, least_name=8))
         self.put(self.matrix.cases)
 
-    def _column(self, column: tuple[str, str]) -> Column[str]:
-        return Column(title=" · ".join(column), cell=lambda case: _cell(self.matrix.cells.get((case, column))), width=0)
+    def _column(self, column: tuple[str, str]) -> TableColumn[str]:
+        return TableColumn(
+            title=" · ".join(column), cell=lambda case: _cell(self.matrix.cells.get((case, column))), width=0
+        )
 
     @property
     def chosen(self) -> tuple[str, tuple[str, str]] | None:
-        """Case, and agent with model, of the cell under the cursor."""
+        """Case, and (agent, model), of the selected cell."""
         return (self.selected, self.matrix.columns[self.at]) if self.selected and self.matrix.columns else None
 
     def head_of(self, at: int, width: int) -> Part:
@@ -284,27 +363,27 @@ class MatrixView(CellTable[str]):
         return shortened(model if self.matrix.several_models else agent, width), "dim"
 
     def agents(self, width: int) -> list[list[Part]]:
-        """Return the line with the agents, where the heading has their models."""
+        """Return the line with the agents, if the heading has their models."""
         if not self.matrix.several_models:
             return []
         return [self.line_parts(width, ("", ""), lambda at, size: (shortened(self.matrix.columns[at][0], size), "dim"))]
 
 
-_CASES: Column[str] = Column(title="", cell=str, width=8, widest=200, text=True, shorten=shortened)
+_CASES: TableColumn[str] = TableColumn(title="", cell=str, width=8, widest=200, text=True, shorten=shortened)
 
 
 def _cell(cell: MatrixCell | None) -> Part:
     if cell is None:
         return NOTHING, "dim"
     states = Counter(line.state for line in cell.lines)
-    going = states["running"] + states["queued"]
+    active = states["running"] + states["queued"]
     total = len(cell.lines)
-    if going:
-        return f"{STATES['running']} {total - going}/{total}", "running"
+    if active:
+        return f"{STATES['running']} {total - active}/{total}", "running"
     if cell.spread.mean is None:
         state = max(states, key=lambda one: states[one])
         return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
-    # As many as are in the mean: those without a score are not.
+    # Count the trials in the mean: unscored ones are not.
     spread = cell.spread
     several = f" ×{spread.scored}" if spread.scored > 1 or spread.left_out else ""
     several += f"/{spread.trials}" if spread.left_out else ""
@@ -316,12 +395,12 @@ def _cell(cell: MatrixCell | None) -> Part:
 
 
 _EACH = 2  # rows of an agent
-_NUMBERS = 22  # trials, mean, sd
-_LEAST = 12  # cells that a strip of dots needs
+_NUMBERS = 22  # width of trials, mean and sd
+_LEAST = 12  # minimum width of a strip
 
 
 class SpreadPlot(HeadedList):
-    """Row 0 has the axis; below it two rows for each agent with its model, the best mean first."""
+    """A dot plot per agent with its model, the best mean first, in two rows each; row 0 has the axis."""
 
     ALLOW_SELECT = False
     BINDINGS = bindings("trials.plot-open")
@@ -329,7 +408,7 @@ class SpreadPlot(HeadedList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.scores: tuple[Scores, ...] = ()
-        self._drawn: tuple[int, list[str], int] = 0, [], 1  # for which width, a strip each, trials of a dot
+        self._drawn: tuple[int, list[str], int] = 0, [], 1  # width, strips, trials per dot
 
     def put(self, scores: tuple[Scores, ...]) -> None:
         """Show other scores; the cursor stays on its agent."""
@@ -361,7 +440,7 @@ class SpreadPlot(HeadedList):
         ticks = self._axis.written(strip) if self.scores and strip >= _LEAST else " " * max(0, strip)
         each = self._strips(strip)[1]
         dot = " a dot: 1 trial" if each == 1 else f" a dot: ≤ {each:,} trials"
-        # The first tick may stand at the very edge of its strip.
+        # The label of the first tick may start at the edge of the strip.
         return [(fit(dot, names - 1) + " " + ticks + f"{'trials':>8}{'mean':>7}{'sd':>6} ", "dim")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:

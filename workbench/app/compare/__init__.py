@@ -1,1 +1,0 @@
-"""Two things side by side, of one session or of two: trials, candidates, groups of candidates, runs."""
