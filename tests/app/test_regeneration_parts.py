@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbench.app.regeneration import building_panes as building
 from workbench.app.regeneration.task_table import EVERYTHING, QUESTIONS, route_of
-from workbench.regeneration.self_check import CheckProblem, Control, Rechecks, SelfCheck
+from workbench.regeneration.self_check import CheckProblem, ControlCounts, RecheckCounts, SelfCheck
 from workbench.results import regeneration_runs
 from workbench.results.regeneration_runs import Excluded
 from workbench.results.samples import SampleState
@@ -159,15 +159,15 @@ def test_tests_that_no_verdict_rests_on_are_shown_in_a_line_each() -> None:
 
 
 def test_a_self_check_speaks_only_when_something_is_wrong() -> None:
-    good = (Control("reference", 1.0, 5, 5, 5), Control("stub", 0.0, 5, 0, 5))
-    assert SelfCheck(good, Rechecks(9, 0)).banner(live=False) == ""
-    untested = (Control("reference", 1.0, 4, 4, 5, errors=1),)
-    assert SelfCheck(untested, Rechecks()).banner(live=True) == ""
+    good = (ControlCounts("reference", 1.0, 5, 5, 5), ControlCounts("stub", 0.0, 5, 0, 5))
+    assert SelfCheck(good, RecheckCounts(9, 0)).banner(live=False) == ""
+    untested = (ControlCounts("reference", 1.0, 4, 4, 5, errors=1),)
+    assert SelfCheck(untested, RecheckCounts()).banner(live=True) == ""
     assert (
-        SelfCheck(untested, Rechecks())
+        SelfCheck(untested, RecheckCounts())
         .banner(live=False)
         .startswith("✗ SELF-CHECK INCOMPLETE: could not test reference")
     )
     many = tuple(CheckProblem(str(n), f"f{n}", "stub") for n in range(5))
-    said = SelfCheck((Control("stub", 0.0, 9, 5, 9),), Rechecks(), many).banner(live=True)
+    said = SelfCheck((ControlCounts("stub", 0.0, 9, 5, 9),), RecheckCounts(), many).banner(live=True)
     assert "stub passes on 5 tasks (f0, f1, f2 and 2 more)" in said
