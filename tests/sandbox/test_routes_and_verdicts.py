@@ -247,7 +247,7 @@ async def test_back_ends_tell_what_they_promise_or_why_they_cannot_be_used() -> 
     assert any("NOT" in line or "Landlock" in line for line in plain.sentences)
 
 
-async def test_what_is_said_of_former_runs_is_what_the_back_ends_declare() -> None:
+async def test_weaknesses_of_former_runs_are_those_that_back_ends_declare() -> None:
     for backend in backends():
         declared = backend.guarantees()
         (weaknesses,) = {info.weaknesses for info in BACKENDS if info.name == backend.name}

@@ -297,17 +297,17 @@ async def test_two_test_files_of_one_name_tell_which(make, build) -> None:
     }
 
 
-async def test_what_is_said_without_end_does_not_stop_the_suite(make, build) -> None:
+async def test_endless_output_does_not_stop_the_suite(make, build) -> None:
     loud = "import os\n\nfor _ in range(300):\n    os.write(2, b'x' * 10_000)\n\n\ndef pytest_configure():\n    raise KeyError('late')\n"
     with pytest.raises(SuiteFailed, match=r"KeyError: 'late' \(conftest.py, line 8\)"):
         await build(make({"test_sums.py": TEST, "conftest.py": loud}))
 
 
-def test_nothing_said_is_no_reason() -> None:
+def test_no_output_is_no_reason() -> None:
     assert refusal("") == crash_reason("") == hang_location("") == ""
 
 
-def test_controls_and_length_of_what_is_said_are_bounded() -> None:
+def test_a_reason_has_no_control_sequences_and_a_bounded_length() -> None:
     assert refusal("ERROR: \x1b[31mred\x1b[0m \x07wrong") == "red wrong"
     assert len(refusal("ERROR: " + "long " * 400)) <= 300
 
