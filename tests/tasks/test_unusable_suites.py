@@ -175,7 +175,7 @@ async def test_a_conftest_that_ends_the_process_after_the_tests(make, build) -> 
 async def test_a_hang_at_import(make, build, name: str, place: str) -> None:
     files = {"sums.py": SUMS, "test_sums.py": SUITE, "conftest.py": ""}
     files[name] = "import threading\n\nthreading.Event().wait()\n" + files[name]
-    text = await sentence(make(files), build, rules=replace(RULES, import_seconds=10))
+    text = await sentence(make(files), build, rules=replace(RULES, import_seconds=15))
     assert text == (
         f"The repository hangs at {place}, while it is imported or its tests are collected, so that no test can be run."
     )
