@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from app.compared import two_agents
 from app.recorded import Recorder, card
-from app.two_agents import two_agents
 
 from workbench.base.errors import UsageError
 from workbench.comparison.panes import PairComparison
