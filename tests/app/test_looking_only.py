@@ -8,14 +8,14 @@ import pytest
 from driving import Person
 
 import workbench.app
-from workbench.app import WorkbenchApp
+from workbench.app.app import WorkbenchApp
 from workbench.app.keys import CHANGING, WRITING_FILES, refusal
 from workbench.base.read_only import VARIABLE, ReadOnly
 from workbench.base.settings import Settings
 from workbench.orders.launching import launch
 from workbench.repository import fetch
 from workbench.session import SessionReader, SessionWriter, create
-from workbench.session.placing import move
+from workbench.session.session_folder import move
 
 
 def test_every_action_that_it_refuses_exists():

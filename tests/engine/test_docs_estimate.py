@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.catalog import resolve_case
-from workbench.catalog.resolving import current_snapshot
+from workbench.catalog.case_sources import current_snapshot
 from workbench.documenters.doc_systems import docstrings_file
 from workbench.documenters.program_cache import DocumentedRepository, WorkFolder
 from workbench.documenters.types import parse_docs

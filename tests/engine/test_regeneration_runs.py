@@ -16,7 +16,7 @@ from engine.tiny_repository import BAD, GOOD, SOURCE, TASKS, Writer, fenced, mak
 from loopback.server import EMPTY, LoopbackServer, Reply, failure
 
 from workbench.base.errors import UsageError
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import order_summary as summary
 from workbench.engine.stages import STAGES
 from workbench.orders import running
 from workbench.orders.ordered_asks import OrderedAsk

@@ -7,9 +7,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from workbench.commands.arguments import asked, plan_of
-from workbench.commands.closing import watch_order
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.arguments import plan_arguments, plan_of
+from workbench.commands.order_command import ORDERING, carry_out, session_path
+from workbench.commands.summaries import watch_order
 from workbench.commands.watching import RegenerationWatch, position
 from workbench.orders.ordered_asks import OrderedAsk, options_help
 from workbench.orders.regenerate import RegenerateOrder
@@ -17,7 +17,7 @@ from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
 
 ARGUMENTS = {
-    **asked(RegenerationPlan),
+    **plan_arguments(RegenerationPlan),
     "--session SESSION": "a session file or name; work that it has is kept and completed",
     **ORDERING,
 }

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.base.collecting import collect_rarely
 from workbench.base.errors import WorkbenchError
+from workbench.base.garbage_collection import collect_rarely
 
 
 def _warm() -> int:

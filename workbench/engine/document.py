@@ -7,7 +7,7 @@ import contextlib
 import json
 import time
 import traceback
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,11 +40,11 @@ from workbench.orders.run import ContentChanged, content_for
 from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.rubric import make_judge, parse_judge, score
-from workbench.rubric.judging import CachedJudge
+from workbench.rubric.judging import FAILED, CachedJudge
 from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
-from workbench.session.pending_work import is_rescored, judge_problem, lacking, trial_state
+from workbench.session.pending_work import is_rescored, lacking, trial_state
 from workbench.session.rows import RunRow, TrialRow
 
 if TYPE_CHECKING:
@@ -352,3 +352,18 @@ class TrialRunner:
             finished_at=time.time(),
             seconds=time.monotonic() - began,
         )
+
+
+def judge_problem(judge: str, criteria: Iterable[Mapping[str, Any]]) -> str:
+    """Return which tiers of a card are unscored because the judge failed, and why; "" if it did not."""
+    failed: dict[int, str] = {}
+    for one in criteria:
+        reason = str(one.get("reason") or "")
+        if one.get("points") is None and reason.startswith(FAILED):
+            failed.setdefault(int(one.get("tier") or 0), reason.removeprefix(FAILED).strip())
+    if not failed:
+        return ""
+    numbers = [str(number) for number in sorted(failed)]
+    which = f"Tiers {' and '.join(numbers)} are" if len(numbers) > 1 else f"Tier {numbers[0]} is"
+    why = failed[min(failed)] or "it gave no reason"
+    return f"{which} unscored, because the judge {judge} failed: {why}"

@@ -33,11 +33,11 @@ from workbench.models.types import EmptyAnswer, ModelError, Request
 from workbench.orders.ordered_asks import OrderedAsk, is_finished, ordered_work, refusal
 from workbench.orders.regenerate import completed_order, order_regeneration
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan, as_text
+from workbench.plans.task_names import row_id
 from workbench.repository.functions import Function
 from workbench.results.tasks import DocstringQuality
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import AttemptRow, CandidateRow, ImprovementRow, TaskRow
-from workbench.session.task_names import row_id
 
 
 class Cancelled(WorkbenchError):

@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from workbench.agents.agent_context import INHERITED, ForkDiverged, Inherited, InheritedSteps, Step
+from workbench.agents.agent_context import INHERITED, ForkDiverged, Inherited, InheritedAnswer, Step
 from workbench.documenters.types import DocsName, parse_docs
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
 from workbench.orders.docs_estimate import model_of
@@ -213,8 +213,8 @@ def inherited_by(reader: SessionReader, fork: TrialRow, on_inherited: Callable[[
     return Inherited(fork.parent, fork.fork_step, given, observations, fork.edited, edited_call, on_inherited)
 
 
-def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[InheritedSteps, ...], dict[int, str]]:
-    given: list[InheritedSteps] = []
+def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[InheritedAnswer, ...], dict[int, str]]:
+    given: list[InheritedAnswer] = []
     observations: dict[int, str] = {}
     if trial.parent:
         parent = reader.trial(trial.parent)
@@ -239,7 +239,7 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Inh
             answer = recorded_answer(reader, row)
             if answer is None:
                 raise ForkDiverged(f"The fork does not start, because an answer of trial {trial.id} cannot be read.")
-            given.append(InheritedSteps(row.id, row.digest, answer))
+            given.append(InheritedAnswer(row.id, row.digest, answer))
     return tuple(given), observations
 
 

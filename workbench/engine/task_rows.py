@@ -24,6 +24,7 @@ from workbench.documenters import (
 from workbench.engine.stages import StageProgress
 from workbench.models.types import ModelError
 from workbench.plans.plan import Ask, chosen
+from workbench.plans.task_names import readable_id, row_id
 from workbench.regeneration import build_prompt, measure_leakage
 from workbench.regeneration.tasks import Dropped, Task, located
 from workbench.repository import Snapshot
@@ -34,7 +35,6 @@ from workbench.session.identity import task_id, tested_by
 from workbench.session.json_forms import picked
 from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
-from workbench.session.task_names import readable_id, row_id
 
 #: Reasons why a task is excluded after a rebuild or with other documentation.
 OTHER_BASIS = "Built again since: it rests on other tests or other documentation now, which is a task of its own."

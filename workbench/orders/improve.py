@@ -31,12 +31,12 @@ from workbench.orders.plan_checks import check_place, check_sandbox
 from workbench.orders.regenerate import RegenerateOrder, absolute_source, completed_order, content_of, resolved
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, ImprovementPlan, RegenerationPlan, as_text, chosen, filled, repeating
+from workbench.plans.task_names import row_id
 from workbench.regeneration.builds import most_tasks
 from workbench.results.tasks import BELOW, DocstringQuality
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.rows import ImprovementRow
-from workbench.session.task_names import row_id
 
 HELD_OUT, ATTEMPTS = 5, 2
 """Defaults."""

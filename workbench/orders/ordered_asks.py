@@ -13,13 +13,13 @@ from workbench import catalog
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.plans.arguments import Effect, PlanDamaged, arguments_of
 from workbench.plans.plan import Ask, RegenerationPlan, chosen, repeating
+from workbench.plans.task_names import row_id
 from workbench.sandbox import Route
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import candidate_id
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
-from workbench.session.task_names import row_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from workbench.orders.plan_checks import check_regeneration
 from workbench.orders.regenerate import full_ask, grow, move
 from workbench.orders.run import plan_document
 from workbench.plans.plan import DocumentPlan, RegenerationPlan, repeating
+from workbench.plans.task_names import matches, row_id
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.pending_work import judges_of
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
-from workbench.session.task_names import matches, row_id
 
 
 def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:

@@ -38,7 +38,7 @@ from workbench.session.pending_work import is_missing
 from workbench.session.rows import StudyCellRow
 from workbench.studies.checking import check_study, column_problem
 from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Study, StudyColumn
-from workbench.studies.following import declared
+from workbench.studies.study_reader import declared
 
 _LOOK_SECONDS = 0.2
 

@@ -30,7 +30,7 @@ from workbench.session import SessionReader
 from workbench.session.rows import RunRow
 from workbench.studies.checking import column_problem
 from workbench.studies.declaration import AGENTS, Study
-from workbench.studies.following import declared
+from workbench.studies.study_reader import declared
 
 _Group = tuple[str, str, str, str]
 """Run, evaluator, prompt and context."""

@@ -240,7 +240,7 @@ def as_text(plan: DocumentPlan | RegenerationPlan | ImprovementPlan) -> str:
 
 def chosen(ask: EvaluatorArguments, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
     """Return the items that an ask selects from ``(readable id, hashed id, item)``, in order."""
-    from workbench.session import task_names
+    from workbench.plans import task_names
 
     return task_names.picked(ask.tasks, ask.limit, items)
 

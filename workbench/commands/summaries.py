@@ -16,10 +16,10 @@ from workbench.commands.output import interrupted, print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import (
     RegenerationWatch,
-    Scored,
-    asked_for,
+    ScoreSelection,
     case_line,
     follow,
+    requested_scores,
     score_words,
     showing,
     stop,
@@ -30,6 +30,7 @@ from workbench.pages import wording
 from workbench.pages.page import Note, Part, table_of
 from workbench.pages.wording import estimate_words, verdict_words
 from workbench.plans.plan import RegenerationPlan
+from workbench.plans.task_names import row_id
 from workbench.regeneration.outcome import (
     PassFigures,
     TaskResult,
@@ -48,7 +49,6 @@ from workbench.session.groups import docs_words
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import counts_of, sample_counts
-from workbench.session.task_names import row_id
 
 _FAILURES, _FAILURES_SHOWN = 10, 3
 _MOST_ROWS = 200
@@ -58,9 +58,9 @@ def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
     return [one_line(str(ErrorReason(reason["sentence"], reason["count"])), 600) for reason in reasons]
 
 
-def trials_summary(session: Path, trials: Iterable[Scored | str]) -> dict[str, Any]:
+def trials_summary(session: Path, trials: Iterable[ScoreSelection | str]) -> dict[str, Any]:
     """Return the summary of trials of a session, with one case for each requested judge."""
-    requested = [Scored(one) if isinstance(one, str) else one for one in trials]
+    requested = [ScoreSelection(one) if isinstance(one, str) else one for one in trials]
     with SessionReader(session) as reader:
         found = [(row, one) for one in requested if (row := reader.trial(one.trial)) is not None]
         lines = [case_line(reader, row, one) for row, one in found]
@@ -111,12 +111,12 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
     yield Note(f"session: {closing['session']}")
 
 
-def planned_trials(order: WorkOrder) -> list[Scored]:
+def planned_trials(order: WorkOrder) -> list[ScoreSelection]:
     with SessionReader(order.session) as reader:
-        return [one for run in order.runs for one in asked_for(reader, run)]
+        return [one for run in order.runs for one in requested_scores(reader, run)]
 
 
-def watch(order: WorkOrder, as_json: bool, trials: Callable[[], Sequence[Scored | str]]) -> int:
+def watch(order: WorkOrder, as_json: bool, trials: Callable[[], Sequence[ScoreSelection | str]]) -> int:
     return watch_runs(order.session, order.runs, order.process, as_json, trials)
 
 
@@ -125,7 +125,7 @@ def watch_runs(
     runs: list[str],
     process: subprocess.Popen[bytes] | None,
     as_json: bool,
-    trials: Callable[[], Sequence[Scored | str]],
+    trials: Callable[[], Sequence[ScoreSelection | str]],
 ) -> int:
     """Follow runs in turn, then print the summary of ``trials()``; returns the exit code."""
     states, key = [], ""
