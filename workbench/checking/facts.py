@@ -212,7 +212,11 @@ class FactClaims(Lookup):
             yield self.true(line, "python", text)
         elif stated < real and self._says_oldest(real):
             yield self.unknown(line, "python", text, "the page says the oldest Python elsewhere")
-        elif (stated < real or stated > self.project.newest_python) and self._tells_what_is_needed(text, row, written):
+        elif (
+            (stated < real or stated > self.project.newest_python)
+            and self._of_the_project(row)
+            and not (_FORMERLY.search(_sentence_of(text, written, row)))
+        ):
             shown, number = (".".join(map(str, one)) for one in (real, stated))
             near = text.replace(number, shown), True
             reason = f"the project requires Python {shown}" + (" or newer" if stated > real else "")
@@ -220,9 +224,6 @@ class FactClaims(Lookup):
         else:
             shown = ".".join(map(str, real))
             yield self.unknown(line, "python", text, f"the project requires Python {shown}")
-
-    def _tells_what_is_needed(self, text: str, row: str, written: str) -> bool:
-        return self._of_the_project(row) and not _FORMERLY.search(_sentence_of(text, written, row))
 
     def _says_oldest(self, real: tuple[int, ...]) -> bool:
         """Whether the page states the project's real bound elsewhere: then other versions are about something else."""

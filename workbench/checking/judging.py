@@ -142,7 +142,8 @@ def _exception(
         if message.startswith("module ") and missing and not context.project.lacks(str(error["owner"]), missing[0]):
             return unrun(f"it ended with {error_line}, which the project's sources do not bear out")
         return fails()
-    if kind == "AttributeError" and not _is_own_or_builtin(str(error.get("owner", "")), context):
+    owner_root = str(error.get("owner", "")).split(".")[0]
+    if kind == "AttributeError" and owner_root not in (*context.project.modules, "", "builtins", "__main__"):
         return unrun(f"it may need another version of Python or of {error['owner']}: {error_line}")
     if (
         at_page
@@ -205,11 +206,6 @@ def _sources_agree(kind: str, name: str, message: str, context: StepContext) -> 
         return context.project.lacks(parent, last) and not known.is_readers_name(last)
     wanted = re.match(r"cannot import name '(\w+)'", message)
     return wanted is None or (context.project.lacks(name, wanted[1]) and not known.is_readers_name(wanted[1]))
-
-
-def _is_own_or_builtin(owner: str, context: StepContext) -> bool:
-    root = owner.split(".")[0]
-    return root in context.project.modules or root in ("", "builtins", "__main__")
 
 
 def _is_display(code: str, context: StepContext) -> bool:
