@@ -93,7 +93,7 @@ COLUMNS: tuple[TableColumn[RunLine], ...] = (
 
 
 class RunTable(VirtualTable[RunLine]):
-    """The runs; those put away are shown on request."""
+    """The runs; archived ones are shown on request."""
 
     RESTORED = (*VirtualTable.RESTORED, "with_archived")
     BINDINGS = bindings("runs.open")

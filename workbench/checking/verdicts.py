@@ -14,7 +14,7 @@ from workbench.base import typed_json
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
 from workbench.claims.claim import CheckedClaim, Claim, Truth
-from workbench.results.works import Works, counting
+from workbench.results.check_summary import CheckSummary, counting_check
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -177,9 +177,9 @@ class CheckDamaged(WorkbenchError):
     """A recorded check cannot be read."""
 
 
-def works(checked: CheckResult) -> Works:
+def works(checked: CheckResult) -> CheckSummary:
     blocks, claims = counts(checked)
-    return Works(*blocks.values(), *claims.values())
+    return CheckSummary(*blocks.values(), *claims.values())
 
 
 def to_json(checked: CheckResult) -> str:
@@ -198,7 +198,7 @@ def from_json(text: str) -> CheckResult:
 
 def checked_of(reader: SessionReader, trial: str) -> CheckResult | None:
     """The latest valid check of a trial's README; None without one."""
-    row = counting(reader.checks(trial))
+    row = counting_check(reader.checks(trial))
     return None if row is None else result_of(reader, row)
 
 
