@@ -292,7 +292,7 @@ def _example(
         return not_run(step, why, line)
     # Values of different types differ; other text may be an invented example.
     if not (is_value(want) and is_value(shown)) and not of_one_kind(want, shown):
-        return not_run(step, "it prints something else altogether, which need not be what the page means", line)
+        return not_run(step, "its output is entirely different, which the page may intend", line)
     reason = "what it prints differs from what the page says"
     return _unless_stood_in(step, part(BlockVerdict.DIFFERS, line, reason, shown[-1500:], difference(want, shown)))
 
@@ -311,13 +311,13 @@ def _why_not_compared(
     if missing := context.unbound & set(re.findall(r"\w+", step.code)):
         return f"it uses {min(missing)}, after {context.before}"
     if MACHINE.search(want) or _HOME.search(step.code):
-        return "what it prints depends on the machine's own files"
+        return "its output depends on files of this machine"
     if ran := ended.get("ran"):
-        return f"what it prints may come of {one_line(str(ran[0]), 60)}, a program of the machine's"
+        return f"its output may come from {one_line(str(ran[0]), 60)}, a program of this machine"
     if _LOGS.search(source):
-        return "what is logged depends on settings that the page may leave out"
+        return "log output depends on settings that the page may leave out"
     machine = of_the_machine(want, shown)
-    return f"it tells of the machine, which is {machine} here" if machine else ""
+    return f"it depends on the machine, which is {machine} here" if machine else ""
 
 
 def _expected_error(
