@@ -1,4 +1,4 @@
-"""The actions on a trial: rerun, score again, fork, check, resume, cancel."""
+"""The actions on a trial: rerun, rescore, fork, check, resume, cancel."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class TrialActions(RunActions):
             return state_of(state) in {"interrupted", "unscored", "failed", "cancelled"}
         if action == "cancel":
             return state.live or bool(state.check_run)
-        if action == "rescore":
-            return state.trial.state == "done" and state.trial.readme_blob is not None
         if action == "fork":
             return state.step_count > 0
+        if action == "rescore":
+            return state.trial.state == "done" and state.trial.readme_blob is not None
         return True
 
     def _start(self, order: Callable[[Path], Any], text: str, then: Callable[[], object] = lambda: None) -> None:
@@ -99,16 +99,15 @@ class TrialActions(RunActions):
         self._host.push_screen(ModelDialog(self._host, f"Rerun: {of}", state.trial.model, summarize), start)
 
     def rescore(self) -> None:
-        """Ask by which judges and rubrics the trial, or all of the session, are scored anew."""
-        from workbench.app.trajectory.scoring import RescoreDialog
+        from workbench.app.trajectory.rescore_dialog import RescoreDialog
 
         session, state, host = self._host.session_path, self._shown.state, self._host
         if state is None or session is None:
             return
 
         def show(order: RescoreOrder) -> None:
-            host.notify("Scores it anew: what other judges gave stays.")
-            if order.session != session:  # of an example, a copy
+            host.notify("Rescoring; the scores of other judges are kept.")
+            if order.session != session:  # a copy of an example
                 host.go_to(Location(order.session, "trajectory", state.trial.id))
 
         host.push_screen(RescoreDialog(host, session, state.trial.id, show))
