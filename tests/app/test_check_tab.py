@@ -178,9 +178,9 @@ async def test_a_check_is_followed_while_it_runs_and_c_stops_it(recorder: Record
 @pytest.mark.parametrize(
     ("state", "problem", "sentence"),
     [
-        ("failed", "The README has 9 MB.", "It could not be checked: The README has 9 MB. V tries again."),
-        ("cancelled", None, "The check was cancelled. V does it again."),
-        ("running", "running blocks…", "The check was interrupted. V does it again."),
+        ("failed", "The README has 9 MB.", "The check failed: The README has 9 MB. V retries it."),
+        ("cancelled", None, "The check was cancelled. V restarts it."),
+        ("running", "running blocks…", "The check was interrupted. V restarts it."),
     ],
 )
 async def test_one_that_did_not_come_to_its_end_says_why(
@@ -215,7 +215,7 @@ async def test_claims_alone_do_not_hide_a_check_with_blocks(recorder: Recorder) 
         ("UPDATE checks SET works = 'many'", "0 of 1 blocks work"),
         ("DELETE FROM blobs WHERE digest IN (SELECT result_blob FROM checks)", "is missing from the session file"),
         ("UPDATE checks SET result_blob = (SELECT readme_blob FROM trials)", "The recorded check is damaged"),
-        ("UPDATE checks SET state = 'done', result_blob = NULL", "V does it again"),
+        ("UPDATE checks SET state = 'done', result_blob = NULL", "V restarts it"),
     ],
 )
 async def test_damaged_rows_are_one_sentence_and_the_readme_is_shown(

@@ -122,7 +122,7 @@ async def test_the_dialog_says_in_one_sentence_why_a_task_is_not_improved(
         assert app.screen.query_one("#functions", Input).value == "all that failed"
         await until(pilot, lambda: "1 function: up to" in screen_text(app), "what it takes")
         app.screen.query_one("#functions", Input).value = "this task"
-        said = "shout is documented well: 2 of 3 samples passed."
+        said = "shout is well documented: 2 of 3 samples passed."
         await until(pilot, lambda: said in screen_text(app), "why not")
         app.screen.query_one("#functions", Input).value = "marked tasks"
         await until(pilot, lambda: "There are no marked tasks: space marks one." in screen_text(app), "why not")

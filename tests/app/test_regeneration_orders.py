@@ -22,7 +22,7 @@ from workbench.session import create
 async def test_a_run_that_no_engine_took_up_says_so(recorder: Recorder) -> None:
     recorder.run(state="queued", samples=3, coming=False)
     async with regeneration(recorder.path) as (_, screen):
-        assert "no engine took it up — press u" in screen_text(screen.app)
+        assert "no engine started — press u" in screen_text(screen.app)
         assert screen.actions.can("resume")
 
 

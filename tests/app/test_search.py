@@ -191,7 +191,7 @@ async def test_all_sessions_are_searched_and_another_one_is_opened(session: Path
         await settled(pilot, screen)
         assert titles(screen) == [("elsewhere", "remark", 1)]
         assert "other ·" in screen_text(pilot.app)
-        assert "not searched, as unreadable: broken.session" in screen_text(pilot.app)
+        assert "unreadable, so not searched: broken.session" in screen_text(pilot.app)
         screen.action_results()
         await pilot.pause()
         await pilot.press("enter")

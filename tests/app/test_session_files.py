@@ -232,7 +232,7 @@ async def test_files_of_other_programs_come_into_the_session_under_the_cursor(
         await person.type("import files")
         await person.sees("Import files of other programs")
         await person.press("enter")
-        await person.sees("it goes into mine")
+        await person.sees("the target is mine")
         person.app.screen.query_one("Input").value = str(tmp_path / "chat.jsonl")
         await person.press("enter")
         await person.sees("1 imported")
@@ -241,7 +241,7 @@ async def test_files_of_other_programs_come_into_the_session_under_the_cursor(
         await person.type("import files")
         await person.sees("Import files of other programs")
         await person.press("enter")
-        await person.sees("it goes into mine")
+        await person.sees("the target is mine")
         person.app.screen.query_one("#file").value = str(tmp_path / "a.words")
         person.app.screen.query_one("#format").value = "words"
         await person.press("enter")

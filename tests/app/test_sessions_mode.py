@@ -183,7 +183,7 @@ async def test_a_report_in_a_format_of_a_package_is_written_and_one_that_ends_it
             await person.press("g", "x")
             await person.sees("Export report", "package.module:Class")
             person.app.screen.query_one("#file").value = str(tmp_path / "cases.txt")
-            await person.sees(".txt says no format; name one here.")
+            await person.sees(".txt does not imply a format; choose one.")
             await person.press("enter")  # is refused, and leads to the field that lacks something
             person.app.screen.query_one("#format").value = "points"
             await person.sees("There is no report format 'points' of this")

@@ -46,7 +46,7 @@ async def test_what_is_waited_for_is_said_with_a_clock(recorder: recorded.Record
         await until(pilot, lambda: "live: the embedded model is being loaded… " in screen_text(screen.app), "the word")
         assert "The embedded model is being loaded…" in screen_text(screen.app)
         recorder.writer.set_run(recorded.RUN, note=None)
-        await until(pilot, lambda: "The agent is at its first step…" in screen_text(screen.app), "the next word")
+        await until(pilot, lambda: "Waiting for the first step…" in screen_text(screen.app), "the next word")
         recorder.tool("t1", 1, "list_directory", ".", "[]")
         await until(pilot, lambda: "first step…" not in screen_text(screen.app), "the step")
         recorder.writer.release(lease)
@@ -63,7 +63,7 @@ async def test_queued_then_live_then_done(recorder: recorded.Recorder) -> None:
         lease = recorder.writer.acquire(recorded.RUN)
         recorder.writer.set_trial("t1", state="running")
         await until(pilot, lambda: "▸ live" in screen_text(screen.app), "live")
-        assert "The agent is at its first step" in screen_text(screen.app)
+        assert "Waiting for the first step" in screen_text(screen.app)
         recorder.tool("t1", 1, "list_directory", ".", "[]")
         recorder.tool("t1", 2, "read_file", "a.py", "print('first')")
         await until(pilot, lambda: screen.step_list.selected and screen.step_list.selected.number == 2, "following")
@@ -138,7 +138,7 @@ async def test_a_trial_that_no_engine_took_up_says_so(recorder: recorded.Recorde
     recorder.run(state="queued", coming=False)
     recorder.trial("t1")
     async with trajectory(recorder.path) as (_, screen):
-        assert "no engine took it up — press u" in screen_text(screen.app)
+        assert "no engine started — press u" in screen_text(screen.app)
         assert screen.actions.can("resume")
 
 
