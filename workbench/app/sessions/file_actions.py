@@ -15,7 +15,7 @@ from workbench.orders.import_files import ImportOrder
 from workbench.orders.launching import end_of
 from workbench.plans.plan import ImportPlan
 from workbench.session import SessionError, SessionWriter
-from workbench.session.placing import discard_empty, move
+from workbench.session.session_folder import discard_empty, move
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp

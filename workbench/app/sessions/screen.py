@@ -30,7 +30,7 @@ from workbench.base.errors import UsageError
 from workbench.base.text import one_line
 from workbench.session import create
 from workbench.session.labels import SESSION
-from workbench.session.placing import Deleted, delete, deleted_sessions, restore
+from workbench.session.session_folder import Deleted, delete, deleted_sessions, restore
 from workbench.session.session_names import named, plain_name
 
 if TYPE_CHECKING:

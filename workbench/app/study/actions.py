@@ -14,16 +14,16 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line, plural
 from workbench.results.samples import samples_of
 from workbench.session.groups import Group
+from workbench.studies.cell_work import TaskTally, TrialTally
 from workbench.studies.declaration import AGENTS, PAPER
-from workbench.studies.reading import TaskTally, TrialTally
 
 if TYPE_CHECKING:
     from workbench.app.study.screen import StudyScreen
     from workbench.session.reader import SessionReader
+    from workbench.studies.cell_work import CellWork
     from workbench.studies.cells import StudyCell
     from workbench.studies.comparing import ColumnComparison, ItemPair
     from workbench.studies.outcome import StudyOutcome
-    from workbench.studies.reading import CellWork
 
 _ROWS = ("csv", "parquet")
 """Formats of cells and items, which do not exist for the published tables."""

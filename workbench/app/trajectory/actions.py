@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.app.trajectory.trial_state import TrialState
-    from workbench.orders.measured import Measured
+    from workbench.orders.measured import MeasuredRates
     from workbench.orders.rescore import RescoreOrder
     from workbench.session.rows import StepRow
 
@@ -88,7 +88,7 @@ class TrialActions(RunActions):
             return
         of = f"{state.trial.case_name or state.trial.case_id} × {state.trial.agent}"
 
-        def summarize(model: str, measured: Measured) -> str:
+        def summarize(model: str, measured: MeasuredRates) -> str:
             estimate = RerunTrialOrder(session, state.trial.id, model=model).estimate(measured)
             return f"{of} × {model} = {estimate.sentence()}."
 
@@ -151,7 +151,7 @@ class TrialActions(RunActions):
         def order(session: Path, model: str) -> ForkOrder:
             return ForkOrder(session, trial.id, step.number, edit, model=model)
 
-        def summarize(model: str, measured: Measured) -> str:
+        def summarize(model: str, measured: MeasuredRates) -> str:
             edited = f"the {what} of step {step.number} edited" if changed else "nothing edited"
             took = order(session, model).estimate(measured).sentence()
             return (
@@ -231,13 +231,13 @@ class ModelDialog(Form[str]):
         host: WorkbenchApp,
         title: str,
         model: str,
-        summarize: Callable[[str, Measured], str],
+        summarize: Callable[[str, MeasuredRates], str],
         refused: Callable[[str], str] = lambda model: "",
     ) -> None:
         from workbench.models.defaults import available_models
 
         self._host, self._summarize, self._refused = host, summarize, refused
-        self._measured: Measured | None = None
+        self._measured: MeasuredRates | None = None
         self._known: Sequence[str] = available_models()
         field = Field("model", model, self._about, self._known, paths=True, needed="Name a model.", check=self._check)
         super().__init__(title, (field,), "model")
