@@ -28,10 +28,10 @@ from statistics import quantiles
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from driving import quiet, until
 from figures import Figure, publish
 from recorded import CODE, FILES, RUN, Recorder
 from timed_keys import timed_keys
-from trajectory_app import quiet, until
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen

@@ -26,11 +26,11 @@ from statistics import quantiles
 sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from driving import until
 from figures import Figure, publish
 from studies.declared_studies import put_matrix
 from textual.pilot import Pilot
 from timed_keys import timed_keys
-from trajectory_app import until
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.study.screen import StudyScreen

@@ -57,8 +57,10 @@ def test_strata_and_sums(paper):
     assert "+0.023 [−0.013, +0.060], 16 won, 2 tied, 10 lost" in said
 
 
-def test_the_command_prints_both_forms(paper, capsys):
+def test_the_command_prints_all_forms(paper, capsys):
     assert main(["study", "paper"]) == 0
+    assert "Rankings of doc systems by setting." in capsys.readouterr().out
+    assert main(["study", "paper", "--format", "md"]) == 0
     assert capsys.readouterr().out == "".join(rendered(paper_page(paper), "md"))
     assert main(["study", "paper", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(paper_json(paper)))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from workbench.checking.verdicts import RULES, BlockPart, BlockResult, BlockVerdict, CheckResult, to_json, works
-from workbench.claims.claim import Claim, LookupResult, TextRange, Truth
+from workbench.claims.claim import Claim, LookupResult, PageRange, Truth
 from workbench.cli import main
 from workbench.pages import write_report
 from workbench.results.check_summary import CheckSummary, counting_check
@@ -40,10 +40,10 @@ CHECKED = CheckResult(
         Claim(
             "option",
             "--words",
-            TextRange(3, path="README.md"),
+            PageRange(3, path="README.md"),
             LookupResult(Truth.UNTRUE, "there is no option --words", "--word"),
         ),
-        Claim("file", "a.py", TextRange(4, path="README.md"), LookupResult(Truth.TRUE)),
+        Claim("file", "a.py", PageRange(4, path="README.md"), LookupResult(Truth.TRUE)),
     ),
 )
 WORDS = "1 of 2 blocks work (1 not run), 1 of 2 claims are true"

@@ -179,7 +179,7 @@ def latex_problems(text: str) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("name", ["hostile", "texts", "paper"])
+@pytest.mark.parametrize("name", ["hostile", pytest.param("texts", marks=pytest.mark.slow), "paper"])
 def test_latex_is_a_fragment_of_sound_tables(name: str, request: pytest.FixtureRequest) -> None:
     text = report(None if name == "paper" else request.getfixturevalue(name), name, "latex")
     assert r"\documentclass" not in text

@@ -30,7 +30,6 @@ class Page:
         self._chromium = chromium
         self._session = session
         self.painted = ""  # everything that came since `forget`, without control sequences
-        self.statuses: dict[str, int] = {}
         self.errors: list[str] = []  # exceptions that nothing caught, as the browser's console shows them
         self.loaded = False
 
@@ -47,8 +46,6 @@ class Page:
             self.errors.append(str(parameters["exceptionDetails"]))
         elif method == "Page.loadEventFired":
             self.loaded = True
-        elif method == "Network.responseReceived":
-            self.statuses[parameters["response"]["url"]] = parameters["response"]["status"]
 
     async def open(self, address: str, width: int = 1200, height: int = 700) -> None:
         """Go to an address, in a window of so many pixels."""
@@ -104,11 +101,6 @@ class Page:
                 pressed["text"] = text
             await self.call("Input.dispatchKeyEvent", type="keyDown", **pressed)
             await self.call("Input.dispatchKeyEvent", type="keyUp", key=name, windowsVirtualKeyCode=code)
-
-    async def picture(self, path: Path) -> None:
-        """Save what the tab shows as PNG."""
-        answer = await self.call("Page.captureScreenshot", format="png")
-        path.write_bytes(base64.b64decode(answer["data"]))
 
 
 class Chromium:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import os
 import socket
 import subprocess
@@ -17,7 +16,7 @@ pytest.importorskip("textual_serve", reason="the extra web is not installed")
 
 from aiohttp import ClientSession, WSMsgType
 from aiohttp.test_utils import TestServer, make_mocked_request
-from served import environment, serving
+from served import serving
 
 from workbench.cli import main
 from workbench.web.server import DRIVER, AccessGuard, WorkbenchServer, _attachment, bounded
@@ -40,24 +39,21 @@ def problem(door: AccessGuard, host: str = "127.0.0.1:8000", path: str = "/", **
     return door.problem(make_mocked_request("GET", path, headers={"Host": host, **named}))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost:8000", "[::1]:8000", "127.1.2.3", "localhost"])
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "[::1]:8000", "localhost"])
 def test_on_loopback_the_own_names_need_no_token(host: str) -> None:
     assert problem(AccessGuard(""), host) == ""
     assert problem(AccessGuard(""), host, Origin=f"http://{host}", Upgrade="websocket") == ""
 
 
-@pytest.mark.parametrize("host", ["evil.example:8000", "127.0.0.1.evil.example", "10.0.0.7:8000", "", "[::1"])
+@pytest.mark.parametrize("host", ["127.0.0.1.evil.example", "10.0.0.7:8000", "[::1"])
 def test_a_name_that_points_here_is_refused(host: str) -> None:
     assert "localhost" in problem(AccessGuard(""), host)
 
 
-@pytest.mark.parametrize(
-    "origin",
-    ["http://evil.example", "null", "", "http://127.0.0.1:8001", "http://127.0.0.1:8000.evil.example", "file://"],
-)
+@pytest.mark.parametrize("origin", ["null", "", "http://127.0.0.1:8001", "http://127.0.0.1:8000.evil.example"])
 def test_only_the_own_page_gets_a_socket(origin: str) -> None:
-    given = {"Origin": origin} if origin else {}
-    assert problem(AccessGuard(""), Upgrade="websocket", **given) == "Only the server's own page may request this."
+    named = {"Origin": origin} if origin else {}
+    assert problem(AccessGuard(""), Upgrade="websocket", **named) == "Only the server's own page may request this."
 
 
 def test_a_proxy_may_show_it_under_the_origin_that_was_named() -> None:
@@ -67,22 +63,13 @@ def test_a_proxy_may_show_it_under_the_origin_that_was_named() -> None:
     assert problem(door, Origin="https://other.example.org", Upgrade="websocket") != ""
 
 
-@pytest.mark.parametrize("given", ["", "x", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "ü", "%00"])
+@pytest.mark.parametrize("given", ["", TOKEN[:-1], TOKEN + "x", "ü"])
 def test_a_wrong_token_gets_nothing(given: str) -> None:
     door = AccessGuard(TOKEN)
     assert "token" in problem(door, path=f"/?token={given}")
     assert "token" in problem(door, path="/static/js/textual.js", Cookie=f"{door.cookie}={given}")
     assert problem(door, path=f"/?token={TOKEN}") == ""
     assert problem(door, "any.example", path="/ws", Cookie=f"{door.cookie}={TOKEN}") == ""
-
-
-def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    monkeypatch.setattr(
-        "workbench.web.server.secrets.compare_digest", lambda a, b: seen.append((a, b)) or hmac.compare_digest(a, b)
-    )
-    problem(AccessGuard(TOKEN), path="/?token=abc")
-    assert (b"abc", TOKEN.encode()) in seen
 
 
 @pytest.mark.parametrize(
@@ -152,6 +139,7 @@ print(app.last, file=sys.stderr)
 """
 
 
+@pytest.mark.slow
 def test_a_size_that_comes_while_an_app_starts_is_the_one_it_paints_in() -> None:
     told = b'{"type": "resize", "width": 77, "height": 23}'
     variables = {"TEXTUAL_DRIVER": DRIVER, "COLUMNS": "133", "ROWS": "33", "TERM": "xterm-256color"}
@@ -205,31 +193,16 @@ async def test_why_an_app_did_not_start_is_shown_and_not_obeyed() -> None:
         assert (await socket_.receive()).type in (WSMsgType.CLOSE, WSMsgType.CLOSED)
 
 
-def serve_once(home: Path, *arguments: str, code: str = "", **variables: str) -> tuple[int, str]:
-    program = f"{code}\nimport sys; from workbench.cli import main; sys.exit(main(sys.argv[1:]))"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "serve", *arguments],
-        env=environment(home) | variables,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.stderr.count("\n") == 1, done.stderr
-    return done.returncode, done.stderr
-
-
-def test_two_servers_on_one_port(tmp_path: Path) -> None:
+def test_two_servers_on_one_port(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        code, said = serve_once(tmp_path, "--port", str(taken.getsockname()[1]))
-    assert code == 2
-    assert "is in use, perhaps by another `workbench serve`; choose one with --port." in said
+        assert main(["serve", "--port", str(taken.getsockname()[1])]) == 2
+    assert "is in use, perhaps by another `workbench serve`; choose one with --port." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--host", "no.such.name.invalid", "--port", "0"), "is no name or address of this machine"),
-        (("--host", "192.0.2.1", "--port", "0"), "is no name or address of this machine"),
         (("--origin", "docs.example.org"), "--origin takes scheme and host"),
         (("no-such-session",), "no-such-session"),
     ],
@@ -263,16 +236,11 @@ def test_without_the_extra_it_says_what_to_install(
     assert "pip install 'docs-workbench[web]'" in capsys.readouterr().err
 
 
-def test_nothing_of_it_is_imported_by_what_starts_often() -> None:
-    program = "import sys, workbench.app.app, workbench.cli; workbench.cli.build_parser(); print([m for m in sys.modules if m.split('.')[0] in ('aiohttp', 'textual_serve', 'jinja2')])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    assert done.stdout.strip() == "[]", done.stderr
-
-
 def children(pid: int) -> list[int]:
     return [int(one) for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 async def test_the_apps_end_with_a_server_that_is_killed(tmp_path: Path, until: Callable[..., object]) -> None:
     with serving(tmp_path) as served:

@@ -136,7 +136,6 @@ def page(record: Callable[[PaperRepository], BuildRecord | None] = bundled_recor
 
 
 def _scores(entry: PaperRepository) -> PageTable:
-    """Return the published pass@k, with a row for each doc system and a column for each evaluator and k."""
     scores = published_scores(entry.repository)
     columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
     systems = dict.fromkeys((score.documenter, score.documenter_model) for score in scores)

@@ -124,7 +124,6 @@ def _means(contents: Contents, _: int) -> Iterator[Section]:
 
 
 def _trials(contents: Contents, _: int) -> Iterator[Section]:
-    """Yield the trials with their scores by each rubric and judge, and the tiers by the first."""
     if not contents.trials:
         return
 
@@ -164,7 +163,6 @@ def _trials(contents: Contents, _: int) -> Iterator[Section]:
 
 
 def _agreement(contents: Contents, _: int) -> Iterator[Section]:
-    """Yield the agreement of judges by tier and criterion."""
     if not contents.agreement:
         return
     columns: dict[str, Callable[[Agreement], str]] = {

@@ -224,7 +224,6 @@ def _runs(reader: SessionReader, outcome: StudyOutcome) -> list[tuple[str, RunRo
 
 
 def _plans(runs: Sequence[RunRow]) -> Iterator[tuple[str, str]]:
-    """Yield the keys of all plans with their distinct values."""
     values: dict[str, dict[str, None]] = {}
     for run in runs:
         for key, value in run.plan.items():

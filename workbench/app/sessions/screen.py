@@ -15,7 +15,7 @@ from textual.widget import Widget
 from workbench.app import runs
 from workbench.app.keys import bindings, key_of, with_keys
 from workbench.app.location import Location
-from workbench.app.sessions.keeping import ImportDialog, import_result, rename
+from workbench.app.sessions.file_actions import ImportDialog, import_result, rename
 from workbench.app.sessions.session_files import SessionCache, SessionEntry, deleted_entries, found_sessions, with_facts
 from workbench.app.sessions.table import SessionTable, about, sentence
 from workbench.app.toolkit.actions import LabelTarget

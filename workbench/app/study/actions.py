@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.location import Anchor, Location, Marked, MarkedPair, ResultList
+from workbench.app.location import Anchor, Location, MarkedItem, MarkedPair, ResultList
 from workbench.app.study.detail import FILE, NEW
 from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.errors import WorkbenchError
@@ -143,11 +143,11 @@ def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: ColumnCompa
         title = one_line(f"{outcome.summary(column).title} · {pair.row} · {pair.name}", 100)
         session = Path(item.session) if item.session else reader.path
         if outcome.study.kind == AGENTS:
-            found.append(Marked(session, "trial", item.id, title))
+            found.append(MarkedItem(session, "trial", item.id, title))
         else:
             work = outcome.cell(pair.row, column).work
             sample = _sample(reader, session, item.id, work, title, is_better if gap else None)
-            found.append(Marked(session, "candidate", sample, title, item.run))
+            found.append(MarkedItem(session, "candidate", sample, title, item.run))
     return MarkedPair(found[0], found[1], *(outcome.scale if outcome.study.kind == AGENTS else ()))
 
 
