@@ -178,9 +178,9 @@ def test_a_column_is_one_entry_in_one_file(home: Path, tmp_path: Path) -> None:
     changed = copied(tmp_path) / "app" / "regeneration" / "task_table.py"
     text = changed.read_text()
     place = (
-        text.index('            Column(title="failing"')
-        if '            Column(title="failing"' in text
-        else text.index('            Column(\n                title="failing"')
+        text.index('            TableColumn(title="failing"')
+        if '            TableColumn(title="failing"' in text
+        else text.index('            TableColumn(\n                title="failing"')
     )
     changed.write_text(text[:place] + blocks("column")["entry"] + text[place:])
     heading, row = in_copy(tmp_path, COLUMN).stdout.splitlines()
