@@ -154,7 +154,7 @@ import asyncio
 from workbench.app.app import WorkbenchApp
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
-from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.task_table import TaskResultTable
 from workbench.base.settings import Settings
 
 async def main():
@@ -162,7 +162,7 @@ async def main():
     async with app.run_test(size=(160, 40)) as pilot:
         while app.is_opening:
             await pilot.pause()
-        table = TaskTable()
+        table = TaskResultTable()
         await app.screen.mount(table)
         table.put_tasks([TaskLine("t", "s", "sums.py", "add", 2, 1.0, 0.25, False, False, "", (SampleState("passed"),))], (1,))
         table.styles.width, table.styles.height = 150, 5
