@@ -22,7 +22,7 @@ from workbench.checking.verdicts import (
     to_json,
     works,
 )
-from workbench.claims.claim import CheckedClaim, Claim, LookupResult, TextRange, Truth
+from workbench.claims.claim import CheckedClaim, Claim, LookupResult, PageRange, Truth
 from workbench.session import engine_starts
 
 PAGE = "README.md"
@@ -39,7 +39,7 @@ def block(verdict: BlockVerdict, reason: str = "", *, first: int = BLOCK, end: i
 
 
 def claim(truth: Truth, line: int = OPTION, text: str = "--words", **more: str) -> CheckedClaim:
-    return Claim("option", text, TextRange(line, path=PAGE), LookupResult(truth, **more))
+    return Claim("option", text, PageRange(line, path=PAGE), LookupResult(truth, **more))
 
 
 CHECKED = CheckResult(
