@@ -80,7 +80,7 @@ async def test_a_step_is_edited_and_gone_on_from(recorder, launched):
         area = app.screen.query_one(TextArea)
         assert area.text == recorded.CODE
         area.text = "print('one')\n"
-        await pilot.press("ctrl+g")
+        await pilot.press("ctrl+s")
         await on(pilot, ModelDialog)
         await until(pilot, lambda: "about 1 request, 9 seconds" in words(app), "the estimate")
         assert "3 steps" in words(app)
@@ -91,7 +91,7 @@ async def test_a_step_is_edited_and_gone_on_from(recorder, launched):
         await pilot.press("E")
         await on(pilot, EditScreen)
         assert app.screen.query_one(TextArea).text == "print('one')\n", "what was typed is kept"
-        await pilot.press("ctrl+g")
+        await pilot.press("ctrl+s")
         await on(pilot, ModelDialog)
         app.screen.query_one("#model").value = "nobody/model"
         await pilot.press("enter")
