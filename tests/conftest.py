@@ -24,7 +24,7 @@ from needing_sandboxes import needs_bubblewrap
 from scripted_model import ScriptedModel
 from small_disks import SmallDisk, small_disk
 
-from workbench.base.collecting import THRESHOLDS, collect_rarely
+from workbench.base.garbage_collection import THRESHOLDS, collect_rarely
 from workbench.models import provider
 
 # The duration of an example depends on the load of the machine; the time limits of the tests still apply.

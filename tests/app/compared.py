@@ -1,4 +1,4 @@
-"""Two trials that differ in everything, for tests of what stands side by side."""
+"""Sessions to compare: two trials that differ in everything; two agents of which the second loses points in one criterion."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from pathlib import Path
 
 from app.recorded import README, RUN, Recorder, card, word_counter
 
+from workbench.session.rows import ScoreRow
+
 SHORT_README = """# word_counter
 
 Count things in text files, like Unix `wc`.
 
 ## Features
 
-- Several files with **totals**
+- MultiPick files with **totals**
 - Finds the most common words
 
 ## Usage
@@ -33,7 +35,7 @@ def poorer_card() -> dict[str, object]:
     found = card()
     changes = {"purpose": (4.1, "names no input"), "installation": (0.0, "does not say how to install"),
                "clarity": (10.5, "shorter sentences"), "run_command": (None, "the judge timed out")}  # fmt: skip
-    for one in found["criteria"]:  # type: ignore[attr-defined]
+    for one in found["criteria"]:
         if one["key"] in changes:
             one["points"], one["reason"] = changes[one["key"]]
     return found
@@ -68,3 +70,44 @@ def two_trials(path: Path, *, readme: str | None = SHORT_README) -> Path:
     shorter_trial(recorder, "short", readme=readme)
     recorder.close()
     return path
+
+
+REPEATS = 3
+
+
+def two_agents(path: Path, *, cases: int, unscored: int = 0) -> Path:
+    """Record both agents' trials: ``second`` misses three points of Usage in two repeats of each case but the first.
+
+    Clarity of the last ``unscored`` cases of ``second`` is not scored.
+    """
+    recorder = Recorder(path)
+    recorder.run()
+    place = 0
+    for agent in ("white", "second"):
+        for number in range(cases):
+            for repeat in range(1, REPEATS + 1):
+                trial, case = f"{agent}-{number}-{repeat}", f"case-{number}"
+                recorder.writer.add_trial(trial, "run-1", place, (case, case), agent, "local", repeat)
+                recorder.writer.set_trial(trial, state="done", started_at=1.0 + place)
+                place += 1
+                second = agent == "second"
+                loses = second and number > 0 and repeat < REPEATS
+                _score(recorder, trial, usage=6.0 if loses else 9.0, clear=not (second and number >= cases - unscored))
+    recorder.close()
+    return path
+
+
+def _score(recorder: Recorder, trial: str, *, usage: float, clear: bool) -> None:
+    whole = card()
+    criteria = whole["criteria"]
+    assert isinstance(criteria, list)
+    for one in criteria:
+        if one["key"] == "usage":
+            one["points"] = usage
+        if one["key"] == "clarity" and not clear:
+            one["points"] = None
+    fourth = 23.0 if clear else None
+    tiers = (15.0, 16.0 + usage, 21.0, fourth)
+    total, out_of = sum(tier or 0.0 for tier in tiers), 100.0 if clear else 70.0
+    blob = recorder.writer.blob(json.dumps(whole))
+    recorder.writer.put_score(ScoreRow(trial, "aeo-bench", "offline", total, out_of, *tiers, blob, 99.0))

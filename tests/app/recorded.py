@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from workbench.session import SessionWriter, create, engine_starts
 from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
@@ -38,7 +39,7 @@ Count lines, words and characters of text files, like Unix `wc`.
 
 ## Features
 
-- Several files with **totals**
+- MultiPick files with **totals**
 - Reads standard input
 - Finds the [most common words](https://example.org/words)
 
@@ -81,41 +82,24 @@ def card(rubric: str = "aeo-bench", *, judge: str = "offline", accuracy: float |
     def criterion(
         tier: int, key: str, title: str, points: float | None, maximum: float, reason: str, *evidence: dict[str, object]
     ) -> dict[str, object]:
-        by = judge if tier > 2 else "rule"
-        return {
-            "tier": tier,
-            "key": key,
-            "title": title,
-            "points": points,
-            "maximum": maximum,
-            "reason": reason,
-            "judged_by": by,
-            "samples": [],
-            "evidence": list(evidence),
-        }
+        return {"tier": tier, "key": key, "title": title, "points": points, "maximum": maximum, "reason": reason,
+                "judged_by": judge if tier > 2 else "rule", "samples": [], "evidence": list(evidence)}  # fmt: skip
 
     def quote(text: str) -> dict[str, object]:
         start, end = span(text)
         return {"kind": "readme", "text": text, "start": start, "end": end, "path": None, "line": None}
 
+    command = quote("python wordcount.py file.txt")
+    named = "lines, words and characters are named, bytes are not"
+    purpose = "the judge timed out" if accuracy is None else named
     criteria = [
         criterion(1, "parses", "Answer parses", 5, 5, "the answer is JSON"),
         criterion(1, "length", "Length", 5, 5, "572 characters, more than 100"),
         criterion(1, "metadata", "Metadata", 5, 5, "@context, @type and name are there", _at("metadata", "@context")),
         criterion(2, "installation", "Installation", 8, 8, "says how to install", quote("## Installation")),
-        criterion(
-            2, "usage", "Usage", 9, 9, "says how to run it", quote("## Usage"), quote("python wordcount.py file.txt")
-        ),
-        criterion(2, "examples", "Examples", 8, 8, "a fenced example", quote("python wordcount.py file.txt")),
-        criterion(
-            3,
-            "purpose",
-            "Purpose",
-            accuracy,
-            12,
-            "the judge timed out" if accuracy is None else "lines, words and characters are named, bytes are not",
-            quote("Count lines, words and characters"),
-        ),
+        criterion(2, "usage", "Usage", 9, 9, "says how to run it", quote("## Usage"), command),
+        criterion(2, "examples", "Examples", 8, 8, "a fenced example", command),
+        criterion(3, "purpose", "Purpose", accuracy, 12, purpose, quote("Count lines, words and characters")),
         criterion(
             3, "dependencies", "Dependencies", 3, 10, 'names "click", which the repository does not use', _file()
         ),
@@ -165,21 +149,10 @@ class Recorder:
         self.writer.set_trial(trial_id, snapshot="snapshot-1")
 
     def step(
-        self,
-        trial_id: str,
-        number: int,
-        kind: str,
-        action: str,
-        target: str,
-        *,
-        answer: str = "",
-        observation: str | None = None,
-        problem: str | None = None,
-        tokens: int = 1_000,
-        seconds: float = 1.5,
-        messages: Sequence[tuple[str, str]] = (),
-        cost: float | None = None,
-    ) -> None:
+        self, trial_id: str, number: int, kind: str, action: str, target: str, *, answer: str = "",
+        observation: str | None = None, problem: str | None = None, tokens: int = 1_000, seconds: float = 1.5,
+        messages: Sequence[tuple[str, str]] = (), cost: float | None = None,
+    ) -> None:  # fmt: skip
         writer = self.writer
         with writer.transaction():
             call = None
@@ -187,52 +160,29 @@ class Recorder:
                 listed = json.dumps([[role, writer.blob(text)] for role, text in messages])
                 call = writer.insert(
                     "calls",
-                    {
-                        "run_id": RUN,
-                        "scope": trial_id,
-                        "purpose": "agent",
-                        "model": "local",
-                        "digest": f"d{number}",
-                        "sample": 0,
-                        "nth": 0,
-                        "messages_blob": writer.blob(listed),
-                        "sampling": '{"temperature": 0.3}',
-                        "answer_blob": writer.blob(answer),
-                        "answered_by": "smollm2",
-                        "finish_reason": "stop",
-                        "prompt_tokens": tokens - 40,
-                        "completion_tokens": 40,
-                        "cost_usd": cost,
-                        "latency_s": seconds,
-                        "attempts": '[{"seconds": 1.0, "error": null}]',
-                        "source": "live",
-                        "started_at": 10.0,
-                    },
-                )
+                    {"run_id": RUN, "scope": trial_id, "purpose": "agent", "model": "local", "digest": f"d{number}",
+                     "sample": 0, "nth": 0, "messages_blob": writer.blob(listed), "sampling": '{"temperature": 0.3}',
+                     "answer_blob": writer.blob(answer), "answered_by": "smollm2", "finish_reason": "stop",
+                     "prompt_tokens": tokens - 40, "completion_tokens": 40, "cost_usd": cost, "latency_s": seconds,
+                     "attempts": '[{"seconds": 1.0, "error": null}]', "source": "live", "started_at": 10.0},
+                )  # fmt: skip
+            size = len((observation or "").encode("utf-8", "surrogatepass"))
             writer.add_step(
                 StepRow(
                     trial_id=trial_id, number=number, kind=kind, action=action, target=target, call_id=call,
                     answer_blob=writer.blob(answer) if answer else None,
                     observation_blob=writer.blob(observation) if observation is not None else None,
-                    observation_size=len((observation or "").encode("utf-8", "surrogatepass")), problem=problem, prompt_tokens=tokens - 40,
-                    completion_tokens=40, cost_usd=cost, seconds=seconds, model="local", settings="{}", at=10.0 + number,
+                    observation_size=size, problem=problem, prompt_tokens=tokens - 40, completion_tokens=40,
+                    cost_usd=cost, seconds=seconds, model="local", settings="{}", at=10.0 + number,
                 )
             )  # fmt: skip
 
     def tool(
-        self,
-        trial_id: str,
-        number: int,
-        action: str,
-        target: str,
-        observation: str,
-        *,
-        thought: str = "",
-        **more: object,
+        self, trial_id: str, number: int, action: str, target: str, observation: str, *, thought: str = "", **more: Any
     ) -> None:
         call = json.dumps({"name": action, "kwargs": {"path": target}})
         answer = f"{thought}\n<json>{call}</json>"
-        self.step(trial_id, number, "tool", action, target, answer=answer, observation=observation, **more)  # type: ignore[arg-type]
+        self.step(trial_id, number, "tool", action, target, answer=answer, observation=observation, **more)
 
     def seen(self, trial_id: str, path: str, how: str, step: int, size: int = 0) -> None:
         self.writer.add_accessed_files([AccessedFileRow(trial_id, path, how, step, size, None)])
@@ -240,20 +190,8 @@ class Recorder:
     def score(self, trial_id: str, scorecard: dict[str, object]) -> None:
         blob = self.writer.blob(json.dumps(scorecard))
         self.writer.put_score(
-            ScoreRow(
-                trial_id,
-                str(scorecard["rubric"]),
-                str(scorecard["judge"]),
-                79.0,
-                100.0,
-                15.0,
-                25.0,
-                21.0,
-                23.0,
-                blob,
-                99.0,
-            )
-        )
+            ScoreRow(trial_id, str(scorecard["rubric"]), str(scorecard["judge"]), 79.0, 100.0, 15.0, 25.0, 21.0, 23.0, blob, 99.0)
+        )  # fmt: skip
 
     def finish(
         self, trial_id: str, *, readme: str = README, metadata: object = METADATA, state: str = "done", **more: object
@@ -278,17 +216,8 @@ def word_counter(
     r.snapshot(trial_id)
     first = [("system", SYSTEM), ("user", TASK)]
     listing = '[\n  "setup.cfg",\n  "tests/",\n  "wordcount.py",\n  "words.json"\n]'
-    r.tool(
-        trial_id,
-        1,
-        "list_directory",
-        ".",
-        listing,
-        thought="I look around first.",
-        messages=first,
-        tokens=1_104,
-        seconds=0.8,
-    )
+    shown = {"thought": "I look around first.", "messages": first, "tokens": 1_104, "seconds": 0.8}
+    r.tool(trial_id, 1, "list_directory", ".", listing, **shown)
     for path in ("setup.cfg", "tests/", "wordcount.py"):
         r.seen(trial_id, path, "listed", 1)
     r.step(

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from workbench.base import glyphs
 from workbench.session import SessionWriter, create, engine_starts
@@ -34,26 +35,13 @@ class Recorder:
         self.writer.close()
 
     def run(
-        self,
-        *,
-        run_id: str = RUN,
-        state: str = "done",
-        samples: int = 3,
-        evaluator: str = EVALUATOR,
-        coming: bool = True,
-        **more: object,
-    ) -> None:
+        self, *, run_id: str = RUN, state: str = "done", samples: int = 3, evaluator: str = EVALUATOR,
+        coming: bool = True, **more: object,
+    ) -> None:  # fmt: skip
         ask = {"evaluator": evaluator, "samples": samples}
-        plan = {
-            "source": "word_counter",
-            "docs": "original",
-            "docs_scope": "repository",
-            "k": [1, 3],
-            "sandbox": "bubblewrap",
-            **ask,
-            "asks": [ask],
-        }
-        self.writer.add_run(run_id, "regenerate", {**plan, **more})
+        plan = {"source": "word_counter", "docs": "original", "docs_scope": "repository", "k": [1, 3],
+                "sandbox": "bubblewrap", **ask, "asks": [ask], **more}  # fmt: skip
+        self.writer.add_run(run_id, "regenerate", plan)
         self.writer.set_run(run_id, state=state, started_at=100.0, finished_at=114.0 if state == "done" else None)
         if state == "queued" and coming:
             engine_starts.started(run_id, os.getpid())
@@ -74,112 +62,64 @@ class Recorder:
         self.writer.insert("dropped", row, conflict="REPLACE")
 
     def task(
-        self,
-        name: str,
-        position: int,
-        *,
-        path: str = "wordcount.py",
-        tests: int = 14,
-        run_id: str = RUN,
-        body: str = BODY,
-        docstring: str | None = "Count the lines of a text.",
-        **more: object,
-    ) -> str:
+        self, name: str, position: int, *, path: str = "wordcount.py", tests: int = 14, run_id: str = RUN,
+        body: str = BODY, docstring: str | None = "Count the lines of a text.", **more: object,
+    ) -> str:  # fmt: skip
         writer, key = self.writer, str(more.pop("id", f"{run_id}-{name}"))
         prompt = {"prompt": "paper-1", "context": "prefix-1", "messages": [["user", f"def {name}(text): ..."]]}
         with writer.transaction():
             values: dict[str, object] = {
-                "id": key,
-                "run_id": run_id,
-                "position": position,
-                "snapshot": "snapshot-1",
-                "path": path,
-                "qualified_name": name,
-                "occurrence": 1,
-                "start_line": 10,
-                "end_line": 14,
+                "id": key, "run_id": run_id, "position": position, "snapshot": "snapshot-1", "path": path,
+                "qualified_name": name, "occurrence": 1, "start_line": 10, "end_line": 14,
                 "tests": json.dumps([f"tests/test_count.py::test_{name}_{n}" for n in range(tests)]),
-                "coverage": 0.91,
-                "seconds": 0.02,
-                "body_blob": writer.blob(body),
-                "docstring_blob": writer.blob(docstring) if docstring is not None else None,
-                "docs": "original",
-                "docs_scope": "repository",
-                "prompt_blob": writer.blob(json.dumps(prompt)),
-                "leak": 0.05,
-            }
-            values |= more
+                "coverage": 0.91, "seconds": 0.02, "leak": 0.05, "docs": "original", "docs_scope": "repository",
+                "body_blob": writer.blob(body), "prompt_blob": writer.blob(json.dumps(prompt)),
+                "docstring_blob": writer.blob(docstring) if docstring is not None else None, **more,
+            }  # fmt: skip
             values.setdefault("test_count", len(json.loads(str(values["tests"]))))
             writer.insert("tasks", values)
         return key
 
-    def cells(
-        self,
-        task: str,
-        cells: str,
-        *,
-        evaluator: str = EVALUATOR,
-        control: bool = False,
-        at: float = 100.0,
-        run_id: str = RUN,
-        body: str | None = None,
-        answer: str | None = None,
-        **more: object,
-    ) -> None:
-        """Record samples of a task by their glyphs; ``more`` are columns of each candidate."""
-        for sample, glyph in enumerate(cells):
-            self.sample(task, sample, glyph, evaluator, control, at + sample, run_id, body, answer, **more)
+    def cells(self, task: str, cells: str, *, at: float = 100.0, **more: Any) -> None:
+        """Record samples of a task by their glyphs."""
+        for number, glyph in enumerate(cells):
+            self.sample(task, number, glyph, at=at + number, **more)
 
     def sample(
-        self,
-        task: str,
-        sample: int,
-        glyph: str,
-        evaluator: str = EVALUATOR,
-        control: bool = False,
-        at: float = 100.0,
-        run_id: str = RUN,
-        body: str | None = None,
-        answer: str | None = None,
-        **more: object,
-    ) -> None:
+        self, task: str, sample: int, glyph: str, evaluator: str = EVALUATOR, *, control: bool = False, at: float = 100.0,
+        run_id: str = RUN, body: str | None = None, answer: str | None = None, **more: object,
+    ) -> None:  # fmt: skip
+        """Record a sample by its glyph; ``more`` are columns of the candidate."""
         writer = self.writer
         key = str(more.pop("id", "")) or f"{task}/{evaluator}/{sample}"
         verdict = VERDICTS.get(glyph)
-        state = "done" if verdict else {"·": "queued", "▸": "asking", "⊘": "cancelled"}[glyph]
-        said = body if body is not None else BODY if glyph == "✓" else WRONG
-        has_body = verdict not in {None, "invalid", "error"}
+        if body is None:
+            body = BODY if glyph == "✓" else WRONG
+        tested = verdict not in {None, "invalid", "error"}
         values: dict[str, object] = {
-            "id": key,
-            "run_id": run_id,
-            "task_id": task,
-            "evaluator": evaluator,
-            "sample": sample,
+            "id": key, "run_id": run_id, "task_id": task, "evaluator": evaluator, "sample": sample,
             "control": int(control),
-            "state": state,
-        }
+            "state": "done" if verdict else {"·": "queued", "▸": "asking", "⊘": "cancelled"}[glyph],
+        }  # fmt: skip
         with writer.transaction() as connection:
             # A replaced row would be counted twice: SQLite fires no trigger for it.
             connection.execute("DELETE FROM failing_tests WHERE candidate_id = ?", (key,))
             connection.execute("DELETE FROM candidates WHERE id = ?", (key,))
             if verdict:
+                reasons = {"failed": "1 of 14 tests failed.", "invalid": "There is no code in it."}
                 values |= {
-                    "answer_blob": writer.blob(answer if answer is not None else f"```python\n{said}```"),
-                    "body_blob": writer.blob(said) if has_body else None,
-                    "prompt_tokens": 900,
-                    "completion_tokens": 60,
-                    "cost_usd": 0.0004,
-                    "asked_s": 3.1,
-                    "verdict": verdict,
-                    "verdict_reason": {"failed": "1 of 14 tests failed.", "invalid": "There is no code in it."}.get(
-                        verdict
-                    ),
-                    "route": "hot" if has_body else None,
-                    "backend": "bubblewrap" if has_body else None,
-                    "tested_s": 0.03 if has_body else None,
-                    "at": at,
-                    **more,
-                }
+                    "answer_blob": writer.blob(answer if answer is not None else f"```python\n{body}```"),
+                    "prompt_tokens": 900, "completion_tokens": 60, "cost_usd": 0.0004, "asked_s": 3.1,
+                    "verdict": verdict, "verdict_reason": reasons.get(verdict), "at": at,
+                }  # fmt: skip
+                if tested:
+                    values |= {
+                        "body_blob": writer.blob(body),
+                        "route": "hot",
+                        "backend": "bubblewrap",
+                        "tested_s": 0.03,
+                    }
+                values |= more
                 if "recheck" in more:
                     values["agrees"] = json.loads(str(more["recheck"]))["agrees"]
             writer.insert("candidates", values)
@@ -199,9 +139,8 @@ class Recorder:
 def word_counter(recorder: Recorder, *, state: str = "done") -> None:
     """Record a whole run: four tasks of two files, three samples each, both controls, one function dropped."""
     recorder.run(state=state)
-    for place, name in enumerate(
-        ("fetch", "environment", "suite", "trace", "filter", "documentation", "controls", "candidates")
-    ):
+    stages = "fetch", "environment", "suite", "trace", "filter", "documentation", "controls", "candidates"
+    for place, name in enumerate(stages):
         recorder.stage(name, place, "done", 4, 4)
     recorder.dropped("main", "trace", "No stable test executes it.")
     tasks = [
@@ -227,28 +166,23 @@ def building(recorder: Recorder) -> None:
             *(("failing", f"tests/test_online.py::test_{n}", "ConnectionError: no network") for n in range(14)),
         ]
     )
-    for place, (name, state, done, total, note) in enumerate(
-        (
-            ("fetch", "done", 214, 214, "requests==2.31.0 942c5a758f98"),
-            ("environment", "done", 0, None, "23 packages, Python in bubblewrap"),
-            ("suite", "done", 589, 605, suite),
-            ("trace", "done", 231, 231, "231 functions in 18 files"),
-            ("filter", "running", 140, 231, "src/requests/sessions.py::Session.request: 263 tests"),
-            ("documentation", "waiting", 0, None, ""),
-            ("controls", "waiting", 0, None, ""),
-            ("candidates", "waiting", 0, None, ""),
-        )
-    ):
+    stages = (
+        ("fetch", "done", 214, 214, "requests==2.31.0 942c5a758f98"),
+        ("environment", "done", 0, None, "23 packages, Python in bubblewrap"),
+        ("suite", "done", 589, 605, suite),
+        ("trace", "done", 231, 231, "231 functions in 18 files"),
+        ("filter", "running", 140, 231, "src/requests/sessions.py::Session.request: 263 tests"),
+        *((name, "waiting", 0, None, "") for name in ("documentation", "controls", "candidates")),
+    )
+    for place, (name, state, done, total, note) in enumerate(stages):
         recorder.stage(name, place, state, done, total, note)
     for n in range(30):
-        recorder.dropped(
-            f"helper_{n:02}", "trace", "No stable test executes it.", path=f"src/requests/module_{n % 5}.py"
-        )
+        path = f"src/requests/module_{n % 5}.py"
+        recorder.dropped(f"helper_{n:02}", "trace", "No stable test executes it.", path)
     for n in range(9):
-        recorder.dropped(
-            f"getter_{n}", "stub", f"Its {n + 1} tests also pass with the body 'pass'.", path="src/requests/get.py"
-        )
-    recorder.dropped("slow", "time", "Its tests take 31.2 s, more than 10 s.", path="src/requests/sessions.py")
+        reason = f"Its {n + 1} tests also pass with the body 'pass'."
+        recorder.dropped(f"getter_{n}", "stub", reason, "src/requests/get.py")
+    recorder.dropped("slow", "time", "Its tests take 31.2 s, more than 10 s.", "src/requests/sessions.py")
 
 
 def troubled(recorder: Recorder) -> None:

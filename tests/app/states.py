@@ -1,8 +1,9 @@
-"""Sessions in the four states in which every screen is looked at: empty, live, failed, huge."""
+"""Sessions in the states in which every screen is looked at: empty, live, building tasks, failed, huge."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,14 +11,45 @@ import recorded
 import regenerated
 from compared import shorter_trial
 from many_trials import many_trials
-from studied import by_cell, put_study
 
-from workbench.session import create
-from workbench.studies.declaration import StudyColumn
+from workbench.session import SessionReader, SessionWriter, create
+from workbench.session.rows import StudyCellRow
+from workbench.studies.declaration import AGENTS, Study, StudyColumn
 
 _WHITE, _SINGLE = StudyColumn("white", "local"), StudyColumn("single-file", "local")
 LONG = "a_rather_long_name_that_no_column_can_hold_" * 3
 """A name that has to be cut wherever it is shown."""
+
+
+Cells = Mapping[tuple[str, StudyColumn], tuple[str | None, Sequence[str], str | None]]
+"""Run, trials and problem by row and column."""
+
+
+def put_study(
+    path: Path, name: str, rows: Sequence[str], columns: Sequence[StudyColumn], repeats: int, cells: Cells
+) -> None:
+    """Record a study of agents whose cells point to trials that are there."""
+    study = Study(
+        name, AGENTS, tuple(rows), tuple(columns), repeats=repeats, title="Which agent writes the best README?"
+    )
+    found = [
+        StudyCellRow(name, row, column.name, place, run, json.dumps({"trials": list(trials)}), problem)
+        for place, ((row, column), (run, trials, problem)) in enumerate(cells.items())
+    ]
+    with SessionWriter(path) as writer:
+        writer.put_study(name, study.to_json())
+        writer.update("studies", {"name": name}, {"created_at": 1.7e9})
+        writer.put_study_cells(found, instead_of=name)
+
+
+def by_cell(path: Path) -> dict[tuple[str, StudyColumn], tuple[str | None, Sequence[str], str | None]]:
+    """Return the trials of a session by case, and agent with model."""
+    found: dict[tuple[str, StudyColumn], tuple[str | None, list[str], str | None]] = {}
+    with SessionReader(path) as reader:
+        for trial in reader.trials():
+            key = trial.case_name, StudyColumn(trial.agent, trial.model)
+            found.setdefault(key, (trial.run_id, [], None))[1].append(trial.id)
+    return dict(found)
 
 
 def empty(path: Path) -> None:
@@ -46,6 +78,14 @@ def live(path: Path) -> None:
     put_study(path, "agents", ("word_counter", "pyfiglet"), (_WHITE, _SINGLE), 3, by_cell(path))
 
 
+def building(path: Path) -> None:
+    """A regeneration whose tasks are being built."""
+    made = regenerated.Recorder(path)
+    regenerated.building(made)
+    made.writer.update("runs", {"id": regenerated.RUN}, {"started_at": None})
+    made.close()
+
+
 def failed(path: Path) -> None:
     """A run whose trials failed, one of them after three steps; a regeneration whose self-checks fail."""
     made = recorded.Recorder(path)
@@ -62,13 +102,13 @@ def failed(path: Path) -> None:
 
 
 def huge(path: Path) -> None:
-    """300 trials, one of 400 steps; 200 tasks with five samples each; names that no column can hold."""
-    many_trials(path, 300)
+    """120 trials, one of 120 steps; 60 tasks with five samples each; names that no column can hold."""
+    many_trials(path, 120)
     made = recorded.Recorder(path)
     with made.writer.transaction():
         recorded.word_counter(made, "t1", repeat=400)
         made.writer.update("trials", {"id": "t1"}, {"case_name": LONG, "model": f"replay:/{LONG}/{LONG}.session"})
-        for number in range(5, 400):
+        for number in range(5, 120):
             made.tool("t1", number, "read_file", f"src/{LONG}/{number}.py", recorded.CODE, cost=0.001 * (number % 7))
     made.close()
     again = regenerated.Recorder(path)
@@ -76,7 +116,7 @@ def huge(path: Path) -> None:
         again.run(samples=5)
         tasks = [
             again.task(f"{LONG}{n}" if n % 3 else f"f{n}", n, path=f"src/{LONG}/{n // 20}.py", tests=1 + n % 30)
-            for n in range(200)
+            for n in range(60)
         ]
         again.controls(tasks)
         for place, task in enumerate(tasks):
@@ -87,20 +127,26 @@ def huge(path: Path) -> None:
     put_study(path, "agents", rows, list(dict.fromkeys(column for _, column in cells)), 7, cells)
 
 
-STATES: dict[str, Callable[[Path], None]] = {"empty": empty, "live": live, "failed": failed, "huge": huge}
+STATES: dict[str, Callable[[Path], None]] = {
+    "empty": empty,
+    "live": live,
+    "building": building,
+    "failed": failed,
+    "huge": huge,
+}
 
 
 @contextmanager
 def leased(path: Path, state: str) -> Iterator[None]:
-    """Hold the leases of a live session's runs, as the engine that works on them does."""
-    if state != "live":
+    """Hold the leases of the runs of a session that is written, as the engine that works on them does."""
+    runs = {"live": (recorded.RUN, regenerated.RUN), "building": (regenerated.RUN,)}.get(state)
+    if runs is None:
         yield
         return
-    made = recorded.Recorder(path)
-    leases = [made.writer.acquire(run) for run in (recorded.RUN, regenerated.RUN)]
-    try:
-        yield
-    finally:
-        for lease in leases:
-            made.writer.release(lease)
-        made.close()
+    with SessionWriter(path) as writer:
+        leases = [writer.acquire(run) for run in runs]
+        try:
+            yield
+        finally:
+            for lease in leases:
+                writer.release(lease)

@@ -1,22 +1,14 @@
 """The app on a damaged session: nobody waits for what does not come, and nothing stands under another's heading."""
 
-from __future__ import annotations
-
 import sqlite3
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import recorded
 import regenerated
+from driving import press, regeneration, screen_text, trajectory
 from faults.damaging import put, without_constraints
 from regenerated import Recorder
-from regeneration_app import press, regeneration
-from trajectory_app import press as press_there
-from trajectory_app import screen_text, trajectory
 
 
 def forget_texts(path: Path, table: str, column: str, where: str = "1") -> None:
@@ -26,7 +18,7 @@ def forget_texts(path: Path, table: str, column: str, where: str = "1") -> None:
     connection.close()
 
 
-async def test_a_sample_that_cannot_be_read_does_not_show_the_one_before(tmp_path: Path) -> None:
+async def test_a_sample_that_cannot_be_read_does_not_show_the_one_before(tmp_path):
     recorder = Recorder(tmp_path / "demo.session")
     regenerated.word_counter(recorder)
     recorder.close()
@@ -42,13 +34,11 @@ async def test_a_sample_that_cannot_be_read_does_not_show_the_one_before(tmp_pat
         assert "cannot be read: it is missing from the session file" in shown
 
 
-async def test_a_pane_whose_loader_fails_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_pane_whose_loader_fails_says_so(tmp_path, monkeypatch):
     recorder = Recorder(tmp_path / "demo.session")
     regenerated.word_counter(recorder)
     recorder.close()
     async with regeneration(recorder.path) as (pilot, screen):
-        reader = screen.workbench.reader
-        assert reader is not None
         # Nobody foresaw it: a table goes while the session is open.
         with sqlite3.connect(recorder.path) as connection:
             connection.execute("DROP TABLE failing_tests")
@@ -58,7 +48,7 @@ async def test_a_pane_whose_loader_fails_says_so(tmp_path: Path, monkeypatch: py
         assert "no such table" in failing
 
 
-async def test_a_step_whose_texts_are_gone_says_so(tmp_path: Path) -> None:
+async def test_a_step_whose_texts_are_gone_says_so(tmp_path):
     recorder = recorded.Recorder(tmp_path / "demo.session")
     recorder.run()
     recorded.word_counter(recorder, "trial-1")
@@ -67,15 +57,15 @@ async def test_a_step_whose_texts_are_gone_says_so(tmp_path: Path) -> None:
     forget_texts(recorder.path, "trials", "readme_blob")
     forget_texts(recorder.path, "calls", "messages_blob")
     async with trajectory(recorder.path) as (pilot, screen):
-        await press_there(pilot, screen, "g")
+        await press(pilot, screen, "g")
         shown = "\n".join(line.text for line in screen.content.text.document.lines)
         assert "The observation of step 1 of trial trial-1 cannot be read" in shown
         outcome = "\n".join(line.text for line in screen.outcome.text.document.lines)
         assert "The README of trial trial-1 cannot be read" in outcome
 
 
-@pytest.mark.parametrize(("table", "column"), [("trials", "seconds"), ("steps", "at"), ("scorecards", "card_blob")])
-async def test_a_damaged_session_is_opened_and_says_what_is_damaged(tmp_path: Path, table: str, column: str) -> None:
+@pytest.mark.parametrize(("table", "column"), [("trials", "seconds"), ("steps", "at")])
+async def test_a_damaged_session_is_opened_and_says_what_is_damaged(tmp_path, table, column):
     recorder = recorded.Recorder(tmp_path / "sound.session")
     recorder.run()
     recorded.word_counter(recorder, "trial-1")
@@ -92,7 +82,7 @@ async def test_a_damaged_session_is_opened_and_says_what_is_damaged(tmp_path: Pa
         assert f"column {column} holds bytes" in notices
 
 
-async def test_a_session_whose_list_of_changes_is_damaged_is_shown(tmp_path: Path) -> None:
+async def test_a_session_whose_list_of_changes_is_damaged_is_shown(tmp_path):
     recorder = recorded.Recorder(tmp_path / "demo.session")
     recorder.run()
     recorded.word_counter(recorder, "trial-1")
@@ -107,8 +97,6 @@ async def test_a_session_whose_list_of_changes_is_damaged_is_shown(tmp_path: Pat
         file.write(b"\xa5" * size)
     async with trajectory(recorder.path) as (pilot, screen):
         assert screen.step_list.steps
-        reader = screen.workbench.reader
-        assert reader is not None
         assert "table changes: a page of it is damaged; what changes is not seen live" in {
-            one.sentence for one in reader.damage
+            one.sentence for one in screen.workbench.reader.damage
         }

@@ -1,23 +1,16 @@
 """Going on from a step, once more with another model, and the question before what takes much; engines are tested elsewhere."""
 
-from __future__ import annotations
-
 import os
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import recorded
-from trajectory_app import press, screen_text, table_of_trials, trajectory, until
+from driving import on, press, screen_text, sees, table_of_trials, trajectory, until
 
 from workbench.app.toolkit.edit_screen import EditScreen, TextArea
 from workbench.app.toolkit.form import Confirm
 from workbench.app.trajectory.actions import ModelDialog
-from workbench.app.trajectory.scoring import RescoreDialog
+from workbench.app.trajectory.rescore_dialog import RescoreDialog
 from workbench.orders import launching
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, engine_starts
@@ -27,7 +20,7 @@ PARENT = "t1aaaaaaaaaa"
 
 
 @pytest.fixture
-def recorder(tmp_path: Path) -> Iterator[recorded.Recorder]:
+def recorder(tmp_path):
     made = recorded.Recorder(tmp_path / "demo.session")
     made.run()
     recorded.word_counter(made, PARENT)
@@ -36,7 +29,7 @@ def recorder(tmp_path: Path) -> Iterator[recorded.Recorder]:
 
 
 @pytest.fixture
-def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def launched(monkeypatch):
     """The runs that an engine was asked for."""
     found: list[str] = []
 
@@ -55,13 +48,11 @@ def words(app: object) -> str:
     return " ".join(screen_text(app).replace("│", " ").split())
 
 
-async def test_a_trial_is_scored_again_by_the_judges_of_a_dialog(
-    recorder: recorded.Recorder, launched: list[str]
-) -> None:
+async def test_a_trial_is_scored_again_by_the_judges_of_a_dialog(recorder, launched):
     async with trajectory(recorder.path, trial=PARENT) as (pilot, screen):
         app = pilot.app
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, RescoreDialog), "the dialog")
+        await on(pilot, RescoreDialog)
         await until(pilot, lambda: "scores by offline = 1 trial" in words(app), "the estimate")
         app.screen.query_one("#rubrics").value = "nothing"
         await pilot.press("enter")
@@ -71,7 +62,6 @@ async def test_a_trial_is_scored_again_by_the_judges_of_a_dialog(
         await until(pilot, lambda: launched, "the start")
     with SessionReader(recorder.path) as reader:
         run = reader.run(launched[0])
-        assert run is not None
         plan = DocumentPlan.from_json(run.config)
     assert (plan.trials, plan.judges, plan.rubrics, plan.rescore) == ((PARENT,), ("offline",), ("strict",), "anew")
 
@@ -81,17 +71,17 @@ def trials(session: Path) -> list[TrialRow]:
         return reader.trials()
 
 
-async def test_a_step_is_edited_and_gone_on_from(recorder: recorded.Recorder, launched: list[str]) -> None:
+async def test_a_step_is_edited_and_gone_on_from(recorder, launched):
     async with trajectory(recorder.path, trial=PARENT) as (pilot, screen):
         app = pilot.app
         await press(pilot, screen, "l", "l")
         await pilot.press("E")
-        await until(pilot, lambda: isinstance(app.screen, EditScreen), "the editor")
+        await on(pilot, EditScreen)
         area = app.screen.query_one(TextArea)
         assert area.text == recorded.CODE
         area.text = "print('one')\n"
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, ModelDialog), "the dialog")
+        await on(pilot, ModelDialog)
         await until(pilot, lambda: "about 1 request, 9 seconds" in words(app), "the estimate")
         assert "Takes over 3 steps, the observation of step 3 edited" in words(app)
         await pilot.press("escape")
@@ -99,29 +89,29 @@ async def test_a_step_is_edited_and_gone_on_from(recorder: recorded.Recorder, la
         assert not launched
 
         await pilot.press("E")
-        await until(pilot, lambda: isinstance(app.screen, EditScreen), "the editor again")
+        await on(pilot, EditScreen)
         assert app.screen.query_one(TextArea).text == "print('one')\n", "what was typed is kept"
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, ModelDialog), "the dialog again")
+        await on(pilot, ModelDialog)
         app.screen.query_one("#model").value = "nobody/model"
         await pilot.press("enter")
-        await until(pilot, lambda: "There is no provider" in screen_text(app), "what is wrong")
+        await sees(pilot, "There is no provider")
         assert app.screen.query_one("#model").value == "nobody/model"
         app.screen.query_one("#model").value = "local"
         await pilot.press("enter")
         await until(pilot, lambda: launched, "the start")
-        await until(pilot, lambda: "fork of trial 1 at step 3" in screen_text(app), "the fork")
+        await sees(pilot, "fork of trial 1 at step 3")
     fork = trials(recorder.path)[-1]
     assert (fork.parent, fork.fork_step, fork.edited, fork.run_id) == (PARENT, 3, "observation", launched[0])
     with SessionReader(recorder.path) as reader:
         assert reader.text(fork.edit_blob) == "print('one')\n"
 
 
-async def test_once_more_with_another_model(recorder: recorded.Recorder, launched: list[str]) -> None:
+async def test_once_more_with_another_model(recorder, launched):
     async with trajectory(recorder.path, trial=PARENT) as (pilot, screen):
         app = pilot.app
         await pilot.press("ctrl+r")
-        await until(pilot, lambda: isinstance(app.screen, ModelDialog), "the dialog")
+        await on(pilot, ModelDialog)
         await until(pilot, lambda: "by 1 earlier trial" in words(app), "the estimate")
         app.screen.query_one("#model").value = "local/smollm2-135m-instruct"
         await pilot.press("enter")
@@ -136,25 +126,23 @@ async def test_once_more_with_another_model(recorder: recorded.Recorder, launche
     )
 
 
-async def test_what_takes_more_than_allowed_is_asked_about(
-    recorder: recorded.Recorder, launched: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_takes_more_than_allowed_is_asked_about(recorder, launched, monkeypatch):
     monkeypatch.setenv("WORKBENCH_ASK_ABOVE_MINUTES", "0.001")
     async with trajectory(recorder.path, trial=PARENT) as (pilot, screen):
         app = pilot.app
         await pilot.press("r")
-        await until(pilot, lambda: isinstance(app.screen, Confirm), "the question")
+        await on(pilot, Confirm)
         await until(pilot, lambda: "more than the 0.001 minutes of" in words(app), "its reason")
         await pilot.press("n")
         await until(pilot, lambda: app.screen is screen, "the way back")
         assert not launched
         await pilot.press("r")
-        await until(pilot, lambda: isinstance(app.screen, Confirm), "the question again")
+        await on(pilot, Confirm)
         await pilot.press("y")
         await until(pilot, lambda: launched, "the start")
 
 
-async def test_forks_stand_below_their_parents_and_in_no_mean(recorder: recorded.Recorder) -> None:
+async def test_forks_stand_below_their_parents_and_in_no_mean(recorder):
     recorded.word_counter(recorder, "t2bbbbbbbbbb", repeat=2)
     recorder.writer.add_run("run-2", "document", {"cases": ["word_counter"], "fork_of": PARENT, "fork_step": 3})
     recorder.writer.add_trial(
@@ -166,18 +154,15 @@ async def test_forks_stand_below_their_parents_and_in_no_mean(recorder: recorded
     recorder.writer.set_trial("f1cccccccccc", state="done")
     async with trajectory(recorder.path, trial="f1cccccccccc") as (pilot, screen):
         assert "fork of trial 1 at step 3" in screen_text(pilot.app)
-        assert screen.state is not None
         assert screen.state.place.previous == PARENT, "the difference is that to its parent"
         table = await table_of_trials(pilot)
         assert [line.id for line in table.table.trials.lines] == [PARENT, "f1cccccccccc", "t2bbbbbbbbbb"]
-        text = screen_text(pilot.app)
-        assert "↳3 word_counter" in text
-        assert "mean 79.0 ± 0.0 · 1 fork not in it" in text
+        await sees(pilot, "↳3 word_counter", "mean 79.0 ± 0.0 · 1 fork not in it")
         await pilot.press("b")
-        await until(pilot, lambda: "2 trials" in screen_text(pilot.app), "the group")
+        await sees(pilot, "2 trials")
 
 
-async def test_a_bell_when_a_run_ends(recorder: recorded.Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bell_when_a_run_ends(recorder, monkeypatch):
     monkeypatch.setenv("WORKBENCH_NOTIFY", "bell")
     recorder.run("run-2", state="queued")
     recorder.trial("t9dddddddddd", repeat=9, run_id="run-2")

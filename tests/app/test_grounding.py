@@ -1,13 +1,10 @@
 """Where a README comes from, on the screen: marks in it, the list of its items, the exploration, the table of trials."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
-from app.recorded import Recorder
-from app.trajectory_app import press, quiet, screen_text, table_of_trials, trajectory, until
+from driving import press, quiet, screen_text, table_of_trials, trajectory, until
+from recorded import Recorder
 
 from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.repository import fetch
@@ -29,7 +26,7 @@ CODE = "import tabulate\n\n\ndef count_words(text):\n    parser.add_argument('--
 
 
 @pytest.fixture
-def session(tmp_path: Path, home: Path) -> Path:
+def session(tmp_path, home):
     """A trial on a real repository in the cache, of which the agent read one file; and one on a repository that is gone."""
     folder = tmp_path / "wordy"
     (folder / "tools").mkdir(parents=True)
@@ -57,7 +54,7 @@ def looked_up(screen) -> bool:
     return quiet(screen) and screen.outcome.why is not None
 
 
-async def test_w_marks_the_items_with_signs_and_counts_and_lights_what_a_step_gave(session: Path) -> None:
+async def test_w_marks_the_items_with_signs_and_counts_and_lights_what_a_step_gave(session):
     async with trajectory(session, (140, 44), "here") as (pilot, screen):
         await pilot.press("w")
         await until(pilot, lambda: looked_up(screen) and "conjure_words✗" in screen_text(pilot.app), "the marks")
@@ -73,7 +70,7 @@ async def test_w_marks_the_items_with_signs_and_counts_and_lights_what_a_step_ga
         assert "conjure_words✗" not in screen_text(pilot.app)
 
 
-async def test_the_list_begins_with_inventions_and_enter_goes_to_the_step_or_the_line(session: Path) -> None:
+async def test_the_list_begins_with_inventions_and_enter_goes_to_the_step_or_the_line(session):
     async with trajectory(session, (140, 44), "here") as (pilot, screen):
         screen.go_to_outcome("Grounding")
         screen.focus_pane(screen.outcome)
@@ -96,7 +93,7 @@ async def test_the_list_begins_with_inventions_and_enter_goes_to_the_step_or_the
         assert screen.outcome.text.evidence
 
 
-async def test_a_repository_that_is_not_here_makes_nothing_an_invention(session: Path) -> None:
+async def test_a_repository_that_is_not_here_makes_nothing_an_invention(session):
     async with trajectory(session, (140, 44), "gone") as (pilot, screen):
         screen.go_to_outcome("Explored")
         await until(
@@ -108,7 +105,7 @@ async def test_a_repository_that_is_not_here_makes_nothing_an_invention(session:
         assert "nowhere" not in screen_text(pilot.app)
 
 
-async def test_the_table_of_trials_counts_and_filters(session: Path) -> None:
+async def test_the_table_of_trials_counts_and_filters(session):
     async with trajectory(session, (200, 44), "here") as (pilot, _):
         screen = await table_of_trials(pilot)
         await until(pilot, lambda: {line.nowhere for line in screen.table.trials.lines} == {1, None}, "the counts")
@@ -120,7 +117,7 @@ async def test_the_table_of_trials_counts_and_filters(session: Path) -> None:
         assert "nowhere > 0" in screen_text(pilot.app)
 
 
-def test_what_was_counted_is_remembered_until_something_changes(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_counted_is_remembered_until_something_changes(session, monkeypatch):
     asked: list[str] = []
     really = kept.read_trial
     monkeypatch.setattr(kept, "read_trial", lambda reader, trial: asked.append(trial.id) or really(reader, trial))
@@ -133,9 +130,3 @@ def test_what_was_counted_is_remembered_until_something_changes(session: Path, m
     with SessionReader(session) as reader:
         assert dict(KeptGroundings().all_of(reader))["here"].nowhere == 2
     assert sorted(asked) == ["gone", "here", "here"]
-
-
-def test_a_damaged_memory_of_counts_is_made_anew(session: Path, tmp_path: Path) -> None:
-    (tmp_path / "grounding.db").write_bytes(b"no database" * 100)
-    with SessionReader(session) as reader:
-        assert dict(KeptGroundings(tmp_path / "grounding.db").all_of(reader))["here"].nowhere == 1

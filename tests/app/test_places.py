@@ -1,36 +1,32 @@
-"""Back and forward through what was visited, and any place by its name from the palette."""
+"""Back and forward through what was visited, lists that lead on and are left as they were, and any place by its name from the palette."""
 
-from __future__ import annotations
-
-import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import recorded
 import regenerated
-from regenerated import Recorder
+from driving import on, press, quiet, screen_text, sees, trajectory, until
+from hypothesis import given
+from hypothesis import strategies as st
+from many_trials import many_trials
+from test_search import search_for
 from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
-from trajectory_app import press, quiet, trajectory, until
 
-from workbench.app.location import MOST, History, Location
+from workbench.app.location import History, Location
 from workbench.app.palette import NamedLocation, find, load_locations
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.runs_screen import RunsScreen
-from workbench.app.toolkit.lifecycle import Dialog
+from workbench.app.search_screen import SearchScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
+from workbench.app.trials.screen import TrialsScreen
 from workbench.base import paths
 from workbench.session import SessionReader
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Path:
+def session(tmp_path):
     """Three trials, and a regeneration of four tasks."""
     recorder = recorded.Recorder(tmp_path / "trials.session")
     recorder.run()
@@ -56,14 +52,11 @@ def shows(pilot: Pilot[int], trial: str, step: int | None = None) -> bool:
     return screen.state.trial.id == trial and (step is None or screen.step_number == step)
 
 
-# -- the history itself
-
-
 def visit(name: str) -> Location:
     return Location(None, "trajectory", name)
 
 
-def test_it_goes_as_in_a_browser() -> None:
+def test_it_goes_as_in_a_browser():
     history = History()
     for name in "abc":
         history.leave(visit(name))
@@ -77,16 +70,8 @@ def test_it_goes_as_in_a_browser() -> None:
     assert history.go(-1, visit("c")) == visit("b")
 
 
-def test_a_place_that_is_shown_already_is_passed_over() -> None:
-    history = History()
-    for name in ("a", "b", "b"):
-        history.leave(visit(name))
-    assert history.go(-1, visit("b")) == visit("a")
-    assert history.go(-1, visit("a")) is None
-
-
 @given(st.lists(st.sampled_from(["leave", "back", "forward"]), max_size=60))
-def test_back_and_forward_again_is_where_one_was(doings: list[str]) -> None:
+def test_back_and_forward_again_is_where_one_was(doings):
     history, here = History(), 0
     for number, doing in enumerate(doings, 1):
         if doing == "leave":
@@ -102,20 +87,7 @@ def test_back_and_forward_again_is_where_one_was(doings: list[str]) -> None:
         assert again == visit(str(before))
 
 
-def test_it_does_not_grow_without_end() -> None:
-    history = History()
-    for number in range(3 * MOST):
-        history.leave(visit(str(number)))
-    count = 0
-    while history.go(-1, visit(f"at {count}")) is not None:
-        count += 1
-    assert count == MOST
-
-
-# -- in the app
-
-
-async def test_back_to_the_step_of_another_trial_and_forward_again(session: Path) -> None:
+async def test_back_to_the_step_of_another_trial_and_forward_again(session):
     async with trajectory(session, trial="trial-1") as (pilot, screen):
         await press(pilot, screen, "j", "j")
         step = screen.step_number
@@ -137,27 +109,7 @@ async def test_back_to_the_step_of_another_trial_and_forward_again(session: Path
         await until(pilot, lambda: pilot.app.current_mode == "cases", "forward to the mode")
 
 
-@pytest.mark.parametrize(
-    ("mode", "item"), [("cases", "word_counter"), ("trajectory", "trial-1"), ("regeneration", "run"), ("study", "docs")]
-)
-async def test_a_dialog_that_opens_on_the_way_stays(
-    session: Path, mode: str, item: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with trajectory(session, trial="trial-1") as (pilot, _):
-        app = pilot.app
-        show_mode = app.show_mode
-
-        async def with_dialog(name: str) -> None:
-            await show_mode(name)
-            await app.push_screen(Dialog())
-
-        monkeypatch.setattr(app, "show_mode", with_dialog)
-        await app.show(Location(session, mode, item))
-        assert isinstance(app.screen, Dialog)
-        assert app.current_mode == mode
-
-
-async def test_back_to_the_session_that_was_open(session: Path) -> None:
+async def test_back_to_the_session_that_was_open(session):
     other = other_session()
     async with trajectory(session, trial="trial-2") as (pilot, screen):
         await press(pilot, screen, "j")
@@ -178,7 +130,7 @@ async def test_back_to_the_session_that_was_open(session: Path) -> None:
         assert shows(pilot, "trial-2", 2)
 
 
-async def test_from_the_list_of_runs_over_a_regeneration_to_another_one(recorder: Recorder) -> None:
+async def test_from_the_list_of_runs_over_a_regeneration_to_another_one(recorder):
     """`enter` did nothing where the Regeneration mode lay under the list."""
     regenerated.word_counter(recorder)
     recorder.run(run_id="second")
@@ -186,10 +138,12 @@ async def test_from_the_list_of_runs_over_a_regeneration_to_another_one(recorder
     async with trajectory(recorder.path) as (pilot, _):
         app = pilot.app
         await pilot.press("4")
-        await until(pilot, lambda: isinstance(app.screen, RegenerationScreen) and app.screen.view, "a regeneration")
+        await on(pilot, RegenerationScreen)
+        await until(pilot, lambda: app.screen.view, "a regeneration")
         first = app.screen.view.run.id
         await pilot.press("U")
-        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.rows, "the runs")
+        await on(pilot, RunsScreen)
+        await until(pilot, lambda: app.screen.table.rows, "the runs")
         table = app.screen.table
         table.set_cursor(next(at for at, line in enumerate(table.shown, 1) if line.id != first))
         await pilot.press("enter")
@@ -203,8 +157,6 @@ async def test_from_the_list_of_runs_over_a_regeneration_to_another_one(recorder
         await until(pilot, lambda: run_shown() == first, "back")
 
 
-# -- by name
-
 PLACES = [
     NamedLocation("trial", "word_counter · white · gpt-4o", "t1"),
     NamedLocation("trial", "word_counter · replay · gpt-4o · repeat 2", "t2"),
@@ -216,32 +168,18 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("typed", "first"),
-    [
-        ("word_counter", "c1"),
-        ("white word", "t1"),
-        ("replay", "t2"),
-        ("cdt", "c2"),
-        ("count_w", "k1"),
-        ("case count", "c2"),
-        ("reading", "f1"),
-        ("STRASSE", ""),
-        ("straße", "s1"),
-        ("nothing of this", ""),
-        ("", ""),
-    ],
-)
-def test_what_a_few_letters_mean(typed: str, first: str) -> None:
-    found = find(typed, PLACES)
-    assert (found[0].place.about if found else "") == first
-    for one in found:
-        letters = [one.place.name[at].lower() for at in one.letters]
-        assert set(letters) <= set(typed.lower())
+def test_what_a_few_letters_mean():
+    wanted = {"word_counter": "c1", "white word": "t1", "replay": "t2", "cdt": "c2", "count_w": "k1", "case count": "c2",
+              "reading": "f1", "straße": "s1", "nothing of this": "", "": ""}  # fmt: skip
+    for typed, about in wanted.items():
+        found = find(typed, PLACES)
+        assert (found[0].place.about if found else "") == about
+        for one in found:
+            assert {one.place.name[at].lower() for at in one.letters} <= set(typed.lower())
 
 
 @given(st.text(max_size=12), st.lists(st.text(max_size=30), max_size=8))
-def test_any_text_is_survived(typed: str, names: list[str]) -> None:
+def test_any_text_is_survived(typed, names):
     places = [NamedLocation("file", name, "") for name in names]
     for found in find(typed, places):
         assert all(0 <= at < len(found.place.name) for at in found.letters)
@@ -250,14 +188,7 @@ def test_any_text_is_survived(typed: str, names: list[str]) -> None:
             assert any(found.place.name == name for found in find(name, places))
 
 
-def test_a_name_that_repeats_itself_takes_no_time() -> None:
-    places = [NamedLocation("task", "a" * 3000, str(number)) for number in range(20)]
-    # A pattern that goes back over what it matched would not end within the time limit of a test.
-    assert find("a" * 60 + "b", places) == []
-    assert find("ab" * 30, places) == []
-
-
-def test_everything_has_a_name(session: Path, recorder: Recorder) -> None:
+def test_everything_has_a_name(session, recorder):
     other_session("elsewhere")
     regenerated.word_counter(recorder)
     for path, kinds in ((session, {"trial"}), (recorder.path, {"task"})):
@@ -271,7 +202,7 @@ async def by_name(pilot: Pilot[int], typed: str, wanted: str) -> None:
     """Open the palette, type a name, and choose the first that is offered once that is the one wanted."""
     app = pilot.app
     await pilot.press("ctrl+p")
-    await until(pilot, lambda: isinstance(app.screen, CommandPalette), "the palette")
+    await on(pilot, CommandPalette)
     app.screen.query_one(Input).value = typed
 
     def first() -> str:
@@ -284,7 +215,7 @@ async def by_name(pilot: Pilot[int], typed: str, wanted: str) -> None:
         await until(pilot, lambda: not isinstance(app.screen, CommandPalette), "the palette is closed")
 
 
-async def test_the_palette_goes_to_trials_files_cases_and_sessions(session: Path) -> None:
+async def test_the_palette_goes_to_trials_files_cases_and_sessions(session):
     other = other_session("somewhere-else")
     async with trajectory(session, trial="trial-1") as (pilot, screen):
         await by_name(pilot, "white repeat 3", "repeat 3")
@@ -307,20 +238,68 @@ async def test_the_palette_goes_to_trials_files_cases_and_sessions(session: Path
         await until(pilot, lambda: cases._shown_path == "pyproject.toml", "and its file")
 
 
-async def test_the_palette_goes_to_tasks_and_runs(recorder: Recorder) -> None:
-    regenerated.word_counter(recorder)
-    with SessionReader(recorder.path) as reader:
-        tasks = reader.tasks(reader.runs()[0].id)
-    async with trajectory(recorder.path) as (pilot, _):
+async def test_n_goes_to_the_next_hit_of_the_list_and_escape_back_to_it(session):
+    async with trajectory(session) as (pilot, _):
         app = pilot.app
-        await by_name(pilot, f"task {tasks[-1].qualified_name}", tasks[-1].qualified_name)
+        await search_for(pilot, "word_counter kind:name")  # nothing is searched for in the place itself
+        await pilot.press("enter", "enter")
+        await on(pilot, TrajectoryScreen)
+        await sees(pilot, "hit 1 of 3")
+        for number, key in ((2, "n"), (3, "n"), (2, "N")):
+            await pilot.press(key)
+            trial = f"trial-{number}"
+            await until(pilot, lambda t=trial: app.screen.state is not None and app.screen.state.trial.id == t, trial)
+            await until(pilot, lambda n=number: f"hit {n} of 3" in screen_text(app), "where in the hits")
+        await pilot.press("escape")
+        await on(pilot, SearchScreen)
+        await until(pilot, lambda: app.screen.hits.cursor == 1, "the hit at which it was left")
 
-        def selected() -> str:
-            found = app.screen
-            line = found.selected_task if isinstance(found, RegenerationScreen) and found.view is not None else None
-            return line.id if line is not None else ""
 
-        await until(pilot, lambda: selected() == tasks[-1].id, "the task")
-        await pilot.press("2")
-        await by_name(pilot, "run word_counter", "run · done")
-        await until(pilot, lambda: isinstance(app.screen, RegenerationScreen), "the run")
+async def test_a_search_of_the_trial_takes_n_over(session):
+    async with trajectory(session) as (pilot, screen):
+        app = pilot.app
+        await search_for(pilot, "def kind:file")
+        await pilot.press("enter", "enter")
+        await sees(pilot, "hit 1 of 3")
+        await pilot.press("slash", *"word", "enter")
+        await until(pilot, lambda: "/word  " in screen_text(app) and screen.finder.at >= 0, "the search of the trial")
+        assert "of 3 · n N" not in screen_text(app)
+        at = screen.finder.at
+        await pilot.press("n")
+        await until(pilot, lambda: screen.finder.at == at + 1, "its next hit")
+        assert screen.state.trial.id == "trial-1"
+
+
+async def test_next_and_previous_go_through_the_table_as_it_is_arranged(tmp_path):
+    many_trials(tmp_path / "many.session", 60)
+    async with trajectory(tmp_path / "many.session") as (pilot, screen):
+        app = pilot.app
+        await pilot.press("T")
+        await on(pilot, TrialsScreen)
+        await until(pilot, lambda: bool(app.screen.table.shown), "the table")
+        table = app.screen.table
+        await pilot.press("o", "O", "slash", *"planner", "enter")
+        await until(pilot, lambda: table.narrowed and table.has_focus, "the narrowed table")
+        order = [row.id for row in table.in_order()]
+        assert 2 < len(order) < 60
+        await pilot.press("g", "j", "enter")
+
+        def at(place: int) -> bool:
+            shown = app.screen is screen and screen.state is not None and screen.state.trial.id == order[place]
+            return shown and f"trial {place + 1} of {len(order)} ·" in screen_text(app)
+
+        await until(pilot, lambda: at(1), "the second")
+        await pilot.press("L")
+        await until(pilot, lambda: at(2), "the third")
+        await pilot.press("H")
+        await until(pilot, lambda: at(1), "the second again")
+        await pilot.press("H")
+        await until(pilot, lambda: at(0), "the first")
+        await pilot.press("H")
+        await until(pilot, lambda: any("first trial" in one.message for one in app._notifications), "its end")
+        await pilot.press("escape")
+        await on(pilot, TrialsScreen)
+        await until(pilot, lambda: app.screen.table.selected, "the table again")
+        again = app.screen.table
+        assert (again.narrowed, again.selected.id) == ("planner", order[0])
+        assert [row.id for row in again.in_order()] == order

@@ -1,37 +1,24 @@
 """Orders out of the Regeneration mode: the dialog, keys that reach the engine, and what is shown until its answer is there."""
 
-from __future__ import annotations
-
 import os
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import regenerated
-from regenerated import RUN, Recorder
-from regeneration_app import press, quiet, regeneration
-from trajectory_app import screen_text, until
+from driving import on, opened, press, quiet, regeneration, screen_text, sees, until
+from regenerated import RUN
 
+from workbench.app.regeneration.new_run_dialog import RegenerationDialog
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.session import create
+from workbench.app.toolkit.form import Confirm
+from workbench.base import paths
+from workbench.orders import launching, running
+from workbench.plans.plan import RegenerationPlan
+from workbench.session import SessionReader, create, engine_starts
 
 
-async def test_a_run_that_no_engine_took_up_says_so(recorder: Recorder) -> None:
-    recorder.run(state="queued", samples=3, coming=False)
-    async with regeneration(recorder.path) as (_, screen):
-        assert "no engine took it up — press u" in screen_text(screen.app)
-        assert screen.actions.can("resume")
-
-
-async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_new_run_from_the_dialog(tmp_path, monkeypatch):
     """Two keys plan a run in the open session; the engine process itself is tested with the engine."""
-    from workbench.orders import launching
-    from workbench.plans.plan import RegenerationPlan
-    from workbench.session import SessionReader, engine_starts
-
     launched: list[tuple[Path, str]] = []
 
     def launch(session: Path, run: str, warm: object = None) -> None:
@@ -43,8 +30,7 @@ async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.Monke
     create(path)
     async with regeneration(path) as (pilot, screen):
         await pilot.press("ctrl+n")
-        await until(pilot, lambda: "Test documentation by regeneration" in screen_text(screen.app), "the dialog")
-        assert "word_counter" in screen_text(screen.app)
+        await sees(pilot, "Test documentation by regeneration", "word_counter")
         await pilot.press("enter")
         await until(pilot, lambda: launched, "the launch")
         await until(pilot, lambda: screen.view is not None and quiet(screen), "the run")
@@ -62,32 +48,27 @@ async def test_new_run_from_the_dialog(tmp_path: Path, monkeypatch: pytest.Monke
     )
 
 
-async def test_dialog_names_what_is_wrong(tmp_path: Path) -> None:
+async def test_the_dialog_says_what_it_takes_and_what_is_wrong(tmp_path):
     create(tmp_path / "empty.session")
     async with regeneration(tmp_path / "empty.session") as (pilot, screen):
         await pilot.press("ctrl+n")
-        await until(pilot, lambda: "Test documentation by regeneration" in screen_text(screen.app), "the dialog")
-        field = screen.app.screen.query_one("#samples")
-        field.value = "0"
+        dialog = await on(pilot, RegenerationDialog)
+        dialog.query_one("#source").value = "word_counter"
+        await sees(pilot, "word_counter: ")
+        assert "docs before that" not in screen_text(pilot.app), "the original docs ask for nothing"
+        dialog.query_one("#docs").value = "llm:local"
+        await sees(pilot, "docs before that: up to")
+        dialog.query_one("#docs").value = "none"
+        await until(pilot, lambda: "docs before that" not in screen_text(pilot.app), "another doc system")
+        dialog.query_one("#samples").value = "0"
         await pilot.press("enter")
-        await until(pilot, lambda: "Samples must be a number from 1 to 1,000." in screen_text(screen.app), "the note")
-        field.value = "2"
-        screen.app.screen.query_one("#source").value = "no such thing"
-        await pilot.press("enter")
-        await until(pilot, lambda: "no such thing" in screen_text(screen.app), "the notice")
+        await sees(pilot, "Samples must be a number from 1 to 1,000.")
+        assert pilot.app.screen is dialog
         assert screen.view is None
-        await pilot.press("ctrl+n")
-        await until(pilot, lambda: "Test documentation by regeneration" in screen_text(screen.app), "the dialog again")
-        await pilot.press("escape")
-        await until(pilot, lambda: screen.app.screen is screen, "the mode")
 
 
-async def test_keys_reach_the_engine(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_keys_reach_the_engine(recorder, monkeypatch):
     """r, R, + and u write into the session what an engine then takes up."""
-    from workbench.orders import launching
-    from workbench.plans.plan import RegenerationPlan
-    from workbench.session import SessionReader
-
     launched: list[str] = []
     monkeypatch.setattr(launching, "launch", lambda session, run, warm=None: launched.append(run))
     regenerated.word_counter(recorder)
@@ -113,11 +94,7 @@ def parts_of_figures(screen: RegenerationScreen) -> list[str]:
     return [part.partition("]")[2] or part for part in line.split(" [")]
 
 
-async def test_former_verdicts_stay_marked_until_there_are_new_ones(
-    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from workbench.orders import launching
-
+async def test_former_verdicts_stay_marked_until_there_are_new_ones(recorder, monkeypatch):
     monkeypatch.setattr(launching, "launch", lambda session, run, warm=None: None)
     regenerated.word_counter(recorder)
     async with regeneration(recorder.path) as (pilot, screen):
@@ -134,11 +111,12 @@ async def test_former_verdicts_stay_marked_until_there_are_new_ones(
         assert cells >= {"passed", "former-failed", "former-timeout", "former-crashed", "former-invalid"}
         assert {screen.table.style(name).underline for name in cells if name.startswith("former-")} == {True}
         await press(pilot, screen, "right")
-        await until(
-            pilot, lambda: "sample 2 ✗ failed in 0.03 s, being tested again" in screen_text(screen.app), "the pane"
+        await sees(
+            pilot,
+            "sample 2 ✗ failed in 0.03 s, being tested again",
+            "former verdict, until",
+            "failing tests 1, by the former verdict",
         )
-        assert "former verdict, until" in screen_text(screen.app)
-        assert "failing tests 1, by the former verdict" in screen_text(screen.app)
 
         # The new verdict comes; the former one goes into the history.
         key = f"{RUN}-count_text/{regenerated.EVALUATOR}/1"
@@ -149,30 +127,21 @@ async def test_former_verdicts_stay_marked_until_there_are_new_ones(
                  "route": "hot", "tested_s": 0.03, "at": 101.0, "replaced_at": 200.0},
             )  # fmt: skip
             recorder.writer.update("candidates", {"id": key}, {"state": "done", "verdict": "passed", "at": 200.0})
-        await until(pilot, lambda: "sample 2 ✓ passed in 0.03 s ─" in screen_text(screen.app), "the new verdict")
-        assert "before: ✗ failed on " in screen_text(screen.app)
-        assert "5 of 12 samples are being tested again" in screen_text(screen.app)
+        await sees(
+            pilot, "sample 2 ✓ passed in 0.03 s ─", "before: ✗ failed on ", "5 of 12 samples are being tested again"
+        )
 
         # An interrupted rerun says what is left, and that it can be resumed.
         recorder.writer.set_run(RUN, state="running")
-        await until(
-            pilot, lambda: "interrupted with 12 of 12 · 5 to test again" in screen_text(screen.app), "the state"
-        )
-        assert "5 of 12 samples were to be tested again" in screen_text(screen.app)
+        await sees(pilot, "interrupted with 12 of 12 · 5 to test again", "5 of 12 samples were to be tested again")
         assert screen.check_action("resume", ())
         recorder.writer.set_run(RUN, state="failed", error="No sandbox answers.")
-        await until(pilot, lambda: "The run failed: No sandbox answers." in screen_text(screen.app), "the failure")
-        await until(pilot, lambda: "pass@1 0.58" in screen_text(screen.app), "excluded from all figures")
-        assert "4 tasks" in screen_text(screen.app)
+        await sees(pilot, "The run failed: No sandbox answers.")
+        await sees(pilot, "pass@1 0.58", "4 tasks")
 
 
-async def test_resuming_the_example_works_on_a_copy(
-    recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_resuming_the_example_works_on_a_copy(recorder, tmp_path, monkeypatch):
     """What came with the program is only read: u takes the run up in a copy, which is shown."""
-    from workbench.base import paths
-    from workbench.orders import running
-
     taken_up: list[Path] = []
     monkeypatch.setattr(running, "resume", lambda session, run=None, warm=None: taken_up.append(session) or [run])
     bundled = paths.bundled
@@ -190,3 +159,26 @@ async def test_resuming_the_example_works_on_a_copy(
         assert screen.view.run.id == RUN
         assert "interrupted at 10 of 12" in screen_text(screen.app)
     assert recorder.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("answer", "sandboxes"), [("y", ["process"]), ("n", [])])
+async def test_one_question_offers_the_plain_process_with_its_guarantees(answer, sandboxes, monkeypatch):
+    monkeypatch.setattr("workbench.sandbox.choose.backends", list)
+    monkeypatch.setattr(launching, "launch", lambda *_: None)
+    async with opened(None) as pilot:
+        await pilot.app.switch_mode("regeneration")
+        await pilot.press("ctrl+n")
+        await on(pilot, RegenerationDialog)
+        await pilot.press("enter")
+        await on(pilot, Confirm)
+        await sees(pilot, "No sandbox available", "Environment variables are not passed on")
+        assert not [*paths.sessions_dir().rglob("*.session")]
+        await pilot.press(answer)
+        if sandboxes:
+            await until(pilot, lambda: pilot.app.reader is not None, "the session")
+            (run,) = pilot.app.reader.runs()
+            assert RegenerationPlan.from_json(run.config).sandbox == "process"
+        else:
+            await on(pilot, RegenerationDialog)
+            await sees(pilot, "No sandbox isolates")
+            assert not [*paths.sessions_dir().rglob("*.session")]

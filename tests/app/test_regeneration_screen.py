@@ -1,76 +1,20 @@
 """The Regeneration mode on recorded runs, driven by keys."""
 
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import regenerated
-from regenerated import RUN, Recorder
-from regeneration_app import figures, press, quiet, regeneration
-from trajectory_app import screen_text, until
+from driving import figures, press, quiet, regeneration, screen_text, sees, until
+from regenerated import RUN
 
 from workbench.regeneration.passk import TaskCount, interval_of, summarise
 
 
 @pytest.fixture
-def finished(recorder: Recorder) -> Path:
+def finished(recorder):
     regenerated.word_counter(recorder)
     return recorder.path
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (60, 20)], ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_screen_as_a_person_sees_it(finished: Path, size: tuple[int, int], snapshot: object) -> None:
-    async with regeneration(finished, size) as (pilot, screen):
-        await press(pilot, screen, "j", "l")
-        await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].interval is not None, "the interval")
-        body, _, _keys = screen_text(screen.app).rpartition("\n")  # the keys are the shell's, and tested there
-        assert body == snapshot
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_tasks_being_built(recorder: Recorder, size: tuple[int, int], snapshot: object) -> None:
-    regenerated.building(recorder)
-    lease = recorder.writer.acquire(RUN)
-    async with regeneration(recorder.path, size) as (pilot, screen):
-        await press(pilot, screen, "j", "j", "j")
-        body, _, _keys = screen_text(screen.app).rpartition("\n")
-        assert body == snapshot
-        await press(pilot, screen, "G", "k")
-        assert "Quarantined 2 tests of 16" in screen_text(screen.app)
-        assert screen.subject().text.splitlines()[1] == (
-            "unstable test\ttests/test_lowlevel.py::test_close\tfailed, passed, passed"
-        )
-    recorder.writer.release(lease)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_self_checks_that_fail(recorder: Recorder, size: tuple[int, int], snapshot: object) -> None:
-    regenerated.troubled(recorder)
-    async with regeneration(recorder.path, size) as (pilot, screen):
-        await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].interval is not None, "the interval")
-        await press(pilot, screen, "exclamation_mark", "exclamation_mark")
-        body, _, _keys = screen_text(screen.app).rpartition("\n")
-        assert body == snapshot
-
-
-async def test_the_chooser_of_filters(recorder: Recorder, snapshot: object) -> None:
-    regenerated.troubled(recorder)
-    async with regeneration(recorder.path) as (pilot, screen):
-        await pilot.press("f")
-        await until(pilot, lambda: "Filter: 5 of 5 tasks" in screen_text(screen.app), "the chooser")
-        await pilot.press("down", "right", "right")
-        await until(pilot, lambda: "Filter: 2 of 5 tasks" in screen_text(screen.app), "the table behind it")
-        frame = screen_text(screen.app).splitlines()[-16:]
-        at = next(line.index("╭─ Filter") for line in frame if "╭─ Filter" in line)
-        assert "\n".join(line[at : at + 66] for line in frame if line[at : at + 1] in "╭│╰") == snapshot
-
-
-async def test_figures_are_those_of_the_report(finished: Path) -> None:
+async def test_figures_are_those_of_the_report(finished):
     async with regeneration(finished) as (pilot, screen):
         await until(pilot, lambda: figures(screen) and figures(screen).pass_at[0].interval is not None, "the interval")
         shown = figures(screen)
@@ -92,17 +36,19 @@ async def test_figures_are_those_of_the_report(finished: Path) -> None:
         assert "99 %" in text  # 99.6 % is not all of it
 
 
-async def test_samples_tabs_and_failing_tests(finished: Path) -> None:
+async def test_samples_tabs_and_failing_tests(finished):
     async with regeneration(finished) as (pilot, screen):
         assert "The candidate is the original body" in screen.sample.text.document.text
         assert "14 tests passed in 0.03 s" in screen.detail.failing_text.document.text
         await press(pilot, screen, "l")
-        text = screen_text(screen.app)
-        assert "count_text · sample 2 ✗ failed in 0.03 s" in text
-        assert '- if text and not text.endswith("\\n"):' in text
-        assert "tested hot in bubblewrap · 960 tokens" in text
-        assert "✗ tests/test_count.py::test_counts_trailing_line" in text
-        assert "E   assert 1 == 2" in text
+        await sees(
+            pilot,
+            "count_text · sample 2 ✗ failed in 0.03 s",
+            '- if text and not text.endswith("\\n"):',
+            "tested hot in bubblewrap · 960 tokens",
+            "✗ tests/test_count.py::test_counts_trailing_line",
+            "E   assert 1 == 2",
+        )
         await press(pilot, screen, "Y")
         assert screen.sample.tab == "Docstring"
         assert "Count the lines of a text." in screen.sample.text.document.text
@@ -118,13 +64,13 @@ async def test_samples_tabs_and_failing_tests(finished: Path) -> None:
         assert "There is no body: There is no code in it." in screen_text(screen.app)
 
 
-async def test_filters_count_what_they_hide(finished: Path) -> None:
+async def test_filters_count_what_they_hide(finished):
     async with regeneration(finished) as (pilot, screen):
         names = lambda: [line.name for line in screen.table.shown]  # noqa: E731
         app = screen.app
         assert not screen.check_action("clear_filter", ())
         await pilot.press("f")
-        await until(pilot, lambda: "Filter: 4 of 4 tasks" in screen_text(app), "the chooser")
+        await sees(pilot, "Filter: 4 of 4 tasks")
         seen = {}
         for _ in range(6):
             await pilot.press("right")
@@ -141,31 +87,25 @@ async def test_filters_count_what_they_hide(finished: Path) -> None:
         await pilot.press("right", "down", "right", "enter")  # not passed, and covered by less than 100 %
         await until(pilot, lambda: app.screen is screen and quiet(screen), "the table")
         assert names() == ["format_stats", "Table.add_row"]
-        text = screen_text(app)
-        assert "Tasks 2 of 4 · ✗ not passed · cover < 100 % · F clears" in text
-        assert "2 filtered away · pass@1 0.17 of 2 · m = 3" in text
-        assert "F clear filter" in text
+        await sees(
+            pilot,
+            "Tasks 2 of 4 · ✗ not passed · cover < 100 % · F clears",
+            "2 filtered away · pass@1 0.17 of 2 · m = 3",
+            "F clear filter",
+        )
         await press(pilot, screen, "F")
         assert "Tasks 4 ─" in screen_text(app)
         assert len(names()) == 4
-
-
-async def test_filter_by_name_that_nothing_has_and_back(finished: Path) -> None:
-    async with regeneration(finished) as (pilot, screen):
-        await pilot.press("f", "up", *"report/")
-        await until(pilot, lambda: "Filter: 2 of 4 tasks" in screen_text(screen.app), "two of a folder")
-        await pilot.press("x")
-        await until(pilot, lambda: "Filter: 0 of 4 tasks" in screen_text(screen.app), "nothing")
+        await pilot.press("f", "up", *"report/x")
+        await sees(pilot, "Filter: 0 of 4 tasks")
         await pilot.press("enter")
-        await until(pilot, lambda: "No task passes this filter; F clears it" in screen_text(screen.app), "the sentence")
+        await sees(pilot, "No task passes this filter; F clears it")
         await pilot.press("f", "up", "backspace", "escape")
-        await until(pilot, lambda: screen.app.screen is screen and quiet(screen), "the table")
+        await until(pilot, lambda: app.screen is screen and quiet(screen), "the table")
         assert screen.table.filter.name == "report/x"
-        await press(pilot, screen, "F")
-        assert not screen.table.filter.active
 
 
-async def test_search_goes_through_names_bodies_docstrings_and_failures(finished: Path) -> None:
+async def test_search_goes_through_names_bodies_docstrings_and_failures(finished):
     async with regeneration(finished) as (pilot, screen):
         await press(pilot, screen, "slash", *"lines", "enter")
         found = screen.finder.found
@@ -189,27 +129,21 @@ async def test_search_goes_through_names_bodies_docstrings_and_failures(finished
         assert screen.finder.found is None
 
 
-async def test_dropped_functions_and_back(finished: Path) -> None:
+async def test_enter_opens_zooms_and_escape_goes_back_and_d_shows_what_was_dropped(finished):
     async with regeneration(finished) as (pilot, screen):
-        assert "1 dropped · D" in screen_text(screen.app)
         await press(pilot, screen, "D")
-        text = screen_text(screen.app)
-        assert "Dropped 1 function ─" in text
-        assert "wordcount.py::main" in text
-        assert "No stable test executes it." in text
-        assert "stub filter, both ways" in text
-        await press(pilot, screen, "D")
-        assert "count_text" in screen_text(screen.app)
-
-
-async def test_enter_opens_zooms_and_escape_goes_back(finished: Path) -> None:
-    async with regeneration(finished) as (pilot, screen):
-        await press(pilot, screen, "enter")
+        for text in (
+            "Dropped 1 function ─",
+            "wordcount.py::main",
+            "No stable test executes it.",
+            "stub filter, both ways",
+        ):
+            assert text in screen_text(screen.app)
+        await press(pilot, screen, "D", "enter")
         assert screen.current_pane is screen.sample
         await press(pilot, screen, "enter")
-        text = screen_text(screen.app)
-        assert "Tasks 4" not in text
-        assert "count_text · sample 1" in text
+        assert "Tasks 4" not in screen_text(screen.app)
+        assert "count_text · sample 1" in screen_text(screen.app)
         await press(pilot, screen, "J")
         assert "format_stats · sample 1" in screen_text(screen.app)
         await press(pilot, screen, "escape", "escape")
@@ -217,27 +151,7 @@ async def test_enter_opens_zooms_and_escape_goes_back(finished: Path) -> None:
         assert "Tasks 4" in screen_text(screen.app)
 
 
-async def test_narrow_screen_puts_failing_tests_in_the_place_of_the_sample(finished: Path) -> None:
-    async with regeneration(finished, (80, 24)) as (pilot, screen):
-        await press(pilot, screen, "l")
-        assert "assert 1 == 2" not in screen_text(screen.app)
-        await press(pilot, screen, "tab", "tab")
-        text = screen_text(screen.app)
-        assert "assert 1 == 2" in text
-        assert "Diff  Candidate" not in text
-
-
-async def test_click_selects_a_sample(finished: Path) -> None:
-    async with regeneration(finished) as (pilot, screen):
-        row = next(line for line in screen_text(screen.app).splitlines() if "Table.add_row" in line)
-        y = screen_text(screen.app).splitlines().index(row)
-        await pilot.click(offset=(row.index("!∅✓") + 2, y))
-        await until(pilot, lambda: quiet(screen), "the sample")
-        assert screen.table.selected.name == "Table.add_row"
-        assert screen.table.sample == 2
-
-
-async def test_runs_and_evaluators(finished: Path, recorder: Recorder) -> None:
+async def test_runs_and_evaluators(finished, recorder):
     other = "local"
     recorder.cells(f"{RUN}-count_text", "✗✗✗", evaluator=other, at=200.0)
     recorder.run(run_id="regen-2", evaluator="reference", samples=1)

@@ -1,25 +1,17 @@
 """Keys act on what is shown and has the focus; what begins elsewhere says so and does not take the place of what is shown."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import sys
 import threading
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import recorded
 import regenerated
-from regenerated import EVALUATOR, RUN, Recorder
-from regeneration_app import press, regeneration
+from driving import press, regeneration, screen_text, sees, trajectory, until
+from regenerated import EVALUATOR, RUN
 from textual.widgets import Input
-from trajectory_app import press as press_in_trajectory
-from trajectory_app import screen_text, trajectory, until
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration import run_watcher as following
@@ -32,20 +24,7 @@ OTHER = "openai/gpt-5"
 
 
 def notices(app: object) -> str:
-    return "\n".join(notice.message for notice in app._notifications)  # type: ignore[attr-defined]
-
-
-def two_evaluators(recorder: Recorder) -> None:
-    """Record a run of which a second evaluator was asked last."""
-    regenerated.word_counter(recorder)
-    recorder.cells(f"{RUN}-count_text", "✗✗✗", evaluator=OTHER, at=200.0)
-    asks = (
-        Ask(EVALUATOR, 3, prompt="paper-1", context="prefix-1"),
-        Ask(OTHER, 3, prompt="paper-1", context="prefix-1"),
-    )
-    plan = RegenerationPlan("word_counter", evaluator=OTHER, samples=3, asks=asks, k=(1, 3))
-    with recorder.writer.transaction():
-        recorder.writer.set_run(RUN, config=json.dumps(plan.to_json()))
+    return "\n".join(notice.message for notice in app._notifications)
 
 
 def held_back(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
@@ -55,46 +34,21 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return gate
 
 
-def samples_asked(session: Path) -> dict[str, int]:
-    with SessionReader(session) as reader:
-        run = reader.run(RUN)
-        assert run is not None
-        return {ask.evaluator: ask.samples for ask in RegenerationPlan.from_json(run.config).asks}
-
-
-async def test_plus_asks_the_evaluator_that_is_shown(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launching, "launch", lambda *_: None)
-    monkeypatch.setenv("OPENAI_API_KEY", "none-is-asked")
-    two_evaluators(recorder)
-    async with regeneration(recorder.path) as (pilot, screen):
-        assert screen.view.evaluator == EVALUATOR  # not the one that was ordered first
-        await press(pilot, screen, "plus")
-        assert samples_asked(recorder.path) == {EVALUATOR: 8, OTHER: 3}
-
-
-async def test_a_second_evaluator_says_so_and_the_first_stays(recorder: Recorder) -> None:
+async def test_a_second_evaluator_says_so_and_the_first_stays(recorder):
     regenerated.word_counter(recorder)
     async with regeneration(recorder.path) as (pilot, screen):
         assert "evaluators" not in screen_text(screen.app)
         recorder.cells(f"{RUN}-count_text", "✗✗·", evaluator=OTHER, at=200.0)
-        await until(
-            pilot,
-            lambda: "[gpt-5-mini 0.50 12/12] gpt-5 0.00 2/3 " in screen_text(screen.app),
-            "both, the first marked",
-        )
+        await sees(pilot, "[gpt-5-mini 0.50 12/12] gpt-5 0.00 2/3 ")
         assert screen.view.evaluator == EVALUATOR
         assert "gpt-5 is asked for samples of this run, too: v shows them." in notices(screen.app)
         await press(pilot, screen, "v")
-        await until(
-            pilot, lambda: "gpt-5-mini 0.50 12/12 [gpt-5 0.00 2/3]" in screen_text(screen.app), "the other marked"
-        )
+        await sees(pilot, "gpt-5-mini 0.50 12/12 [gpt-5 0.00 2/3]")
         assert await pilot.click("EvaluatorLine", offset=(20, 0))
         await until(pilot, lambda: screen.view.evaluator == EVALUATOR, "the click")
 
 
-async def test_two_wordings_of_one_evaluator_are_two_and_more_is_asked_in_the_one_that_is_shown(
-    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_two_wordings_of_one_evaluator_are_two_and_more_is_asked_in_the_one_that_is_shown(recorder, monkeypatch):
     monkeypatch.setattr(launching, "launch", lambda *_: None)
     monkeypatch.setenv("OPENAI_API_KEY", "none-is-asked")
     asks = [Ask(EVALUATOR, 3, prompt=prompt, context="prefix-1") for prompt in ("paper-1", "short-1")]
@@ -111,15 +65,13 @@ async def test_two_wordings_of_one_evaluator_are_two_and_more_is_asked_in_the_on
             )
     async with regeneration(recorder.path, size=(140, 40)) as (pilot, screen):
         line = "evaluators  gpt-5-mini · paper-1 1.00 3/3 [gpt-5-mini · short-1 0.00 2/3] gpt-5 ·"
-        await until(pilot, lambda: line in screen_text(screen.app), "each of them, that without samples too")
+        await sees(pilot, line)
         assert screen.view.group.prompt == "short-1"
         await press(pilot, screen, "v")
-        await until(pilot, lambda: "[gpt-5-mini · paper-1 1.00 3/3]" in screen_text(screen.app), "the other marked")
-        assert "pass@1 1.00" in screen_text(screen.app)
+        await sees(pilot, "[gpt-5-mini · paper-1 1.00 3/3]", "pass@1 1.00")
         await press(pilot, screen, "plus")
     with SessionReader(recorder.path) as reader:
         run = reader.run(RUN)
-        assert run is not None
         asked = RegenerationPlan.from_json(run.config).asks
     assert [(ask.evaluator, ask.prompt, ask.samples) for ask in asked] == [
         (EVALUATOR, "paper-1", 8),
@@ -128,19 +80,7 @@ async def test_two_wordings_of_one_evaluator_are_two_and_more_is_asked_in_the_on
     ]
 
 
-async def test_a_run_that_begins_elsewhere_says_so(recorder: Recorder) -> None:
-    regenerated.word_counter(recorder)
-    async with regeneration(recorder.path) as (pilot, screen):
-        recorder.run(run_id="regen-2", evaluator="reference", samples=1)
-        recorder.cells(recorder.task("only", 0, run_id="regen-2"), "✓", evaluator="reference", run_id="regen-2")
-        await until(pilot, lambda: "run 1 of 2 · H/L" in screen_text(screen.app), "how many runs there are")
-        await until(pilot, lambda: "Another run started in this session" in notices(screen.app), "the notice")
-        assert screen.view.run.id == RUN
-        await press(pilot, screen, "L")
-        assert screen.view.run.id == "regen-2"
-
-
-async def test_rerun_failed_waits_until_the_run_is_read(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rerun_failed_waits_until_the_run_is_read(recorder, monkeypatch):
     monkeypatch.setattr(launching, "launch", lambda *_: None)
     regenerated.word_counter(recorder)
     gate = held_back(monkeypatch)
@@ -163,18 +103,7 @@ async def test_rerun_failed_waits_until_the_run_is_read(recorder: Recorder, monk
         await until(pilot, lambda: waiting() == 6, "all samples that did not pass")
 
 
-async def test_what_makes_no_sense_once_read_is_said(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
-    recorder.run()
-    recorder.cells(recorder.task("a", 0), "✓✓✓")
-    async with regeneration(recorder.path) as (pilot, screen):
-        gate = held_back(monkeypatch)
-        screen.show_run(RUN)
-        await pilot.press("R")
-        gate.set()
-        await until(pilot, lambda: "All samples here passed" in notices(screen.app), "why nothing is done")
-
-
-async def test_what_waits_for_a_run_is_not_done_to_another(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_waits_for_a_run_is_not_done_to_another(recorder, monkeypatch):
     monkeypatch.setattr(launching, "launch", lambda *_: None)
     regenerated.word_counter(recorder)
     for number in (2, 3):
@@ -190,7 +119,7 @@ async def test_what_waits_for_a_run_is_not_done_to_another(recorder: Recorder, m
         assert not screen.workbench.reader.query("SELECT 1 FROM candidates WHERE state = 'queued'")
 
 
-async def test_enter_on_a_failed_regeneration_opens_that_run(start, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+async def test_enter_on_a_failed_regeneration_opens_that_run(start, tmp_path):
     from workbench.base import paths
 
     folder = paths.sessions_dir()
@@ -213,21 +142,21 @@ async def test_enter_on_a_failed_regeneration_opens_that_run(start, tmp_path: Pa
         assert person.app.screen.view.run.id == "regen-bad"
 
 
-async def test_copy_and_remark_are_of_the_scores_while_these_have_the_focus(tmp_path: Path) -> None:
+async def test_copy_and_remark_are_of_the_scores_while_these_have_the_focus(tmp_path):
     made = recorded.Recorder(tmp_path / "demo.session")
     made.run()
     recorded.word_counter(made, "t1")
     made.close()
     async with trajectory(made.path, trial="t1") as (pilot, screen):
-        await press_in_trajectory(pilot, screen, "s", "j", "y")
+        await press(pilot, screen, "s", "j", "y")
         copied = screen.app.clipboard
         assert "1 Structural" in copied
         assert "def count_text" not in copied
         title = screen.score_pane.selected.title
-        await press_in_trajectory(pilot, screen, "a")
-        await until(pilot, lambda: f"Remark on {title}" in screen_text(screen.app), "the question")
-        await press_in_trajectory(pilot, screen, *"odd", "enter")
-        await until(pilot, lambda: "✎ odd" in screen_text(screen.app), "the remark at its criterion")
+        await press(pilot, screen, "a")
+        await sees(pilot, f"Remark on {title}")
+        await press(pilot, screen, *"odd", "enter")
+        await sees(pilot, "✎ odd")
         part = screen.score_pane.chosen_part[1]
         remarks = screen.workbench.reader.annotations("t1")
         assert [(row.item, row.step, row.text, row.part) for row in remarks] == [("t1", None, "odd", part)]
@@ -235,7 +164,7 @@ async def test_copy_and_remark_are_of_the_scores_while_these_have_the_focus(tmp_
         assert screen.focused is screen.score_pane
 
 
-async def test_ctrl_c_copies_what_is_selected_and_leaves_only_when_pressed_twice(start) -> None:  # type: ignore[no-untyped-def]
+async def test_ctrl_c_copies_what_is_selected_and_leaves_only_when_pressed_twice(start):
     async with start() as person:
         await person.press("1")
         await person.press("ctrl+c")
@@ -251,7 +180,7 @@ async def test_ctrl_c_copies_what_is_selected_and_leaves_only_when_pressed_twice
         await person.until(lambda: person.app._exit)
 
 
-def test_ctrl_c_in_a_pager_does_not_end_the_app_that_waits_for_it(tmp_path: Path) -> None:
+def test_ctrl_c_in_a_pager_does_not_end_the_app_that_waits_for_it(tmp_path):
     from workbench.app.toolkit.actions import run_in_front
 
     mark = tmp_path / "mark"

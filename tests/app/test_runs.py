@@ -1,29 +1,20 @@
 """The list of runs: what was asked for, how it stands, and putting one away without losing it."""
 
-from __future__ import annotations
-
-import sys
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import regenerated
-from regenerated import Recorder
-from trajectory_app import screen_text, trajectory, until
+from driving import on, screen_text, sees, trajectory, until
+from textual.pilot import Pilot
 
 from workbench.app.runs_screen import RunsScreen, RunTable, title_within
 from workbench.orders import launching
 from workbench.results.runs import load_runs, sentence
 from workbench.session import SessionReader, SessionWriter, create
 
-SIZES = ((60, 15), (80, 24), (120, 40), (200, 60))
-
 
 @pytest.fixture
-def several(recorder: Recorder) -> Path:
+def several(recorder):
     """Three runs: one that is done, one that failed, one that an engine left behind."""
     for number, (state, error) in enumerate(
         (("done", None), ("failed", "The key of the judge is wrong."), ("running", None))
@@ -49,9 +40,7 @@ def several(recorder: Recorder) -> Path:
 
 async def list_of_runs(pilot: Pilot[int]) -> RunsScreen:
     await pilot.press("U")
-    await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen), "the list")
-    screen = pilot.app.screen
-    assert isinstance(screen, RunsScreen)
+    screen = await on(pilot, RunsScreen)
     await until(pilot, lambda: screen.table.rows and screen.live.idle, "the runs")
     return screen
 
@@ -59,11 +48,10 @@ async def list_of_runs(pilot: Pilot[int]) -> RunsScreen:
 def stored(path: Path, run: str) -> tuple[str | None, bool]:
     with SessionReader(path) as reader:
         row = reader.run(run)
-    assert row is not None
     return row.name, row.archived_at is not None
 
 
-async def test_it_says_what_was_asked_for_and_how_it_stands(several: Path) -> None:
+async def test_it_says_what_was_asked_for_and_how_it_stands(several):
     async with trajectory(several) as (pilot, _):
         screen = await list_of_runs(pilot)
         told = screen_text(pilot.app)
@@ -74,53 +62,44 @@ async def test_it_says_what_was_asked_for_and_how_it_stands(several: Path) -> No
         assert [line.id for line in screen.table.shown] == ["run-2", "run-1", "run-0"]
         assert "Its engine is gone: u resumes it" in told
         await pilot.press("down")
-        await until(pilot, lambda: "✗ The key of the judge is wrong." in screen_text(pilot.app), "why it failed")
+        await sees(pilot, "✗ The key of the judge is wrong.")
+        await pilot.press("y")
+        rows = pilot.app.clipboard.splitlines()
+        assert len(rows) == 4, "a heading and the runs, whole"
+        assert all("word_counter" in row for row in rows[1:])
+        assert not any("│" in row or row.endswith(" ") for row in rows)
 
 
-async def test_a_failed_run_is_put_away_and_brought_back(several: Path) -> None:
+async def test_a_failed_run_is_put_away_and_brought_back(several):
     async with trajectory(several) as (pilot, _):
         screen = await list_of_runs(pilot)
         await pilot.press("down", "d")
         await until(pilot, lambda: len(screen.table.shown) == 2, "it is gone from the list")
         assert stored(several, "run-1") == (None, True)
         assert "2 runs" in screen_text(pilot.app)
-        await until(pilot, lambda: "1 archived: . shows it" in screen_text(pilot.app), "that something was archived")
+        await sees(pilot, "1 archived: . shows it")
         await pilot.press("ctrl+z")
         await until(pilot, lambda: len(screen.table.shown) == 3, "it is back")
         assert stored(several, "run-1") == (None, False)
 
 
-async def test_what_was_put_away_is_shown_on_request_and_d_brings_it_back(several: Path) -> None:
-    async with trajectory(several) as (pilot, _):
-        screen = await list_of_runs(pilot)
-        for left in (2, 1, 0):
-            await pilot.press("d")
-            await until(pilot, lambda left=left: len(screen.table.shown) == left, f"{left} left")  # type: ignore[misc]
-        await until(pilot, lambda: "All runs of this session were archived" in screen_text(pilot.app), "what to do")
-        await pilot.press("full_stop")
-        await until(pilot, lambda: len(screen.table.shown) == 3, "all")
-        assert "archived" in screen_text(pilot.app)
-        await pilot.press("d")
-        await until(pilot, lambda: sum(line.archived for line in screen.table.rows) == 2, "one is back")
-
-
-async def test_a_run_is_named_and_its_name_is_what_is_shown(several: Path) -> None:
+async def test_a_run_is_named_and_its_name_is_what_is_shown(several):
     async with trajectory(several) as (pilot, _):
         screen = await list_of_runs(pilot)
         await pilot.press("f2")
-        await until(pilot, lambda: "Name the run" in screen_text(pilot.app), "the question")
+        await sees(pilot, "Name the run")
         await pilot.press(*"baseline [b]", "enter")
         await until(pilot, lambda: any(line.name for line in screen.table.rows), "the name")
         assert stored(several, "run-2") == ("baseline [b]", False)
         assert "baseline [b]" in screen_text(pilot.app)
         await pilot.press("f2")
-        await until(pilot, lambda: "Name the run" in screen_text(pilot.app), "the question again")
+        await sees(pilot, "Name the run")
         await pilot.press("delete", "enter")
         await until(pilot, lambda: not any(line.name for line in screen.table.rows), "no name")
         assert stored(several, "run-2") == (None, False)
 
 
-async def test_resume_and_cancel_are_of_one_run(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_resume_and_cancel_are_of_one_run(several, monkeypatch):
 
     resumed: list[str] = []
     monkeypatch.setattr(launching, "launch", lambda session, run, warm=None: resumed.append(run))
@@ -136,7 +115,7 @@ async def test_resume_and_cancel_are_of_one_run(several: Path, monkeypatch: pyte
         assert resumed == ["run-2"]
 
 
-async def test_enter_opens_what_the_run_made(several: Path, recorder: Recorder) -> None:
+async def test_enter_opens_what_the_run_made(several, recorder):
     regenerated.word_counter(recorder)
     async with trajectory(several) as (pilot, trials):
         screen = await list_of_runs(pilot)
@@ -147,69 +126,10 @@ async def test_enter_opens_what_the_run_made(several: Path, recorder: Recorder) 
         assert (screen.table.shown[place].done, screen.table.shown[place].total) == (12, 12)
         screen.table.set_cursor(place + 1)
         await pilot.press("enter")
-        await until(pilot, lambda: "regenerate word_counter" in screen_text(pilot.app), "the regeneration")
+        await sees(pilot, "regenerate word_counter")
 
 
-async def test_sorted_by_key_and_by_heading(several: Path) -> None:
-    async with trajectory(several) as (pilot, _):
-        screen = await list_of_runs(pilot)
-        await pilot.press("o", "o")
-        assert [line.state for line in screen.table.shown] == ["interrupted", "done", "failed"]
-        await pilot.press("O")
-        assert [line.state for line in screen.table.shown] == ["failed", "done", "interrupted"]
-        heading = next(
-            (x, y) for y, row in enumerate(screen_text(pilot.app).splitlines()) if (x := row.find("spend $")) > 0
-        )
-        await pilot.click(offset=heading)
-        await until(pilot, lambda: screen.table.arrangement.order == "spend $", "by what it cost")
-        assert [line.id for line in screen.table.shown] == ["run-2", "run-1", "run-0"]
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_thousand_runs_and_hostile_names_at_every_size(recorder: Recorder, size: tuple[int, int]) -> None:
-    with recorder.writer.transaction():
-        for number in range(1000):
-            recorder.writer.add_run(
-                f"run-{number:04}", "document", {"cases": ["a" * 300, "\x1b[31m[b]"], "model": "‮gpt"}
-            )
-            recorder.writer.set_run(f"run-{number:04}", state="done", error="\x1b[2J" if number % 2 else None)
-        recorder.writer.name_run("run-0999", "[red]" + "x" * 300 + "\u202e\x1b[0m")
-        recorder.writer.add_trial("t1", "run-0000", 0, ("c", "c"), "white", "m", 1)
-    async with trajectory(recorder.path, size) as (pilot, _):
-        screen = await list_of_runs(pilot)
-        assert len(screen.table.shown) == 1000
-        told = screen_text(pilot.app)
-        assert "\x1b" not in told
-        assert "\u202e" not in told
-        if size[0] >= 80:
-            assert "Runs 1,000" in told
-        await pilot.press("G")
-        await until(pilot, lambda: screen.table.selected.id == "run-0000", "the last")  # type: ignore[union-attr]
-
-
-async def test_y_copies_what_has_the_focus(several: Path) -> None:
-    async with trajectory(several) as (pilot, _):
-        await list_of_runs(pilot)
-        await pilot.press("y")
-        rows = pilot.app.clipboard.splitlines()
-        assert len(rows) == 4, "a heading and the runs, whole"
-        assert all("word_counter" in row for row in rows[1:])
-        assert not any("│" in row or row.endswith(" ") for row in rows)
-
-
-async def test_the_example_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench.base import paths
-
-    async with trajectory(paths.bundled("sessions") / "example.session") as (pilot, _):
-        screen = await list_of_runs(pilot)
-        count = len(screen.table.shown)
-        await pilot.press("d")
-        await pilot.pause()
-        assert len(screen.table.shown) == count
-        assert not any(line.archived for line in screen.table.rows)
-
-
-def test_a_run_tells_of_failed_trials_and_a_price_that_nobody_knows_is_not_the_price_0(tmp_path: Path) -> None:
+def test_a_run_tells_of_failed_trials_and_a_price_that_nobody_knows_is_not_the_price_0(tmp_path):
     create(tmp_path / "priced.session")
     with SessionWriter(tmp_path / "priced.session") as writer:
         for run, cost in (("run-1", None), ("run-2", 0.0)):
@@ -232,7 +152,7 @@ def test_a_run_tells_of_failed_trials_and_a_price_that_nobody_knows_is_not_the_p
     assert "0.000" not in text
 
 
-def test_of_a_long_title_the_agent_and_the_model_stay() -> None:
+def test_of_a_long_title_the_agent_and_the_model_stay():
     title = "word_counter, countdown_timer and 4 more × 9 · no-exploration · openai/fake-a"
     shown = title_within(title, 50)
     assert len(shown) <= 50

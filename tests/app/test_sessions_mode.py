@@ -1,28 +1,28 @@
-from __future__ import annotations
+"""Sessions as files that people keep: listed with how they stand, made, named, tagged, merged, deleted, imported into."""
 
+import contextlib
+import json
 import os
-import re
 import sqlite3
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
+from driving import screen_text
 from regenerated import RUN, Recorder, word_counter
-from trajectory_app import screen_text
 
-from workbench.app.sessions.session_files import found_sessions, size_text, with_facts
-from workbench.base.text import age
-from workbench.session import SessionReader
+from workbench.app import runs
+from workbench.app.cases.run_dialog import RunDialog
+from workbench.app.sessions.session_files import SessionCache, found_sessions, with_facts
+from workbench.base import paths
+from workbench.engine.process import serve
+from workbench.orders import launching
+from workbench.results.sessions import state_of
+from workbench.session import SessionReader, SessionWriter
+from workbench.session.labels import SESSION
 
 
 @pytest.fixture
-def several(make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A folder with a finished, an interrupted, a cancelled, a damaged and a newer session; no bundled example."""
-    from workbench.base import paths
-
+def several(make_session, monkeypatch, tmp_path):
+    """A folder with a finished, an interrupted, a cancelled, a newer and a damaged session; no bundled example."""
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: tmp_path / "none" if name == "sessions" else bundled(name))
     files = [
@@ -32,10 +32,13 @@ def several(make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pa
         make_session("newer"),
     ]
     for place, file in enumerate(files):
-        recorded_at(file, 1_700_000_000 - place * 90_000)
-    with sqlite3.connect(files[3]) as database:
-        database.execute("PRAGMA user_version = 99")
-    database.close()
+        with sqlite3.connect(file) as database:
+            then = (1_700_000_000 - place * 90_000,)
+            database.execute("UPDATE runs SET created_at = ?, started_at = NULL, finished_at = NULL", then)
+            database.execute("UPDATE trials SET started_at = NULL, finished_at = NULL")
+            if file.stem == "newer":
+                database.execute("PRAGMA user_version = 99")
+        database.close()
     damaged = files[0].with_name("damaged.session")
     damaged.write_bytes(files[0].read_bytes()[:3000])
     for place, file in enumerate([*files, damaged]):
@@ -43,52 +46,33 @@ def several(make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pa
     return damaged.parent
 
 
-def recorded_at(file: Path, then: float) -> None:
-    """Let everything in a session have been recorded at a time."""
-    with sqlite3.connect(file) as database:
-        database.execute("UPDATE runs SET created_at = ?, started_at = NULL, finished_at = NULL", (then,))
-        database.execute("UPDATE trials SET started_at = NULL, finished_at = NULL")
-    database.close()
+async def listed(person, count: int) -> None:
+    await person.press("3")
+    await person.sees(f"Sessions {count}")
+    await person.until(lambda: person.app.screen._listing.idle)
 
 
-def steady(text: str) -> str:
-    """Return a screen without ages, sizes and the test's own folder."""
-    text = re.sub(r"\d+ (d|h|min) |  now ", "  AGE ", text)
-    text = re.sub(r"\d+ kB", "SIZE", text)
-    text = re.sub(r"workbench \d[\w.]*", "workbench OURS", re.sub(r"for schema \d+", "for schema OURS", text))
-    return re.sub(r"/\S*pytest\S*/", "/FOLDER/", text)
+def names(person) -> list[str]:
+    return [entry.path.stem for entry in person.app.screen.table.shown]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_every_file_is_a_row_also_the_broken_ones(start, several, snapshot, size: tuple[int, int]) -> None:
-    async with start(size=size) as person:
-        await person.until(lambda: person.app.facts is not None)
-        await person.press("3")
-        await person.sees("✓ done", "‖ interrupted", "⊘ cancelled", "Sessions 5")
-        await person.until(lambda: person.screen_text.count("! unusable") == 2)
-        rows = [line.rstrip(" │") for line in person.screen_text.splitlines() if "│" in line]
-        assert steady("\n".join(row for row in rows if row.strip(" │"))) == snapshot
-
-
-async def test_the_sentence_of_a_broken_file_can_be_read_whole(start, several) -> None:
+async def test_every_file_is_a_row_in_the_order_of_what_was_recorded_and_a_broken_one_says_why(start, several):
+    os.utime(several / "cancelled.session")  # as copying or merely opening an older one does
     async with start() as person:
-        await person.press("3")
+        await listed(person, 5)
+        await person.sees("✓ done", "‖ interrupted", "⊘ cancelled")
         await person.until(lambda: person.screen_text.count("! unusable") == 2)
+        assert names(person) == ["done", "stopped", "cancelled", "newer", "damaged"]
+        row = next(line for line in person.screen_text.splitlines() if "⊘ cancelled" in line)
+        assert " now " not in row
         await person.press("G")
-        await person.sees("damaged.session")
         await person.until(lambda: "nothing was changed" in person.screen_text.replace("\n", " "))
-
-
-async def test_enter_opens_and_shows_the_newest_trial(start, several) -> None:
-    async with start() as person:
-        await person.press("3")
-        await person.sees("Sessions 5", "✓ done")
         await person.press("g", "enter")
         await person.until(lambda: person.app.current_mode == "trajectory")
         assert person.app.session_path == several / "done.session"
 
 
-async def test_cancelling_an_interrupted_run_marks_it_and_a_done_one_is_not_resumed(start, several) -> None:
+async def test_cancelling_an_interrupted_run_marks_it_and_a_done_one_is_not_resumed(start, several):
     async with start(several / "stopped.session") as person:
         app = person.app
         await person.until(lambda: app.facts is not None and app.facts.resumable)
@@ -104,7 +88,7 @@ async def test_cancelling_an_interrupted_run_marks_it_and_a_done_one_is_not_resu
             await person.until(lambda: reader.runs()[0].state == "cancelled")
 
 
-async def test_a_deleted_session_comes_back_also_after_a_restart(start, several) -> None:
+async def test_a_deleted_session_comes_back_also_after_a_restart(start, several):
     path = several / "cancelled.session"
     before = path.read_bytes()
     async with start() as person:
@@ -124,9 +108,7 @@ async def test_a_deleted_session_comes_back_also_after_a_restart(start, several)
     assert not list((several / "trash").iterdir())
 
 
-async def test_the_example_is_only_read(start, make_session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from workbench.base import paths
-
+async def test_the_example_is_only_read(start, make_session, monkeypatch, tmp_path):
     example = make_session("example")
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: example.parent if name == "sessions" else bundled(name))
@@ -140,84 +122,33 @@ async def test_the_example_is_only_read(start, make_session, monkeypatch: pytest
     assert example.exists()
 
 
-async def test_no_session_at_all_says_what_to_do(start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from workbench.base import paths
-
-    bundled = paths.bundled
-    monkeypatch.setattr(paths, "bundled", lambda name: tmp_path / "none" if name == "sessions" else bundled(name))
-    async with start() as person:
-        await person.press("3")
-        await person.sees("There are no sessions yet", "Sessions 0")
-
-
-async def test_a_report_is_exported(start, several, tmp_path: Path) -> None:
-    out = tmp_path / "out.json"
+async def test_a_report_is_exported_and_a_format_that_there_is_not_refused(start, several, tmp_path):
     async with start() as person:
         await person.press("3")
         await person.sees("✓ done")
         await person.press("g", "x")
         await person.sees("Export report", "csv (a line per trial")
-        person.app.screen.query_one("#file").value = str(out)
-        await person.sees("Written as json.")
+        person.app.screen.query_one("#file").value = str(tmp_path / "out.txt")
+        await person.sees(".txt says no format; name one here.")
+        person.app.screen.query_one("#format").value = "points"
         await person.press("enter")
-        await person.sees("The report is in", seconds=30)
-    assert out.read_text().lstrip().startswith("{")
+        await person.sees("There is no report format 'points' of this")
+        person.app.screen.query_one("#format").value = "json"
+        await person.press("enter")
+        await person.sees("The report is in", seconds=60)
+    assert json.loads((tmp_path / "out.txt").read_text())
 
 
-async def test_a_report_in_a_format_of_a_package_is_written_and_one_that_ends_its_process_is_told(
-    start, several, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "apart_reports.py").write_text(
-        "class Cases:\n    def render(self, session):\n"
-        "        return ''.join(f'{one.case_name}\\n' for one in session.trials())\n"
-    )
-    (tmp_path / "ending_reports.py").write_text("import os\nos._exit(7)\n")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    async with start() as person:
-        await person.press("3")
-        await person.sees("✓ done")
-        for format, told in (
-            ("apart_reports:Cases", "The report is in"),
-            ("ending_reports:Cases", "could not be written"),
-        ):
-            await person.press("g", "x")
-            await person.sees("Export report", "package.module:Class")
-            person.app.screen.query_one("#file").value = str(tmp_path / "cases.txt")
-            await person.sees(".txt says no format; name one here.")
-            await person.press("enter")  # is refused, and leads to the field that lacks something
-            person.app.screen.query_one("#format").value = "points"
-            await person.sees("There is no report format 'points' of this")
-            person.app.screen.query_one("#format").value = format
-            await person.sees(f"Written as {format}.")
-            await person.press("enter")
-            await person.sees(told, seconds=60)
-    assert (tmp_path / "cases.txt").read_text() == "word_counter\ncountdown_timer\n" * 2
-    assert "apart_reports" not in sys.modules
-
-
-def test_a_session_that_was_opened_elsewhere_is_listed_too(make_session, tmp_path: Path) -> None:
+def test_a_session_that_was_opened_elsewhere_is_listed_too(make_session, tmp_path):
     path = make_session("here")
     moved = tmp_path / "elsewhere.session"
     path.rename(moved)
     (entry,) = [entry for entry in found_sessions(moved) if not entry.example]
     facts = with_facts(entry).facts
-    assert facts is not None
     assert (entry.path, facts.state, facts.trials) == (moved, "done", 1)
 
 
-async def test_age_is_that_of_what_was_recorded_not_of_the_file(start, several) -> None:
-    os.utime(several / "cancelled.session")  # as copying or merely opening an older one does
-    async with start() as person:
-        await person.press("3")
-        await person.sees("Sessions 5", "✓ done")
-        await person.until(lambda: person.screen_text.count("! unusable") == 2)
-        names = [entry.path.stem for entry in person.app.screen.table.shown]
-        assert names == ["done", "stopped", "cancelled", "newer", "damaged"]
-        row = next(line for line in person.screen_text.splitlines() if "⊘ cancelled" in line)
-        assert " now " not in row
-
-
-async def test_a_failed_self_check_is_told_in_the_list(start, several) -> None:
+async def test_a_failed_self_check_is_told_in_the_list(start, several):
     made = Recorder(several / "checked.session")
     word_counter(made)
     made.cells(f"{RUN}-total", "✓", evaluator="stub", control=True)
@@ -234,6 +165,168 @@ async def test_a_failed_self_check_is_told_in_the_list(start, several) -> None:
         await person.sees("✗ SELF-CHECK FAILED", "✗ VERDICTS DISAGREE")
 
 
-def test_ages_and_sizes_are_short() -> None:
-    assert [age(0, now) for now in (5, 65, 7300, 200_000)] == ["now", "1 min", "2 h", "2 d"]
-    assert [size_text(size) for size in (10, 147_456, 2_500_000)] == ["1 kB", "147 kB", "2.5 MB"]
+async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart(start, make_session):
+    folder = make_session("old").parent
+    async with start() as person:
+        await listed(person, 2)
+        await person.press("ctrl+n")
+        await person.sees("New session", "The next run goes into it")
+        for name, problem in (("", "Enter a name"), ("a/b", "leave out slashes"), ("old", "old exists already")):
+            person.app.screen.query_one("Input").value = name
+            await person.press("enter")
+            await person.sees(problem)
+        person.app.screen.query_one("Input").value = "mine"
+        await person.press("enter")
+        await person.sees("Sessions 3", "→ mine", "empty")
+    assert runs.chosen_session() == folder / "mine.session"
+    async with start() as person:
+        await listed(person, 3)
+        await person.press("1", "enter")
+        await person.until(lambda: isinstance(person.app.screen, RunDialog))
+        assert person.app.screen.values["session"] == "mine"
+        person.app.screen.query_one("#session").focus()
+        await person.sees("The run goes into mine. It was chosen in Sessions")
+        await person.press("escape", "3")
+        await person.until(lambda: names(person)[0] == "mine")
+        person.app.screen.table.go_to(folder / "mine.session")
+        await person.press("equals_sign")
+        await person.until(lambda: runs.chosen_session() is None)
+
+
+async def test_renaming_takes_file_name_and_the_open_session_along(start, make_session):
+    path = make_session("before")
+    async with start(path) as person:
+        await person.until(lambda: person.app.facts is not None)
+        await listed(person, 2)
+        await person.press("f2")
+        await person.sees("Rename session")
+        person.app.screen.query_one("Input").value = "after [b]"
+        await person.press("enter")
+        now = path.with_name("after [b].session")
+        await person.until(lambda: now.exists() and person.app.session_path == now and person.app.reader is not None)
+        await person.sees("after [b]")
+    assert not path.exists()
+    with SessionReader(now) as reader:
+        assert reader.meta()["name"] == "after [b]"
+        assert len(reader.trials()) == 1
+
+
+async def test_a_session_that_is_written_is_neither_renamed_nor_deleted(start, make_session):
+    path = make_session("live", state="running")
+    with SessionWriter(path) as writer:
+        held = writer.acquire("run1")
+        async with start() as person:
+            await listed(person, 2)
+            await person.sees("▸ running")
+            await person.press("f2")
+            await person.sees("has an active run; cancel it first")
+            await person.press("d")
+            await person.until(lambda: person.app.screen._keeping.idle)
+            assert path.exists()
+        writer.release(held)
+
+
+async def test_marked_sessions_are_merged_into_a_new_one(start, make_session):
+    one, two = make_session("one"), make_session("two", ("countdown_timer",), run="run2")
+    before = one.read_bytes(), two.read_bytes()
+    async with start() as person:
+        await listed(person, 3)
+        await person.press("g", "space", "space")
+        await person.sees("2 marked")
+        await person.press("ampersand")
+        await person.sees("Merge 2 sessions")
+        await person.type("both")
+        await person.press("enter")
+        await person.sees("both has 2 runs, 2 trials.", seconds=30)
+        await person.until(lambda: person.app.screen.table.selected.path.stem == "both")
+    assert (one.read_bytes(), two.read_bytes()) == before
+    with SessionReader(one.with_name("both.session")) as reader:
+        assert sorted(trial.case_id for trial in reader.trials()) == ["countdown_timer", "word_counter"]
+
+
+def test_one_failed_run_does_not_brand_a_session_for_good(make_session):
+    path = make_session("again")
+    with SessionWriter(path) as writer:
+        writer.add_run("first", "document", {})
+        writer.set_run("first", state="failed", error="no key")
+        writer.update("runs", {"id": "first"}, {"created_at": 5.0})
+    (entry,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
+    assert (entry.facts.state, entry.facts.left, entry.facts.resumable) == ("done", 1, True)
+    with SessionWriter(path) as writer:
+        writer.archive_run("first")
+    (entry,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
+    assert (entry.facts.left, entry.facts.resumable) == (0, False)
+
+
+def test_the_state_of_a_session_is_that_of_its_newest_work():
+    assert state_of({"failed", "done"}, "done") == "done"
+    assert state_of({"failed", "done"}, "failed") == "failed"
+    assert state_of({"failed", "unscored"}, "unscored") == "unscored"
+    assert state_of({"failed", "interrupted", "done"}, "done") == "interrupted"
+    assert state_of({"cancelled", "failed"}, "cancelled") == "failed"
+    assert state_of(set(), "") == "empty"
+
+
+def test_what_was_found_is_remembered_until_the_file_is_written(make_session):
+    path = make_session("kept")
+    (entry,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
+    memory = SessionCache()
+    memory.note(entry)
+    memory.save([entry])
+    (now,) = [entry for entry in found_sessions() if not entry.example]
+    assert SessionCache().recall(now) == entry
+    with SessionWriter(path) as writer:
+        writer.set_labels(SESSION, "", add=("new",))
+    (now,) = [entry for entry in found_sessions() if not entry.example]
+    assert SessionCache().recall(now) is None
+    with sqlite3.connect(path) as database:  # what a process decides is never taken from memory
+        database.execute("UPDATE runs SET state = 'running'")
+    database.close()
+    (now,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
+    memory.note(now)
+    assert memory.recall(now) is None
+
+
+class Ended:
+    """An engine that has ended."""
+
+    def wait(self) -> int:
+        return 0
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Runs are executed in this process, when they are launched."""
+
+    def launch(session, run, warm=None):
+        log = launching.engine_log(run)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("w") as output, contextlib.redirect_stdout(output):
+            serve(session, run)
+        return Ended()
+
+    monkeypatch.setattr(launching, "launch", launch)
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_files_of_other_programs_come_into_the_session_under_the_cursor(start, make_session, tmp_path):
+    session = make_session("mine")
+    line = {"messages": [{"role": "user", "content": "hello [bold]"}, {"role": "assistant", "content": "world"}]}
+    (tmp_path / "chat.jsonl").write_text(json.dumps(line) + "\n{\n")
+    async with start() as person:
+        await listed(person, 2)
+        person.app.screen.table.go_to(session)
+        await person.press("ctrl+p")
+        await person.type("import files")
+        await person.sees("Import files of other programs")
+        await person.press("enter")
+        await person.sees("it goes into mine")
+        person.app.screen.query_one("#file").value = str(tmp_path / "chat.jsonl")
+        person.app.screen.query_one("#format").value = "words"
+        await person.press("enter")
+        await person.sees("There is no importer 'words'.")
+        person.app.screen.query_one("#format").value = ""
+        await person.press("enter")
+        await person.sees("1 imported")
+    with SessionReader(session) as reader:
+        assert reader.runs()[-1].name == "import: chat.jsonl"

@@ -1,23 +1,19 @@
 """Anything side by side: marks outlive their session, samples, evaluators and runs are compared, and the way back leads there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
-from app.compared import two_trials
-from app.recorded import Recorder as TrialRecorder
-from app.recorded import word_counter
-from app.regenerated import RUN, Recorder
-from app.regeneration_app import press, quiet, regeneration
-from app.trajectory_app import screen_text, table_of_trials, trajectory, until
-from app.two_agents import two_agents
+from compared import two_agents, two_trials
+from driving import on, press, quiet, regeneration, screen_text, sees, table_of_trials, trajectory, until
+from recorded import Recorder as TrialRecorder
+from recorded import word_counter
+from regenerated import Recorder
 from samples.hostile_names import NAME, obeyed
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from workbench.app.compare_screen import SideBySide
 from workbench.app.difference_list import DifferenceList, laid_out
-from workbench.app.location import Location, Marked, MarkedPair
+from workbench.app.location import Location, MarkedItem, MarkedPair
 from workbench.app.runs_screen import RunsScreen
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
 from workbench.comparison.panes import ComparisonKind
@@ -45,9 +41,8 @@ def two_evaluators(path: Path, *, name: str = "count_text") -> Path:
 
 async def shown(pilot: Pilot[int], kind: ComparisonKind) -> SideBySide:
     """Wait until a comparison of a kind is shown."""
-    await until(pilot, lambda: isinstance(pilot.app.screen, SideBySide) and pilot.app.screen.kind is kind, kind.what)
-    screen = pilot.app.screen
-    assert isinstance(screen, SideBySide)
+    screen = await on(pilot, SideBySide)
+    await until(pilot, lambda: screen.kind is kind, kind.what)
     await until(pilot, lambda: screen.comparison is not None and screen.comparing.idle, "both")
     if kind in (GROUPS, RUNS):
         await until(pilot, lambda: screen.detailing.idle and screen.detail, "the task")
@@ -55,7 +50,7 @@ async def shown(pilot: Pilot[int], kind: ComparisonKind) -> SideBySide:
     return screen
 
 
-async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_comparison(tmp_path: Path, home: Path) -> None:
+async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_comparison(tmp_path, home):
     here, there = two_trials(tmp_path / "here.session"), tmp_path / "there.session"
     recorder = TrialRecorder(there)
     recorder.run()
@@ -66,25 +61,23 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         app = pilot.app
         await table_of_trials(pilot)
         await pilot.press("g", "space")
-        await until(pilot, lambda: "marked: white · word_counter · rep 1" in screen_text(app), "the mark")
+        await sees(pilot, "marked: white · word_counter · rep 1")
         app.go_to(Location(there, "trajectory", "abroad"))
         await until(pilot, lambda: app.session_path == there and app.selected_trial == "abroad", "the other session")
-        await until(pilot, lambda: "rep 1 of here.session" in screen_text(app), "the mark of the other session")
+        await sees(pilot, "rep 1 of here.session")
         table = await table_of_trials(pilot)
         await until(pilot, lambda: table.table.selected is not None, "the cursor")
         await pilot.press("C")
         screen = await shown(pilot, TRIALS)
         assert (screen.pair.left.session, screen.pair.right.session) == (here, there)
-        text = screen_text(app)
-        assert "here.session" in text
-        assert "there.session" in text
+        await sees(pilot, "here.session", "there.session")
         await pilot.press("enter")
         await until(pilot, lambda: app.session_path == here and app.selected_trial == "long", "A in its own session")
         await until(pilot, lambda: not isinstance(app.screen, SideBySide), "the trial")
         await pilot.press("alt+left")
         again = await shown(pilot, TRIALS)
         assert again.pair == screen.pair
-        runs = (Marked(path, "run", "run-1", of_trials=True) for path in (here, there))
+        runs = (MarkedItem(path, "run", "run-1", of_trials=True) for path in (here, there))
         app.show_pair(MarkedPair(*runs))
         beside = await shown(pilot, TRIAL_SETS)
         await pilot.press("tab")
@@ -96,7 +89,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         assert (await shown(pilot, TRIALS)).pair.left.kind == "trial"
 
 
-async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path, home: Path) -> None:
+async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path, home):
     session = two_agents(tmp_path / "agents.session", cases=20, unscored=2)
     async with trajectory(session, (120, 40)) as (pilot, _):
         table = await table_of_trials(pilot)
@@ -104,7 +97,6 @@ async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path,
         await pilot.press("b", "space", "down", "space", "C")
         screen = await shown(pilot, TRIAL_SETS)
         assert screen.lists[0].has_focus
-        assert screen.comparison is not None
         first = next(row for row in screen.comparison.panes["Points"].rows if row.title and row.gap)
         assert first.title == "Usage"
         text = screen_text(pilot.app)
@@ -114,12 +106,11 @@ async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path,
         assert "Clarity" not in screen_text(pilot.app)
         await pilot.press("S")
         await until(pilot, lambda: screen.comparison is not None and screen.comparing.idle, "the other way round")
-        assert screen.comparison is not None
         usage = next(row for row in screen.comparison.panes["Points"].rows if row.title == "Usage")
         assert usage.paired.gap == -first.paired.gap
 
 
-async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, home: Path) -> None:
+async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path, home):
     async with regeneration(two_evaluators(tmp_path / "two.session"), (120, 40)) as (pilot, mode):
         app = pilot.app
         await press(pilot, mode, "v", "tab", "space")
@@ -145,7 +136,6 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         await press(pilot, mode, "M", "v", "C")
         groups = await shown(pilot, GROUPS)
         rows = groups.lists[0]
-        assert rows.selected is not None
         assert rows.selected.name == "count_text"
         text = screen_text(app)
         for words in ("▼ count_text", "2/3", "0/3", "−0.67", "B wins 0, ties 1, loses 1", "2 in both", "✗ 3"):
@@ -165,7 +155,7 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         await shown(pilot, CANDIDATES)
 
 
-async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, home: Path) -> None:
+async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path, home):
     async with regeneration(two_evaluators(tmp_path / "two.session", name=NAME), (120, 40)) as (pilot, mode):
         app = pilot.app
         await press(pilot, mode, "g", "space")
@@ -184,7 +174,6 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
             await pilot.press("j")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is mode and quiet(mode), "task B")
-        assert mode.selected_task is not None
         assert mode.selected_task.name == "total"
         await pilot.press("alt+left")
         again = await shown(pilot, TASKS)
@@ -199,29 +188,14 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
         # A session is never written over; what was typed stays.
         app.focused.value = str(tmp_path / "two.session")
         await pilot.press("enter")
-        await until(pilot, lambda: "is a session file" in screen_text(app), "why not")
+        await sees(pilot, "is a session file")
         app.focused.value = str(tmp_path / "tasks.md")
         await pilot.press("enter")
         await until(pilot, lambda: (tmp_path / "tasks.md").exists() and app.screen is again, "the file")
         assert "| function | total |" in (tmp_path / "tasks.md").read_text()
 
 
-async def test_without_a_mark_two_evaluators_else_a_sentence(tmp_path: Path, home: Path) -> None:
-    async with regeneration(two_evaluators(tmp_path / "two.session"), (80, 24)) as (pilot, mode):
-        await press(pilot, mode, "C")
-        screen = await shown(pilot, GROUPS)
-        for _ in range(3):
-            await pilot.press("tab", "n", "N", "f")
-        await pilot.press("escape")
-        await until(pilot, lambda: pilot.app.screen is mode, "the mode")
-        pilot.app.push_screen(
-            SideBySide(MarkedPair(screen.pair.left, Marked(screen.pair.left.session, "group", ("no",) * 5, run=RUN)))
-        )
-        await until(pilot, lambda: "Evaluator B is not in two.session" in screen_text(pilot.app), "the sentence")
-        await pilot.press("n", "enter", "S", "escape")
-
-
-async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Path, home: Path) -> None:
+async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path, home):
     path = tmp_path / "runs.session"
     recorder = Recorder(path)
     for run, cells in (("one", "✓✓✓"), ("two", "✗✗✗")):
@@ -232,10 +206,13 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Pat
     async with regeneration(path, (120, 40)) as (pilot, _):
         app = pilot.app
         await pilot.press("U")
-        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.rows, "the runs")
+        await on(pilot, RunsScreen)
+        await until(pilot, lambda: app.screen.table.rows, "the runs")
         await pilot.press("C")
-        await until(pilot, lambda: "Mark a run with space" in screen_text(app), "what to do")
-        by_id = {one: Marked(path, "run", one, run=one, of_trials=one == "three") for one in ("one", "two", "three")}
+        await sees(pilot, "Mark a run with space")
+        by_id = {
+            one: MarkedItem(path, "run", one, run=one, of_trials=one == "three") for one in ("one", "two", "three")
+        }
         app.marks.toggle(by_id["one"])
         app.marks.toggle(by_id["two"])
         await pilot.press("C")
@@ -243,41 +220,32 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Pat
         assert "B wins 0, ties 0, loses 1" in screen_text(app)
         assert not obeyed(screen_text(app))
         app.show_pair(MarkedPair(by_id["one"], by_id["three"]))
-        await until(pilot, lambda: "Run B has trials, no tasks" in screen_text(app), "the sentence")
-        gone = Marked(tmp_path / "gone.session", "run", "one")
-        app.show_pair(MarkedPair(screen.pair.left, gone))
-        await until(pilot, lambda: "gone.session" in screen_text(app), "which file is gone")
-        await pilot.press("f", "S", "n", "enter", "escape")
+        await sees(pilot, "Run B has trials, no tasks")
+        app.show_pair(MarkedPair(screen.pair.left, MarkedItem(tmp_path / "gone.session", "run", "one")))
+        await sees(pilot, "gone.session")
 
 
-async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
+async def test_prompt_and_what_it_takes(tmp_path, home):
     async with trajectory(two_trials(tmp_path / "two.session"), (120, 40), "long") as (pilot, mode):
         mode.content.choose("Prompt")
         await until(pilot, lambda: "tokens sent" in screen_text(pilot.app) and mode.content.loader.idle, "the prompt")
-        text = screen_text(pilot.app)
-        assert "system" in text
-        assert "You document repositories." in text
+        await sees(pilot, "system", "You document repositories.")
         await pilot.press("S")
         assert 'names "click", which the' in screen_text(pilot.app)
         await pilot.press("W")
-        text = screen_text(pilot.app)
-        assert "missing points" in text
-        assert "+7  Dependencies" in text
-        assert mode.score_pane.selected is not None
+        await sees(pilot, "missing points", "+7  Dependencies")
         assert mode.score_pane.selected.title == "Dependencies"
         await pilot.press("j")
         assert mode.score_pane.selected.title == "Completeness"
         await pilot.press("right_square_bracket")
-        text = screen_text(pilot.app)
-        assert "side by side" in text
-        assert "b strict" in text
+        await sees(pilot, "side by side", "b strict")
         await pilot.press("left_square_bracket")
         assert "missing points" in screen_text(pilot.app)
         await pilot.press("W", "W")
         assert "side by side" not in screen_text(pilot.app)
 
 
-def test_the_interval_of_the_difference_stands_whole_or_not_at_all() -> None:
+def test_the_interval_of_the_difference_stands_whole_or_not_at_all():
     def paired(files: int) -> Paired:
         cells = [(f"file{at}", at % 3 / 2, at % 2 / 1) for at in range(files)]
         left, right = ([Value("r", file, pair[side]) for file, *pair in cells] for side in (0, 1))

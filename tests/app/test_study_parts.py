@@ -1,15 +1,12 @@
 """Parts of the Study mode without an app: how figures are written, how a matrix shares its width, the forest plot."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from studies.declared_studies import put_agents, put_matrix
 
-from workbench.app.study.actions import going, is_resumable
+from workbench.app.study.actions import active_runs, is_resumable
 from workbench.app.study.comparison_lists import forest_row
 from workbench.app.study.view import (
     StudyLoader,
@@ -27,13 +24,12 @@ from workbench.app.toolkit.plot import axis, place
 from workbench.session import SessionReader, SessionWriter
 from workbench.statistics.intervals import Value
 from workbench.statistics.paired import paired_difference
-from workbench.studies.following import read_study
-from workbench.studies.outcome import StudyOutcome
+from workbench.studies.study_reader import read_study
 from workbench.studies.wording import figure, signed
 
 
 @pytest.fixture
-def agents(tmp_path: Path) -> StudyOutcome:
+def agents(tmp_path):
     scores = {
         ("a", "white"): [80.0, 90.0], ("a", "none"): [50.0, 40.0], ("b", "white"): [60.0, None], ("b", "none"): [70.0, 60.0],
     }  # fmt: skip
@@ -42,7 +38,7 @@ def agents(tmp_path: Path) -> StudyOutcome:
         return read_study(reader, "agents")
 
 
-def test_figures_have_as_many_digits_as_they_bear() -> None:
+def test_figures_have_as_many_digits_as_they_bear():
     assert [figure(82.04, "score"), figure(0.583, "pass@1"), figure(None, "score")] == ["82.0", "0.58", "–"]
     assert [signed(0.0709, "pass@1"), signed(-16.02, "score"), signed(-0.0001, "pass@1")] == [
         "+0.071",
@@ -51,7 +47,7 @@ def test_figures_have_as_many_digits_as_they_bear() -> None:
     ]
 
 
-def test_a_cell_says_its_mean_or_its_state_and_what_else_has_room(agents: StudyOutcome) -> None:
+def test_a_cell_says_its_mean_or_its_state_and_what_else_has_room(agents):
     assert cell_text(agents.cell("a", "white · local"), "score", 9) == ("85.0", "")
     failed = agents.cell("b", "white · local")
     assert cell_text(failed, "score", 12) == ("60.0 ✗ 1/2", "failed")
@@ -63,11 +59,11 @@ def test_a_cell_says_its_mean_or_its_state_and_what_else_has_room(agents: StudyO
     assert mean_text(agents.by_column[0].means["score"], 3, "score", 14) == "72.5 1 failed"
 
 
-def test_what_is_under_way_can_be_cancelled_and_what_is_not_goes_on(agents: StudyOutcome) -> None:
-    assert (going(agents), is_resumable(agents)) == ((), True)
+def test_what_is_under_way_can_be_cancelled_and_what_is_not_goes_on(agents):
+    assert (active_runs(agents), is_resumable(agents)) == ((), True)
     key = ("a", "white · local")
     running = replace(agents, cells={**agents.cells, key: replace(agents.cells[key], state="running")})
-    assert (going(running), is_resumable(running)) == (("run-white",), False)
+    assert (active_runs(running), is_resumable(running)) == (("run-white",), False)
     assert state_of(running, 490.0) == "▸ 7 of 8 · about 8 min left"
     assert state_of(running) == "▸ 7 of 8"
     assert state_of(agents, 490.0) == "✗ 1 of 4 cells failed"
@@ -83,7 +79,7 @@ def grid(columns: int, names: int = 35, heads: int = 14) -> Grid[str]:
 
 @pytest.mark.parametrize("width", [30, 77, 140])
 @pytest.mark.parametrize("columns", [1, 4, 12])
-def test_the_column_under_the_cursor_is_in_sight_and_nothing_stands_beyond_the_width(columns: int, width: int) -> None:
+def test_the_column_under_the_cursor_is_in_sight_and_nothing_stands_beyond_the_width(columns, width):
     cells = grid(columns)
     for current in [*range(columns), *reversed(range(columns))]:
         cells.move(current)
@@ -97,11 +93,11 @@ def test_the_column_under_the_cursor_is_in_sight_and_nothing_stands_beyond_the_w
         assert cells.at(0, width) is cells.names
 
 
-def test_columns_are_as_wide_as_their_headings_where_there_is_room() -> None:
+def test_columns_are_as_wide_as_their_headings_where_there_is_room():
     assert [grid(2, 12, heads).layout(80)[1][1] for heads in (8, 24, 90)] == [15, 24, 32]
 
 
-def test_a_forest_plot_has_its_dot_between_its_bounds_and_zero_where_it_lies() -> None:
+def test_a_forest_plot_has_its_dot_between_its_bounds_and_zero_where_it_lies():
     scale = axis([-0.2, 0.4])
     found = paired_difference([Value("a", "", value) for value in (0.0, 0.1, 0.2, 0.1)])
     text = "".join(part for part, _ in forest_row(found, scale, 31))
@@ -111,7 +107,7 @@ def test_a_forest_plot_has_its_dot_between_its_bounds_and_zero_where_it_lies() -
     assert "├" not in text or text.index("├") < text.index("●") < text.index("┤")
 
 
-def test_the_newest_study_is_read_and_one_that_is_damaged_says_so(tmp_path: Path) -> None:
+def test_the_newest_study_is_read_and_one_that_is_damaged_says_so(tmp_path):
     path = tmp_path / "demo.session"
     put_matrix(path, 2, 2, 1, 1, 2, random.Random(1))
     loader = StudyLoader()

@@ -1,7 +1,5 @@
 """The table of declared columns: what leaves first, who gets free room, how rows are sorted and grouped."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import pytest
@@ -35,12 +33,12 @@ def table_of(
 ) -> VirtualTable[Book]:
     table = VirtualTable(columns, key=lambda book: book.title, groupings=[Grouping("shelf", lambda book: book.shelf)])
     table.rows = tuple(books)
-    table.arrangement = Arrangement(**arrangement)  # type: ignore[arg-type]
+    table.arrangement = Arrangement(**arrangement)
     table.arrange_rows()
     return table
 
 
-def test_columns_leave_by_priority_and_free_room_goes_to_what_is_cut() -> None:
+def test_columns_leave_by_priority_and_free_room_goes_to_what_is_cut():
     columns = ColumnLayout(COLUMNS, BOOKS)
     assert [column.title for column, _, _ in columns.layout(20)] == ["title", "shelf"]
     assert [column.title for column, _, _ in columns.layout(12)] == ["title"]
@@ -48,7 +46,7 @@ def test_columns_leave_by_priority_and_free_room_goes_to_what_is_cut() -> None:
 
 
 @given(st.integers(1, 220))
-def test_no_row_is_wider_than_its_room_once_the_first_column_fits(width: int) -> None:
+def test_no_row_is_wider_than_its_room_once_the_first_column_fits(width):
     columns = ColumnLayout(COLUMNS, BOOKS)
     if width >= 8:
         assert all(sum(len(text) for text, _ in columns.cells(book, width)) <= max(width, 8) for book in BOOKS)
@@ -56,12 +54,12 @@ def test_no_row_is_wider_than_its_room_once_the_first_column_fits(width: int) ->
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_what_has_no_value_comes_last_in_either_direction(reverse: bool) -> None:
+def test_what_has_no_value_comes_last_in_either_direction(reverse):
     pages = [book.pages for book in table_of(BOOKS, order="pages", reverse=reverse).shown]
     assert pages == ([174, 612, None] if reverse else [612, 174, None])
 
 
-def test_a_column_that_is_added_is_laid_out_sorted_by_and_summed_up() -> None:
+def test_a_column_that_is_added_is_laid_out_sorted_by_and_summed_up():
     """One entry is all that a column takes."""
     weight: TableColumn[Book] = TableColumn(
         title="weight", cell=lambda book: f"{len(book.title)} g", width=6, sort=lambda book: len(book.title),
@@ -73,7 +71,7 @@ def test_a_column_that_is_added_is_laid_out_sorted_by_and_summed_up() -> None:
     assert group.index("39 g") + len("39 g") == heading.index("weight") + len("weight")
 
 
-def test_rows_of_a_folded_group_are_not_shown_and_their_figures_are() -> None:
+def test_rows_of_a_folded_group_are_not_shown_and_their_figures_are():
     table = table_of(BOOKS, grouping="shelf", folded=frozenset({"novels"}))
     rows = ["".join(text for text, _ in table.parts_of(row, 80)) for row in range(table.row_count())]
     assert not any("Dune" in row for row in rows)

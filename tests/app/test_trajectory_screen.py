@@ -1,24 +1,23 @@
 """The Trajectory mode on recorded sessions, driven by keys."""
 
-from __future__ import annotations
-
+import os
 import re
-import sys
-from collections.abc import Iterator
+import signal
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import recorded
-from trajectory_app import press, quiet, screen_text, trajectory, until
+from driving import press, quiet, screen_text, sees, trajectory, until
+from engine.author import Author
 
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.orders import launching
+from workbench.orders.run import plan_document
+from workbench.plans.plan import DocumentPlan
 
 
 @pytest.fixture
-def recorder(tmp_path: Path) -> Iterator[recorded.Recorder]:
+def recorder(tmp_path):
     made = recorded.Recorder(tmp_path / "demo.session")
     made.run()
     yield made
@@ -26,22 +25,14 @@ def recorder(tmp_path: Path) -> Iterator[recorded.Recorder]:
 
 
 @pytest.fixture
-def two_trials(recorder: recorded.Recorder) -> Path:
+def two_trials(recorder):
     recorded.word_counter(recorder, "t1", accuracy=None)
     other = recorded.README.replace("nothing else to install", "only `click` to install")
     recorded.word_counter(recorder, "t2", repeat=2, readme=other)
     return recorder.path
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (60, 20)], ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_screen_as_a_person_sees_it(two_trials: Path, size: tuple[int, int], snapshot: object) -> None:
-    async with trajectory(two_trials, size, "t2") as (pilot, screen):
-        await press(pilot, screen, "l", "l")
-        body, _, _keys = screen_text(screen.app).rpartition("\n")  # the keys are the shell's, and tested there
-        assert body == snapshot
-
-
-async def test_steps_contents_and_tabs(two_trials: Path) -> None:
+async def test_steps_contents_and_tabs(two_trials):
     async with trajectory(two_trials, trial="t2") as (pilot, screen):
         assert screen.step_list.selected.number == 1
         assert screen.content.tab == "Observation"
@@ -67,7 +58,7 @@ async def test_steps_contents_and_tabs(two_trials: Path) -> None:
         assert "1,064 in · 40 out" in raw
 
 
-async def test_held_down_key_reads_only_the_last_step(tmp_path: Path, recorder: recorded.Recorder) -> None:
+async def test_held_down_key_reads_only_the_last_step(tmp_path, recorder):
     recorder.trial("t1", state="running")
     for number in range(1, 200):
         recorder.tool("t1", number, "read_file", f"file{number}.py", f"content of file {number}")
@@ -88,7 +79,7 @@ async def test_held_down_key_reads_only_the_last_step(tmp_path: Path, recorder: 
         assert len(asked) < 20
 
 
-async def test_other_trial_and_difference(two_trials: Path) -> None:
+async def test_other_trial_and_difference(two_trials):
     async with trajectory(two_trials, trial="t2") as (pilot, screen):
         await press(pilot, screen, "H")
         assert screen.state.trial.id == "t1"
@@ -104,12 +95,9 @@ async def test_other_trial_and_difference(two_trials: Path) -> None:
         assert re.search(r"^3 Accuracy +\? +21\.0", text, re.MULTILINE)
 
 
-async def test_scores_evidence_and_rubrics(two_trials: Path) -> None:
+async def test_scores_evidence_and_rubrics(two_trials):
     async with trajectory(two_trials, trial="t1") as (pilot, screen):
-        shown = screen_text(screen.app)
-        assert "Score 63 / 70 · aeo-bench" in shown
-        assert "? unscored (the judge" in shown
-        assert "form and names, not truth" in shown
+        await sees(pilot, "Score 63 / 70 · aeo-bench", "? unscored (the judge", "form and names, not truth")
         await press(pilot, screen, "s", "j", "j", "j", "e")
         pane = screen.outcome.text
         assert [_marked(pane)] == [["Installation"]]
@@ -130,7 +118,7 @@ def _marked(pane: TextPane) -> list[str]:
     return [pane.document.lines[mark.line].text[mark.start : mark.end] for mark in pane.evidence]
 
 
-async def test_search_goes_through_all_places(two_trials: Path) -> None:
+async def test_search_goes_through_all_places(two_trials):
     async with trajectory(two_trials, trial="t2") as (pilot, screen):
         await press(pilot, screen, "slash", *"wordcount", "enter")
         assert screen.finder.found is not None
@@ -148,7 +136,7 @@ async def test_search_goes_through_all_places(two_trials: Path) -> None:
         assert "nothing found" in screen_text(screen.app)
 
 
-async def test_search_reaches_behind_the_cut(recorder: recorded.Recorder) -> None:
+async def test_search_reaches_behind_the_cut(recorder):
     recorder.trial("t1", state="running")
     long = "".join(f"line {number} of a long file\n" for number in range(40_000)) + "the needle\n"
     recorder.tool("t1", 1, "read_file", "long.txt", long)
@@ -159,7 +147,7 @@ async def test_search_reaches_behind_the_cut(recorder: recorded.Recorder) -> Non
         assert "the needle" in screen_text(screen.app)
 
 
-async def test_step_link_in_the_readme(two_trials: Path) -> None:
+async def test_step_link_in_the_readme(two_trials):
     async with trajectory(two_trials, (200, 60), "t2") as (pilot, screen):
         assert "python wordcount.py file.txt" in screen_text(screen.app)
         rows = screen_text(screen.app).splitlines()
@@ -168,7 +156,7 @@ async def test_step_link_in_the_readme(two_trials: Path) -> None:
         await until(pilot, lambda: quiet(screen) and screen.step_list.selected.number == 3, "step 3")
 
 
-async def test_repository_shows_what_was_seen(two_trials: Path) -> None:
+async def test_repository_shows_what_was_seen(two_trials):
     async with trajectory(two_trials, trial="t2") as (pilot, screen):
         shown = screen_text(screen.app)
         for expected in ("● wordcount.py", "○ setup.cfg", "· words.json", "seen 1 of 4 files", "83 % of the bytes"):
@@ -179,31 +167,44 @@ async def test_repository_shows_what_was_seen(two_trials: Path) -> None:
         assert screen.step_list.selected.number == 3
 
 
-async def test_remark_is_kept_and_shown(two_trials: Path) -> None:
-    async with trajectory(two_trials, trial="t2") as (pilot, screen):
-        await press(pilot, screen, "l", "l", "a", *"why", "space", *"here", "enter")
-        await until(pilot, lambda: "✎ why here" in screen_text(screen.app), "the remark")
-        assert [(row.item, row.step) for row in screen.workbench.reader.annotations("t2")] == [("t2", 3)]
+@pytest.fixture
+def author(loopback_server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-no-worth")
+    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
+    scripted = Author(stop_at=3)
+    loopback_server.answer = scripted
+    return scripted
 
 
-async def test_copy_takes_the_current_text(two_trials: Path) -> None:
-    async with trajectory(two_trials, trial="t2") as (pilot, screen):
-        await press(pilot, screen, "l", "l", "y")
-        assert screen.app.clipboard == screen.content.text.document.text
-        assert "def count_text" in screen.app.clipboard
+def begin(session: Path) -> str:
+    plan = DocumentPlan(cases=("word_counter",), model="openai/scripted", judge="offline")
+    run = plan_document(session, plan)
+    launching.launch(session, run)
+    return run
 
 
-async def test_editor_is_refused_with_a_sentence(two_trials: Path) -> None:
-    async with trajectory(two_trials, trial="t2") as (pilot, screen):
-        await press(pilot, screen, "ctrl+e")
-        await until(
-            pilot, lambda: any("y copies instead" in n.message for n in screen.app._notifications), "the notice"
-        )
-
-
-async def test_keys_typed_ahead_find_the_pane(two_trials: Path) -> None:
-    async with trajectory(two_trials, trial="t2") as (pilot, screen):
-        await pilot.press("s", "j", "j")
-        await until(pilot, lambda: quiet(screen), "the keys")
-        assert screen.step_list.selected.number == 1
-        assert screen.score_pane.selected.title == "Metadata"
+@pytest.mark.slow
+async def test_live_killed_resumed_and_run_again(tmp_path, author):
+    session = tmp_path / "live.session"
+    run = begin(session)
+    async with trajectory(session) as (pilot, screen):
+        shown = lambda text: lambda: text in screen_text(screen.app)  # noqa: E731
+        await until(pilot, shown("▸ live"), "a live run", 60)
+        await until(pilot, lambda: author.reached.is_set() and len(screen.step_list.steps) == 3, "three steps", 60)
+        await until(pilot, shown("▸ following"), "the newest step")
+        assert screen.step_list.selected.target == "word_counter.py"
+        os.kill(screen.workbench.reader.holder(run).pid, signal.SIGKILL)
+        await until(pilot, shown("‖ interrupted — press u to resume"), "the interruption")
+        author.stop_at = 0
+        author.go.set()
+        await pilot.press("u")
+        await until(pilot, lambda: screen.state.trial.state == "done" and screen.state.cards, "the end", 60)
+        await until(pilot, lambda: quiet(screen) and "✓ done" in screen_text(screen.app), "the last look")
+        assert [step.kind for step in screen.step_list.steps] == ["tool", "invalid", "tool", "tool", "respond"]
+        assert "Counts lines, words, characters and bytes" in screen.outcome.text.document.text
+        await pilot.press("r")
+        await until(pilot, shown("trial 2 of 2"), "the new trial", 60)
+        await until(pilot, lambda: screen.state.trial.state == "done" and screen.state.cards, "its end", 60)
+        assert screen.state.trial.repeat == 2
+        screen.outcome.choose("Diff to previous")
+        await until(pilot, lambda: "README  the same" in screen.outcome.text.document.text, "the comparison")

@@ -1,17 +1,11 @@
-"""What went wrong in a run, tasks in order and in groups, and evaluators side by side: through real session files."""
-
-from __future__ import annotations
+"""What went wrong in a run, tasks in order and in groups, and evaluators side by side."""
 
 import json
 import re
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
+from driving import on, press, quiet, regeneration, screen_text, sees, until
 from regenerated import EVALUATOR, RUN, Recorder, word_counter
-from regeneration_app import press, quiet, regeneration
-from trajectory_app import screen_text, until
 
 from workbench.app.location import Location
 from workbench.app.regeneration.went_wrong import (
@@ -26,7 +20,6 @@ from workbench.app.regeneration.went_wrong import (
     load_findings,
 )
 from workbench.app.toolkit.header import StatusLine
-from workbench.app.toolkit.plot import PlotLine, plotted
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.session import SessionReader
 from workbench.session.groups import Group
@@ -38,10 +31,14 @@ def test_counts_trailing_line():
     found = count_text("a\\nb")
     assert found.lines == 2
 """
+
+
 TRACE = (
     'Traceback (most recent call last):\n  File "tests/test_count.py", line 6, in test_counts_trailing_line\n'
     "    assert found.lines == 2\nAssertionError: assert {} == 2\n +  where {} = Counts(lines={}).lines\n"
 )
+
+
 RAISED = (
     'Traceback (most recent call last):\n  File "tests/test_count.py", line 5, in test_counts_trailing_line\n'
     '    found = count_text("a\\nb")\n  File "wordcount.py", line 12, in count_text\n    return nope\n'
@@ -77,13 +74,12 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
     async with regeneration(tmp_path / "demo.session") as (pilot, mode):
         app = mode.app
         await pilot.press("w")
-        await until(pilot, lambda: isinstance(app.screen, WentWrongScreen) and app.screen.idle, "the screen")
-        screen = app.screen
-        assert isinstance(screen, WentWrongScreen)
+        screen = await on(pilot, WentWrongScreen)
+        await until(pilot, lambda: screen.idle, "the screen")
         await until(pilot, lambda: FAILURES in screen.listings and screen.idle, "the findings")
         assert [entry.cells[0] for entry in screen.list.rows] == ["3", "2", "1", "1"]
         assert "7 failed in 4 groups" in str(screen.query_one(StatusLine).render())
-        await until(pilot, lambda: "assert 1 == 2" in screen_text(app), "what the test said")
+        await sees(pilot, "assert 1 == 2")
         shown = screen_text(app)
         assert "6     assert found.lines == 2" in shown  # the source, with its line number
         assert "where 1 = Counts" in shown
@@ -110,7 +106,7 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         await pilot.press("b")
         # What nobody solves, what fails most, and the curve.
         await pilot.press("right_square_bracket")
-        await until(pilot, lambda: "report/[b]format.py::Table.total" in screen_text(app), "the unsolved task")
+        await sees(pilot, "report/[b]format.py::Table.total")
         assert len(screen.list.rows) == 1
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: screen.list.rows[0].cells[1:] == ("6", "2"), "the test that fails most")
@@ -128,17 +124,8 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         ]
         assert "████" in screen_text(app)
         # Enter shows the candidate that stands for a group.
-        await pilot.press(
-            "left_square_bracket",
-            "left_square_bracket",
-            "left_square_bracket",
-            "left_square_bracket",
-            "g",
-            "j",
-            "enter",
-        )
+        await pilot.press(*["left_square_bracket"] * 4, "g", "j", "enter")
         await until(pilot, lambda: app.screen is mode and quiet(mode), "the mode again")
-        assert mode.table.selected is not None
         assert (mode.table.selected.name, mode.table.sample) == ("Table.total", 0)
 
 
@@ -173,7 +160,6 @@ async def test_tasks_sort_by_key_and_by_a_click_and_stand_in_groups(tmp_path):
 
         await press(pilot, screen, "o")
         assert names() == ["format_stats", "Table.add_row", "count_text", "total"]
-        assert table.selected is not None
         assert table.selected.name == "format_stats"
         assert "sorted by pass@1, ascending" in screen_text(screen.app)
         await press(pilot, screen, "O")
@@ -189,10 +175,8 @@ async def test_tasks_sort_by_key_and_by_a_click_and_stand_in_groups(tmp_path):
         assert re.search(r"▾ report/format.py  2 tasks .* 0\.17", shown)
         assert re.search(r"▾ wordcount.py  2 tasks .* 0\.83", shown)
         assert table.row_count() == 1 + 6
-        assert table.selected is not None  # headings take no cursor
         first = table.selected.name
         await press(pilot, screen, "g", "j", "j")
-        assert table.selected is not None
         assert table.selected.name != first
         await press(pilot, screen, "b", "b")
         assert "▾ some passed  2 tasks" in screen_text(screen.app)
@@ -201,7 +185,6 @@ async def test_tasks_sort_by_key_and_by_a_click_and_stand_in_groups(tmp_path):
         await until(pilot, lambda: quiet(screen) and len(table.shown) == 1, "the filter")
         assert table.row_count() == 1 + 2
         screen.go_to(f"{RUN}-count_text", 1)
-        assert table.selected is not None
         assert table.selected.name == "count_text"
         await press(pilot, screen, "b", "b")
         assert table.row_count() == 1 + 4
@@ -212,46 +195,12 @@ async def test_sorting_follows_new_verdicts_and_keeps_the_task_under_the_cursor(
     word_counter(recorder)
     async with regeneration(tmp_path / "demo.session") as (pilot, screen):
         await press(pilot, screen, "o", "G")
-        assert screen.table.selected is not None
         assert screen.table.selected.name == "total"
         recorder.cells(f"{RUN}-total", "✗✗✗", at=200.0)
         recorder.cells(f"{RUN}-format_stats", "✓✓✓", at=200.0)
-        await until(
-            pilot,
-            lambda: quiet(screen) and screen.table.shown[-1].name == "format_stats",
-            "the order",
-        )
-        assert screen.table.selected is not None
+        await until(pilot, lambda: quiet(screen) and screen.table.shown[-1].name == "format_stats", "the order")
         assert screen.table.selected.name == "total"
     recorder.close()
-
-
-async def test_all_evaluators_stand_side_by_side_with_pass_at_1(tmp_path):
-    recorder = Recorder(tmp_path / "demo.session")
-    word_counter(recorder)
-    for place, name in enumerate(("count_text", "format_stats", "Table.add_row", "total")):
-        recorder.cells(f"{RUN}-{name}", "✗✗✗" if place else "✓✓✓", evaluator="local", at=50.0)
-    recorder.close()
-    async with regeneration(tmp_path / "demo.session", (200, 60)) as (pilot, screen):
-        await until(pilot, lambda: quiet(screen) and len(screen.results.estimates) == 2, "how all stand")
-        shown = screen_text(screen.app)
-        assert "[local 0.25" in shown
-        assert "gpt-5-mini 0.50" in shown  # in the line, whoever is in front
-        row = next(line for line in shown.split("\n") if " count_text " in line and "✓✗✓" in line)
-        assert row.index("✓✓✓") < row.index("✓✗✓")  # its own samples, then those of the other evaluator
-        await press(pilot, screen, "v")
-        await until(
-            pilot, lambda: quiet(screen) and "[gpt-5-mini 0.50" in screen_text(screen.app), "the other in front"
-        )
-        # Difference, candidate, docstring, prompt and failing tests at once.
-        assert {pane.id for pane in screen.panes} == {"tasks", "sample", "given", "failing"}
-        shown = screen_text(screen.app)
-        assert "Count the lines of a text." in shown
-        assert "tests passed" in shown
-        await pilot.resize_terminal(120, 40)
-        await until(pilot, lambda: quiet(screen) and not screen.detail.texts.display, "one tab at a time")
-        assert "local 0.25" in screen_text(screen.app)
-        assert not screen.table.others
 
 
 async def test_a_run_that_begins_elsewhere_stays_in_sight_and_is_one_key_away(tmp_path):
@@ -265,27 +214,27 @@ async def test_a_run_that_begins_elsewhere_stays_in_sight_and_is_one_key_away(tm
         await until(
             pilot, lambda: quiet(screen) and screen.view is not None and screen.view.run.id == RUN, "the first run"
         )
-        await until(pilot, lambda: "docs [original 0.50] none 0.00" in screen_text(screen.app), "docs side by side")
+        await sees(pilot, "docs [original 0.50] none 0.00")
         recorder.run(run_id="regen-3", state="running", docs="llm:x")
         recorder.cells(recorder.task("count_text", 0, run_id="regen-3", docs="llm:x"), "✓··", run_id="regen-3")
         await until(pilot, lambda: screen.following.new_run == "regen-3", "that another run started")
         assert "another run started: L" in str(screen.query_one(StatusLine).render())
         await press(pilot, screen, "L")  # past the second run
-        assert screen.view is not None
         assert screen.view.run.id == "regen-3"
         await until(pilot, lambda: not screen.following.new_run, "that it was looked at")
         assert "another run started" not in str(screen.query_one(StatusLine).render())
     recorder.close()
 
 
-def test_a_plot_has_every_curve_at_its_height_with_a_letter_at_its_end():
-    rising = PlotLine("rising", tuple((x, x / 10, None, None) for x in range(1, 11)))
-    level = PlotLine("level", ((1, 0.5, 0.4, 0.6), (10, 0.5, 0.4, 0.6)))
-    rows = ["".join(text for text, _ in row) for row in plotted([rising, level], 40, 16)]
-    assert rows[0].startswith(" 1.00 │")
-    assert rows[0].endswith("a")  # 1.0 at the right
-    assert rows[-4:-2] == [" " * 6 + "└" + "─" * 33, " " * 7 + "1" + " " * 30 + "10"]
-    assert [row.strip() for row in rows[-2:]] == ["a  rising", "b  level"]
-    assert len({len(row) for row in rows[:-2]}) == 1
-    assert plotted([level], 40, 3) == []
-    assert plotted([PlotLine("one", ((3, 0.4, None, None),))], 30, 10)
+async def test_many_tasks_are_grouped_folded(recorder):
+    recorder.run()
+    for place in range(90):
+        recorder.cells(recorder.task(f"f{place}", place, path=f"pkg/m{place % 6}.py"), "✓✗")
+    async with regeneration(recorder.path) as (pilot, screen):
+        table = screen.table
+        await press(pilot, screen, "b")
+        assert table.row_count() == 1 + 6
+        assert re.search(r"▸ pkg/m3.py  15 tasks .* 0\.50", screen_text(screen.app))
+        await press(pilot, screen, "j", "enter", "j")
+        assert table.row_count() == 1 + 6 + 15
+        assert table.selected.path == "pkg/m1.py"

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-from textual._compositor import Compositor
-from textual._context import visible_screen_stack
+from driving import opened, screen_text, until
 from textual.app import App
+from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
-from trajectory_app import screen_text, until
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.location import Marks
+from workbench.app.toolkit.header import KeyBar, StatusLine
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.base.settings import Settings
 
-SIZES = ((80, 24), (120, 40), (200, 60))
-"""Those at which a picture of each screen is kept."""
-EMPTY, LIVE, FAILED, HUGE = "empty", "live", "failed", "huge"
+SIZE = (120, 40)
+"""The size at which a picture of each screen is kept."""
+OTHER_SIZES = ((80, 24), (200, 60))
+EMPTY, LIVE, BUILDING, FAILED, HUGE = "empty", "live", "building", "failed", "huge"
 FILLED = (LIVE, FAILED, HUGE)
-EDGES = {FAILED: ((60, 15),), HUGE: ((60, 15), (250, 80))}
-"""The smallest and the largest size, where it is only looked for what is cut, in the states that have most to say."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,13 @@ LOOKS = (
     Look("trials", "2", ("T",), "TrialsScreen", FILLED),
     Look("plots", "2", ("T", "p"), "TrialsScreen", FILLED),
     Look("side by side", "2", ("T", "g", "space", "j", "C"), "SideBySide", FILLED),
-    Look("help", "2", ("question_mark",), "HelpScreen", (LIVE,)),
+    Look("help", "2", ("question_mark",), "HelpScreen", (HUGE,)),
     Look("search", "2", ("ctrl+f",), "SearchScreen", text="count"),
     Look("sessions", "3"),
     Look("runs", "2", ("U",), "RunsScreen"),
     Look("labels", "2", ("number_sign",), "LabelsScreen"),
     Look("regeneration", "4"),
+    Look("tasks being built", "4", ("j", "j", "j"), states=(BUILDING,)),
     Look("what went wrong", "4", ("w",), "WentWrongScreen", FILLED),
     Look("pass@k by file", "4", ("w", "left_square_bracket"), "WentWrongScreen", (HUGE,)),
     Look("pass@k by m", "4", ("w", "left_square_bracket", "left_square_bracket"), "WentWrongScreen", (HUGE,)),
@@ -70,6 +70,7 @@ LOOKS = (
     Look("study", "5"),
     Look("study comparison", "5", ("space", "l", "C"), states=(HUGE,)),
     Look("study rankings", "5", ("escape", "right_square_bracket"), states=(HUGE,)),
+    Look("file", "1", ("j", "j", "l", "G"), states=(LIVE,)),  # the last one there, for the focus stays
 )
 
 
@@ -79,24 +80,16 @@ def at_work(app: WorkbenchApp) -> bool:
 
 
 async def settled(pilot: Pilot[int]) -> str:
-    """Wait until no thread works and the screen stays as it is; return it.
-
-    Where nothing was to be painted since the last look, the screen is what it was.
-    """
-    app, before, same, seen = pilot.app, "", 0, -1
-    end = asyncio.get_running_loop().time() + 30
+    """Wait until no thread works and the screen stays as it is; return it."""
+    app, before, same = pilot.app, "", 0
+    end = asyncio.get_running_loop().time() + 60
     while same < 2:
         await pilot.pause()
-        paints = app.paints  # type: ignore[attr-defined]
-        if paints == seen:
-            now = before
-        else:
-            visible_screen_stack.set(app._background_screens)  # on which a dialog stands; what renders takes them away
-            now = screen_text(app)
-        same = same + 1 if now == before and not at_work(app) else 0
-        before, seen = now, paints
-        if at_work(app):
-            await asyncio.sleep(0.005)
+        busy, now = at_work(app), screen_text(app)
+        same = same + 1 if now == before and not busy else 0
+        before = now
+        if busy:
+            await asyncio.sleep(0.01)
         assert asyncio.get_running_loop().time() < end, f"the screen does not come to rest:\n{now}"
     return before
 
@@ -119,6 +112,14 @@ async def go(pilot: Pilot[int], look: Look) -> None:
         await settled(pilot)
 
 
+async def resize(pilot: Pilot[int], size: tuple[int, int]) -> None:
+    """Give the terminal another size and wait until the screen is laid out in it."""
+    if pilot.app.size != size:
+        await pilot.resize_terminal(*size)
+        await until(pilot, lambda: pilot.app.screen._compositor.size == size, f"{size}")
+        await settled(pilot)
+
+
 async def back(pilot: Pilot[int]) -> None:
     """Go back to the mode, as it was."""
     app = pilot.app
@@ -132,57 +133,48 @@ async def back(pilot: Pilot[int]) -> None:
     app.marks = Marks()
 
 
-def cut(app: App[int], text: str) -> list[str]:
-    """Return what does not fit its place on the screen and does not say so with an ellipsis, and width that nothing uses.
-
-    ``text`` is what stands on the screen.
-    """
-    found = []
-    lines = text.splitlines()
-    for widget in app.screen.walk_children(Widget):
-        if (
-            not widget.display
-            or not widget.content_region
-            or isinstance(widget, (VirtualView, Input))
-            or widget.children
-        ):
-            continue
-        scrolled = any(node.allow_vertical_scroll for node in widget.ancestors if isinstance(node, Widget))
-        region = widget.content_region
-        seen = region if scrolled else region.intersection(app.screen.region)
-        needed = widget.get_content_height(region.size, app.size, region.width)
-        if needed > seen.height and app.screen.find_widget(widget).visible_region:
-            last = lines[seen.bottom - 1][: seen.right].rstrip(" │") if 0 < seen.bottom <= len(lines) else ""
-            if not last.endswith("…"):
-                said = " ".join("".join(line[seen.x : seen.right]) for line in lines[seen.y : seen.bottom])
-                found.append(
-                    f"{type(widget).__name__} needs {needed} lines and has {seen.height}: {said.strip()[-70:]!r}"
-                )
-    panes = [pane.region for pane in app.screen.query(".pane") if pane.display and pane.region]
-    if panes and max(pane.right for pane in panes) < app.size.width:
-        found.append(f"nothing stands right of column {max(pane.right for pane in panes)}")
+def misplaced(app: App[int]) -> list[str]:
+    """Return what is wrong with the layout of the screen: cut without an ellipsis, over another, out of sight, too narrow."""
+    text = screen_text(app)
+    found = [one for widget in app.screen.walk_children(Widget) if (one := _cut(app, widget, text.splitlines()))]
+    panes = {pane.id: pane.region for pane in app.screen.query(".pane") if pane.display and pane.region}
+    if panes and max(region.right for region in panes.values()) < app.size.width:
+        found.append(f"nothing stands right of column {max(region.right for region in panes.values())}")
+    for (one, region), (other, beside) in itertools.combinations(panes.items(), 2):
+        if region.overlaps(beside):
+            found.append(f"{one} stands over {other}")
+    for bar, line in ((StatusLine, 0), (KeyBar, app.size.height - 1)):
+        for widget in app.screen.query(bar):
+            if widget.region != Region(0, line, app.size.width, 1) or not text.splitlines()[line].strip():
+                found.append(f"{bar.__name__} is not whole: {widget.region}")
+    if app.focused is not None and app.focused.region and not app.screen.find_widget(app.focused).visible_region:
+        found.append(f"{app.focused} has the focus and is out of sight")
     return found
 
 
+def _cut(app: App[int], widget: Widget, lines: list[str]) -> str:
+    """Say what of a widget does not fit its place and has no ellipsis."""
+    region = widget.content_region
+    if not widget.display or not region or isinstance(widget, (VirtualView, Input)) or widget.children:
+        return ""
+    scrolled = any(node.allow_vertical_scroll for node in widget.ancestors if isinstance(node, Widget))
+    seen = region if scrolled else region.intersection(app.screen.region)
+    needed = widget.get_content_height(region.size, app.size, region.width)
+    if needed <= seen.height or not app.screen.find_widget(widget).visible_region:
+        return ""
+    last = lines[seen.bottom - 1][: seen.right].rstrip(" │") if 0 < seen.bottom <= len(lines) else ""
+    shown = " ".join(line[seen.x : seen.right] for line in lines[seen.y : seen.bottom]).strip()
+    return (
+        ""
+        if last.endswith("…")
+        else f"{type(widget).__name__} needs {needed} lines, not {seen.height}: {shown[-70:]!r}"
+    )
+
+
 @contextlib.asynccontextmanager
-async def app_on(session: Path, size: tuple[int, int]) -> AsyncIterator[Pilot[int]]:
-    """Run the app on a session, everything loaded.
-
-    What it would paint is only counted: without a terminal Textual throws it away, and it was a third of a walk's time.
-    ``screen_text`` renders all of a screen that is looked at.
-    """
-    app = WorkbenchApp(session, Settings(), warm_engine=False)
-    app.paints = 0  # type: ignore[attr-defined]
-
-    def paint(compositor: Compositor, **_: object) -> None:
-        compositor._dirty_regions.clear()
-        app.paints += 1  # type: ignore[attr-defined]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Compositor, "render_update", paint)
-        async with app.run_test(size=size) as pilot:
-            while app.is_opening:
-                await pilot.pause()
-            await until(pilot, lambda: app.reader is not None and app.facts is not None, "the session")
-            await settled(pilot)
-            yield pilot
+async def app_on(session: Path) -> AsyncIterator[Pilot[int]]:
+    """Run the app on a session, everything loaded."""
+    async with opened(session, SIZE, Settings()) as pilot:
+        await until(pilot, lambda: pilot.app.reader is not None and pilot.app.facts is not None, "the session")
+        await settled(pilot)
+        yield pilot

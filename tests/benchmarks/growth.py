@@ -20,7 +20,7 @@ from app.regenerated import EVALUATOR, RUN, Recorder
 from figures import Figure, publish
 from studies.declared_studies import put_matrix
 
-from workbench.app.palette import NamedPlace, find
+from workbench.app.palette import NamedLocation, find
 from workbench.app.regeneration.went_wrong import load_findings
 from workbench.comparison.groups import compare_groups, groups_of
 from workbench.pages.study_report import write_study_report
@@ -34,7 +34,7 @@ from workbench.statistics.paired import paired_difference, permutation_test
 from workbench.statistics.rankings import RankedTask, pair_orders
 from workbench.statistics.resampling import drawn_orders
 from workbench.studies.comparing import rankings
-from workbench.studies.following import StudyReader
+from workbench.studies.study_reader import StudyReader
 
 TARGET = 2.0
 OTHER = "openai/other"
@@ -70,7 +70,7 @@ def trials(path: Path, count: int) -> Times:
 
 def names(_path: Path, count: int) -> Times:
     """Time finding the task that a few letters mean among so many."""
-    places = [NamedPlace("task", f"pkg_{n % 97}.Class{n % 1009}.fn_{n}", "task") for n in range(count)]
+    places = [NamedLocation("task", f"pkg_{n % 97}.Class{n % 1009}.fn_{n}", "task") for n in range(count)]
     yield "palette: find a task by its name", seconds(lambda: find("cnttst", places))
 
 

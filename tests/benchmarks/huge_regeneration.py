@@ -12,10 +12,10 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from driving import figures as shown_figures
+from driving import screen_text
 from figures import Figure, publish
 from regenerated import Recorder
-from regeneration_app import figures as shown_figures
-from trajectory_app import screen_text
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.screen import RegenerationScreen

@@ -22,12 +22,12 @@ from statistics import median, quantiles
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from driving import until
 from figures import Figure, publish
 from first_paint import BARE, environment, seconds_to_paint
 from recorded import Recorder, card
 from regenerated import Recorder as Regeneration
 from textual.pilot import Pilot
-from trajectory_app import until
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen

@@ -19,9 +19,9 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from driving import screen_text
 from figures import Figure, publish
 from recorded import Recorder
-from trajectory_app import screen_text
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen

@@ -28,15 +28,15 @@ from statistics import quantiles
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from driving import quiet, until
 from figures import Figure, publish
 from recorded import CODE, FILES, RUN, Recorder
 from timed_keys import timed_keys
-from trajectory_app import quiet, until
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base import settings
-from workbench.base.collecting import collect_rarely
+from workbench.base.garbage_collection import collect_rarely
 from workbench.session import SessionWriter
 
 EVENTS_A_SECOND = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000

@@ -26,16 +26,16 @@ from statistics import quantiles
 sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
+from driving import until
 from figures import Figure, publish
 from studies.declared_studies import put_matrix
 from textual.pilot import Pilot
 from timed_keys import timed_keys
-from trajectory_app import until
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.study.screen import StudyScreen
 from workbench.base import settings
-from workbench.base.collecting import collect_rarely
+from workbench.base.garbage_collection import collect_rarely
 from workbench.session import SessionReader, SessionWriter
 
 ROWS, DOCS, EVALUATORS, SAMPLES = 30, 4, 3, 5

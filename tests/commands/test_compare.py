@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from app.compared import two_trials
+from app.compared import two_agents, two_trials
 from app.regenerated import EVALUATOR, RUN, Recorder
-from app.two_agents import two_agents
 from samples.hostile_names import NAME, obeyed
 
 from workbench.cli import main

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from faults.damaging import faces, invoke, problem_of, put, without_constraints
-from samples.sessions import document_session, regeneration_session
+from samples.sessions import document_session
 
 from workbench.session import SessionReader
 
@@ -25,12 +25,6 @@ def forget(path: Path, trial: str, column: str) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute(f"DELETE FROM blobs WHERE digest = (SELECT {column} FROM trials WHERE id = ?)", (trial,))
     connection.close()
-
-
-def test_a_sound_session_ends_with_0(documented: tuple[Path, dict[str, str]]) -> None:
-    for name, answer in faces(documented[0]):
-        assert not problem_of(name, answer, (0,))
-        assert "damaged" not in answer.err
 
 
 def test_a_missing_readme_is_named_and_the_rest_given(documented: tuple[Path, dict[str, str]]) -> None:
@@ -77,19 +71,3 @@ def test_commands_that_write_say_it_too(documented: tuple[Path, dict[str, str]])
     answer = invoke("cancel", str(path))
     assert (answer.code, answer.out) == (1, "Nothing was running.\n")
     assert f"damaged: trial {names['first']}" in answer.err
-
-
-def test_a_regeneration_report_with_a_missing_body(tmp_path: Path, home: Path) -> None:
-    path = tmp_path / "demo.session"
-    names = regeneration_session(path)
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute(
-        "DELETE FROM blobs WHERE digest = (SELECT body_blob FROM candidates WHERE id = ?)", (names["local1"],)
-    )
-    connection.close()
-    for name, answer in faces(path, (names["local1"],)):
-        assert not problem_of(name, answer)
-        if name in {"report md", "report html", "report json", "show " + names["local1"]}:
-            assert f"the body of candidate {names['local1']}" in answer.err
-            assert answer.code == 1
-    assert "✓✗↯✓" in invoke("show", str(path)).out

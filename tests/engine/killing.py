@@ -15,8 +15,8 @@ from typing import Any
 
 from engine.mutants import mutants
 
+from workbench.plans.task_names import row_id
 from workbench.session import SessionReader, log
-from workbench.session.task_names import row_id
 
 Verdicts = dict[tuple[str, str, int], tuple[str, tuple[tuple[str, str], ...]]]
 

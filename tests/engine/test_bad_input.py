@@ -15,11 +15,11 @@ from engine.following import ended, error, state
 from engine.regenerating import MODEL, start
 from engine.tiny_repository import BAD, GOOD, Writer, fenced
 from loopback.server import LoopbackServer, Reply
+from samples.sessions import integrity_problem
 from small_disks import SmallDisk
 
 from workbench.orders import launching, running
 from workbench.session import SessionReader
-from workbench.session.reader import integrity_problem
 
 Until = Callable[..., Any]
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]

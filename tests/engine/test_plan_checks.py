@@ -128,7 +128,7 @@ def test_one_bad_line_of_a_samples_file_is_one_sentence_and_the_rest_is_read(tmp
     task = SimpleNamespace(id="a.py::f")
     item = SimpleNamespace(id="i", task=task, function=find_functions(source, "a.py")[0], source=source)
     evaluator = SamplesEvaluator(file)
-    read = [asyncio.run(evaluator.give(item, "c", sample)).extraction for sample in range(evaluator.count(item))]
+    read = [asyncio.run(evaluator.respond(item, "c", sample)).extraction for sample in range(evaluator.count(item))]
     assert [one.body for one in read if one.valid] == ["return 1", "return 2"]
     assert all(one.reason for one in read if not one.valid)
     assert len(read) == 4
@@ -192,7 +192,7 @@ def test_what_is_refused_for_the_example_names_the_example(home: Path, capsys: p
 def test_every_option_of_an_order_says_what_another_value_of_it_means() -> None:
     from dataclasses import fields
 
-    from workbench.orders.orders import options_help
+    from workbench.orders.ordered_asks import options_help
     from workbench.plans.arguments import arguments_of
     from workbench.plans.plan import RegenerationPlan
 

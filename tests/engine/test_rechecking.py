@@ -14,7 +14,7 @@ from engine.tiny_repository import TASKS, make_repository
 
 from workbench.commands.watching import candidate_line
 from workbench.orders import launching, running
-from workbench.orders.orders import RANDOM_SHARE, why_again
+from workbench.orders.ordered_asks import RANDOM_SHARE, recheck_reason
 from workbench.orders.regenerate import order_regeneration
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
@@ -25,11 +25,11 @@ Until = Callable[..., Any]
 
 def test_originals_always_and_one_verdict_in_a_hundred() -> None:
     ids = [candidate_id(f"task {number}", "m", "v1", 0) for number in range(20_000)]
-    assert all(why_again(name, "reference", "hot", "passed") == "original" for name in ids[:50])
-    share = sum(why_again(name, "m", "warm", "failed") == "random" for name in ids) / len(ids)
+    assert all(recheck_reason(name, "reference", "hot", "passed") == "original" for name in ids[:50])
+    share = sum(recheck_reason(name, "m", "warm", "failed") == "random" for name in ids) / len(ids)
     assert RANDOM_SHARE * 0.7 < share < RANDOM_SHARE * 1.3
-    assert not any(why_again(name, "reference", "cold", "passed") for name in ids[:50])
-    assert not any(why_again(name, "reference", "hot", "error") for name in ids[:50])
+    assert not any(recheck_reason(name, "reference", "cold", "passed") for name in ids[:50])
+    assert not any(recheck_reason(name, "reference", "hot", "error") for name in ids[:50])
 
 
 @pytest.mark.sandbox

@@ -16,10 +16,10 @@ from engine.tiny_repository import BAD, GOOD, SOURCE, TASKS, Writer, fenced, mak
 from loopback.server import EMPTY, LoopbackServer, Reply, failure
 
 from workbench.base.errors import UsageError
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import order_summary as summary
 from workbench.engine.stages import STAGES
 from workbench.orders import running
-from workbench.orders.orders import Order
+from workbench.orders.ordered_asks import OrderedAsk
 from workbench.orders.regenerate import MoreSamplesOrder, order_regeneration
 from workbench.orders.rerun import RerunOrder
 from workbench.plans.plan import RegenerationPlan
@@ -183,7 +183,7 @@ def test_rerun_with_another_model_and_testing_again(
     assert (second.at or 0) > (first.at or 0)
     # The failed ones with another model.
     (again,) = RerunOrder(session, failed=True, model="openai/better").begin().orders
-    assert isinstance(again, Order)
+    assert isinstance(again, OrderedAsk)
     assert again.run == run
     assert ended(session, run, until) == "done"
     assert {row.verdict for row in candidates(session, run, "openai/better").values()} == {"passed"}

@@ -14,7 +14,7 @@ from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
 from loopback.server import EMPTY, LoopbackServer, failure
 
 from workbench.cli import main
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import order_summary as summary
 from workbench.engine.rechecking import write_verdict
 from workbench.orders import launching, running
 from workbench.orders.regenerate import order_regeneration

@@ -32,7 +32,7 @@ from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import ScoreRow
 from workbench.studies.declaration import Study, StudyColumn, StudyLimits, StudySettings
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 MODEL = "openai/scripted"
 AGENTS = Study(

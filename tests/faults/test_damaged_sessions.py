@@ -34,8 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 import recorded
 import regenerated
-from regeneration_app import regeneration
-from trajectory_app import screen_text, trajectory
+from driving import regeneration, screen_text, trajectory
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 

@@ -23,9 +23,9 @@ import pytest
 from engine import killing
 from engine.tiny_repository import make_repository
 from faults.scripted_server import ScriptedServer
+from samples.sessions import integrity_problem
 
 from workbench.session import SessionReader, log
-from workbench.session.reader import integrity_problem
 
 pytestmark = [
     *(pytest.mark.sandbox, pytest.mark.network, pytest.mark.slow, pytest.mark.fresh_engines),

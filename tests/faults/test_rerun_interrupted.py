@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 from engine import killing
 from needing_sandboxes import no_bubblewrap
+from samples.sessions import integrity_problem
 from sweeps import spread
 
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import order_summary as summary
 from workbench.orders import launching, running
 from workbench.orders.regenerate import order_regeneration
 from workbench.plans.plan import RegenerationPlan
+from workbench.plans.task_names import row_id
 from workbench.session import SessionReader
-from workbench.session.reader import integrity_problem
-from workbench.session.task_names import row_id
 
 pytestmark = [
     *(pytest.mark.sandbox, pytest.mark.network, pytest.mark.slow, pytest.mark.fresh_engines),

@@ -12,9 +12,9 @@ import pytest
 from engine.author import Author
 from engine.tiny_repository import BAD, GOOD, make_repository, samples_file
 from loopback.server import LoopbackServer
+from samples.sessions import integrity_problem
 
 from workbench.session import SessionReader
-from workbench.session.reader import integrity_problem
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.network, pytest.mark.fresh_engines]
 

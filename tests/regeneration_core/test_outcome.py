@@ -9,8 +9,8 @@ import pytest
 from app.regenerated import EVALUATOR, RUN, Recorder
 
 from workbench.app.regeneration.wording import progress
-from workbench.commands.closing import figures
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import figures
+from workbench.commands.summaries import order_summary as summary
 from workbench.pages import write_report
 from workbench.regeneration.outcome import TaskResult, group_outcomes, ks_of, pass_figures, totals
 from workbench.regeneration.self_check import self_check
@@ -134,7 +134,7 @@ def session(tmp_path: Path) -> Path:
     return made.path
 
 
-def test_a_cut_answer_and_missing_samples_are_said_by_commands_and_reports(session: Path) -> None:
+def test_commands_and_reports_mark_cut_answers_and_missing_samples(session: Path) -> None:
     closing = summary(session, RUN)
     (group,) = closing["groups"]
     assert (group["cut_at_token_limit"], group["samples_per_task"]) == (1, [3, 5])

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 
-from trajectory_app import screen_text
+from driving import screen_text
 
 from workbench.app.app import WorkbenchApp
 from workbench.app.cases.run_dialog import RunDialog

@@ -1,0 +1,211 @@
+"""Ordered asks: a regeneration run grows by asks, and each order follows its own.
+
+Also decides which run of a session an order extends: the one with the same values of all arguments that identify a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench import catalog
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.plans.arguments import Effect, PlanDamaged, arguments_of
+from workbench.plans.plan import Ask, RegenerationPlan, chosen, repeating
+from workbench.plans.task_names import row_id
+from workbench.sandbox import Route
+from workbench.session import SessionReader
+from workbench.session.groups import CONTROLS
+from workbench.session.identity import candidate_id
+from workbench.session.json_forms import picked
+from workbench.session.rows import CandidateRow, RunRow, TaskRow
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedAsk:
+    """An ask within a run, with the k of pass@k; ``ask.samples`` 0 selects all samples of a file."""
+
+    run: str
+    ask: Ask
+    k: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedWork:
+    """The existing tasks and candidates of an order."""
+
+    tasks: tuple[TaskRow, ...]  # Including excluded ones
+    candidates: Mapping[str, tuple[CandidateRow, ...]]  # By task
+    controls: Mapping[str, tuple[CandidateRow, ...]]  # By task
+    others: bool  # Whether other orders of the run have unfinished candidates
+
+    @property
+    def missing(self) -> bool:
+        """Whether a candidate or control of a ready task is unfinished."""
+        ready = {task.id for task in self.tasks if task.state != "excluded"}
+        rows = [row for task in ready for row in (*self.candidates[task], *self.controls[task])]
+        return any(row.state != "done" for row in rows)
+
+    @property
+    def pending_rechecks(self) -> int:
+
+        rows = {row.id: row for rows in (self.candidates, self.controls) for each in rows.values() for row in each}
+        return sum(
+            not row.recheck and bool(row.body_blob and recheck_reason(row.id, row.evaluator, row.route, row.verdict))
+            for row in rows.values()
+        )
+
+
+def last_ask(plan: RegenerationPlan) -> Ask:
+    for ask in reversed(plan.asks):
+        if {**repeating(ask), "samples": 0} == {**repeating(plan), "samples": 0}:
+            return ask
+    return Ask(**repeating(plan))
+
+
+def last_order(run: RunRow) -> OrderedAsk:
+    plan = RegenerationPlan.from_json(run.config)
+    return OrderedAsk(run.id, last_ask(plan), plan.k)
+
+
+def all_orders(run: RunRow) -> list[OrderedAsk]:
+    plan = RegenerationPlan.from_json(run.config)
+    return [OrderedAsk(run.id, ask, plan.k) for ask in plan.asks] or [last_order(run)]
+
+
+def belongs(candidate: CandidateRow, task: str, ask: Ask) -> bool:
+    if candidate.evaluator != ask.evaluator or (ask.samples and candidate.sample >= ask.samples):
+        return False
+    return candidate.id == candidate_id(task, ask.evaluator, ask.prompt_version, candidate.sample)
+
+
+def ordered_work(reader: SessionReader, order: OrderedAsk) -> OrderedWork:
+    rows = reader.tasks(order.run)
+    selected: Sequence[TaskRow] = chosen(order.ask, [(row_id(task), task.id, task) for task in rows])
+    own: dict[str, list[CandidateRow]] = {task.id: [] for task in selected}
+    controls: dict[str, list[CandidateRow]] = {task.id: [] for task in selected}
+    others = False
+    ready = {task.id for task in rows if task.state != "excluded"}
+    for row in reader.candidates(order.run):
+        is_mine = row.task_id in own and belongs(row, row.task_id, order.ask)
+        is_control = row.task_id in own and row.evaluator in CONTROLS and row.sample == 0
+        if is_mine:
+            own[row.task_id].append(row)
+        if is_control:
+            controls[row.task_id].append(row)
+        others |= not (is_mine or is_control) and row.task_id in ready and row.state in ("queued", "asking", "testing")
+    return OrderedWork(
+        tuple(selected),
+        {task: tuple(each) for task, each in own.items()},
+        {task: tuple(each) for task, each in controls.items()},
+        others,
+    )
+
+
+def refusal(reader: SessionReader, order: OrderedAsk) -> str:
+    """Return why an engine refused an order, "" if it was not refused."""
+    plan = _plan(reader, order.run)
+    acceptance = plan.acceptance(order.ask) if plan else None
+    return acceptance.problem if acceptance else ""
+
+
+def is_finished(reader: SessionReader, order: OrderedAsk) -> bool:
+    """Return whether an order is complete. Its re-checks count too, unless other orders of the run go first."""
+    plan = _plan(reader, order.run)
+    if plan is None or (acceptance := plan.acceptance(order.ask)) is None or acceptance.problem:
+        return False
+    work = ordered_work(reader, order)
+    return not work.missing and (not work.pending_rechecks or work.others or bool(plan.waiting))
+
+
+def _plan(reader: SessionReader, run: str) -> RegenerationPlan | None:
+    row = reader.run(run)
+    return RegenerationPlan.from_json(row.config) if row is not None else None
+
+
+def options_help() -> str:
+    lines = ["ordered again into a session that has the work already, another value of"]
+    for effect in (Effect.RUN, Effect.TASK, Effect.CANDIDATE, Effect.NOTHING):
+        names = [
+            one.usage.split()[-1 if one.usage[0] != "-" else 0]
+            for one in arguments_of(RegenerationPlan).values()
+            if one.effect is effect
+        ]
+        lines.append(f"  {', '.join(names)}\n      {effect.value}")
+    lines.append("Test again what has its verdict: workbench rerun SESSION '*'.")
+    return "\n".join(lines)
+
+
+def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
+    """Return whether an order extends a run: the same content and the same arguments that identify a run.
+
+    An unnamed sandbox matches that of the run; unknown content matches if the source does.
+    """
+    if run.kind != "regenerate":
+        return False
+    try:
+        old = RegenerationPlan.from_json(run.config)
+    except PlanDamaged:
+        return False
+    others = [
+        name
+        for name, one in arguments_of(RegenerationPlan).items()
+        if one.effect is Effect.RUN and name not in ("source", "sandbox")
+    ]
+    if picked(old, *others) != picked(plan, *others) or (plan.sandbox and plan.sandbox != old.sandbox):
+        return False
+    known = bool(old.snapshot and plan.snapshot)
+    if known and old.snapshot != plan.snapshot:
+        return False
+    return old.source == plan.source or (known and _settings(old.source) == _settings(plan.source) is not None)
+
+
+def _settings(source: str) -> tuple[object, ...] | None:
+    try:
+        case = catalog.resolve_case(source)
+    except WorkbenchError:
+        return None
+    return (case.install, case.test)
+
+
+def check_samples(session: Path, plan: RegenerationPlan) -> None:
+    """Raise UsageError if a samples file has changed an answer that was tested: a candidate stands for one answer."""
+    from workbench.regeneration.samples_file import read_samples
+
+    if not plan.evaluator.startswith("samples:") or not session.exists():
+        return
+    path = Path(plan.evaluator.removeprefix("samples:"))
+    now: dict[str, list[str]] = {}
+    for sample in read_samples(path):
+        now.setdefault(sample.task, []).append(sample.text)
+    with SessionReader(session) as reader:
+        for run in reader.all_runs():
+            if not is_same_work(run, plan):
+                continue
+            names = {task.id: row_id(task) for task in reader.tasks(run.id) if task.state != "excluded"}
+            for row in reader.candidates(run.id):
+                if row.evaluator != plan.evaluator or row.answer_blob is None or row.task_id not in names:
+                    continue
+                lines = [*now.get(names[row.task_id], ()), *now.get(row.task_id, ())]
+                if lines[row.sample : row.sample + 1] != [reader.text(row.answer_blob)]:
+                    raise UsageError(
+                        f"{path.name} says something else for {names[row.task_id]}, sample {row.sample}, than when it was "
+                        "tested in this session; put other answers into a file of their own."
+                    )
+
+
+#: Share of fast verdicts that are re-checked, besides the originals.
+RANDOM_SHARE = 0.01
+
+_LOOKED_AT = ("passed", "failed", "timeout", "crashed")
+_FAST = (Route.HOT, Route.WARM)
+
+
+def recheck_reason(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
+    """Return why a verdict is re-checked: ``original``, ``random`` or ""."""
+    if route not in _FAST or verdict not in _LOOKED_AT:
+        return ""
+    if evaluator == "reference":
+        return "original"
+    return "random" if int(candidate[:8], 16) < RANDOM_SHARE * 2**32 else ""
