@@ -13,7 +13,7 @@ from regenerated import EVALUATOR, RUN, Recorder
 
 from workbench.app.regeneration.evaluator_results import EvaluatorResults, OtherSamples, load_variants, other_samples
 from workbench.app.regeneration.task_table import EVERYTHING, QUESTIONS, route_of
-from workbench.regeneration.self_check import CheckProblem, Control, Rechecks, SelfCheck
+from workbench.regeneration.self_check import CheckProblem, ControlCounts, RecheckCounts, SelfCheck
 from workbench.results import regeneration_runs
 from workbench.results.regeneration_runs import load_view
 from workbench.results.samples import SampleState
@@ -125,17 +125,17 @@ def test_counts_go_down_by_what_is_dropped(dropped, tasks, excluded):
 
 
 def test_a_self_check_speaks_only_when_something_is_wrong():
-    good = (Control("reference", 1.0, 5, 5, 5), Control("stub", 0.0, 5, 0, 5))
-    assert SelfCheck(good, Rechecks(9, 0)).banner(live=False) == ""
-    untested = (Control("reference", 1.0, 4, 4, 5, errors=1),)
-    assert SelfCheck(untested, Rechecks()).banner(live=True) == ""
+    good = (ControlCounts("reference", 1.0, 5, 5, 5), ControlCounts("stub", 0.0, 5, 0, 5))
+    assert SelfCheck(good, RecheckCounts(9, 0)).banner(live=False) == ""
+    untested = (ControlCounts("reference", 1.0, 4, 4, 5, errors=1),)
+    assert SelfCheck(untested, RecheckCounts()).banner(live=True) == ""
     assert (
-        SelfCheck(untested, Rechecks())
+        SelfCheck(untested, RecheckCounts())
         .banner(live=False)
         .startswith("✗ SELF-CHECK INCOMPLETE: could not test reference")
     )
     many = tuple(CheckProblem(str(n), f"f{n}", "stub") for n in range(5))
-    said = SelfCheck((Control("stub", 0.0, 9, 5, 9),), Rechecks(), many).banner(live=True)
+    said = SelfCheck((ControlCounts("stub", 0.0, 9, 5, 9),), RecheckCounts(), many).banner(live=True)
     assert "stub passes on 5 tasks (f0, f1, f2 and 2 more)" in said
 
 

@@ -170,8 +170,8 @@ async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart
     async with start() as person:
         await listed(person, 2)
         await person.press("ctrl+n")
-        await person.sees("New session", "Type its name")
-        for name, problem in (("", "It needs a name"), ("a/b", "leave out slashes"), ("old", "old exists already")):
+        await person.sees("New session", "The next run goes into it")
+        for name, problem in (("", "Enter a name"), ("a/b", "leave out slashes"), ("old", "old exists already")):
             person.app.screen.query_one("Input").value = name
             await person.press("enter")
             await person.sees(problem)
@@ -219,7 +219,7 @@ async def test_a_session_that_is_written_is_neither_renamed_nor_deleted(start, m
             await listed(person, 2)
             await person.sees("▸ running")
             await person.press("f2")
-            await person.sees("is being written; cancel its run first")
+            await person.sees("has an active run; cancel it first")
             await person.press("d")
             await person.until(lambda: person.app.screen._keeping.idle)
             assert path.exists()

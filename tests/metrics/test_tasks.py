@@ -34,9 +34,9 @@ def session(tmp_path: Path) -> Path:
     recorder.run(run_id="original")
     for place, name in enumerate(NAMES):
         source, body = blob(SOURCE), f"return len(text) + {place}"
-        said = f"Count. See `{name}` and `missing_name`."
+        docs = f"Count. See `{name}` and `missing_name`."
         task = recorder.task(
-            name, place, docs="llm", body=body, docstring=said, source_blob=source, leak=place / 10, path=f"f{place}.py"
+            name, place, docs="llm", body=body, docstring=docs, source_blob=source, leak=place / 10, path=f"f{place}.py"
         )
         # The more samples pass, the more of them have the original body.
         recorder.cells(task, "✓" * place + "✗" * (5 - place))
@@ -138,6 +138,6 @@ def test_the_command_prints_tables_and_json(session, capsys):
 )
 def test_bad_input_is_one_sentence(session, capsys, more, words, code):
     assert main(["metrics", str(session), *more]) == code
-    said = capsys.readouterr().err
-    assert words in said
-    assert said.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert words in printed
+    assert printed.count("\n") == 1

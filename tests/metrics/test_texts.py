@@ -168,10 +168,10 @@ def test_a_missing_package_is_named_with_the_extra(monkeypatch, name, module, ho
     for loaded in [one for one in sys.modules if one.partition(".")[0] == module]:
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MetricUnavailable) as told:
+    with pytest.raises(MetricUnavailable) as caught:
         text_metric(name)
-    assert how in str(told.value)
-    assert "\n" not in str(told.value)
+    assert how in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_unknown_metrics_are_refused():

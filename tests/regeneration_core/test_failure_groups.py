@@ -194,7 +194,7 @@ def test_other():
 """
 
 
-def test_the_source_of_a_test_has_its_asserting_line_and_what_it_said():
+def test_the_source_of_a_test_has_its_asserting_line_and_its_error():
     trace = (
         'Traceback (most recent call last):\n  File "tests/t.py", line 8, in test_count\n'
         "    assert count(text) == wanted\nAssertionError: assert 1 == 2\n +  where 1 = count('a')\n"

@@ -134,7 +134,7 @@ def session(tmp_path: Path) -> Path:
     return made.path
 
 
-def test_a_cut_answer_and_missing_samples_are_said_by_commands_and_reports(session: Path) -> None:
+def test_commands_and_reports_mark_cut_answers_and_missing_samples(session: Path) -> None:
     closing = summary(session, RUN)
     (group,) = closing["groups"]
     assert (group["cut_at_token_limit"], group["samples_per_task"]) == (1, [3, 5])

@@ -23,8 +23,8 @@ def test_places_are_filled_once_and_other_braces_stay(tmp_path: Path) -> None:
     own = read_prompt(file)
     assert own.name == f"mine.txt@{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
     prompt = build_prompt(SOURCE, FUNCTION, FUNCTION.docstring, version=own.name, own=own.text)
-    said = '{"body of": "f", "in": a.py}\ndef f(x):\n    """Give {name} back."""'
-    assert (prompt.prompt_version, prompt.messages[0].content) == (own.name, said)
+    expected = '{"body of": "f", "in": a.py}\ndef f(x):\n    """Give {name} back."""'
+    assert (prompt.prompt_version, prompt.messages[0].content) == (own.name, expected)
 
 
 def test_a_file_must_say_where_the_code_goes(tmp_path: Path) -> None:

@@ -98,15 +98,15 @@ def test_no_docstring_is_left_anywhere_and_the_code_stays(newline: str) -> None:
 def test_every_definition_gets_its_own_docstring_also_where_there_was_none(newline: str) -> None:
     source = SOURCE.replace("\n", newline).encode()
     for start in (source, document(source, "a.py", lambda key: None)):
-        said = document(start, "a.py", lambda key: f"Say {key.kind} {key.text}.\n\nAnd more.")
+        documented = document(start, "a.py", lambda key: f"Say {key.kind} {key.text}.\n\nAnd more.")
         assert [
-            one.docstring is not None and one.docstring.split(".\n")[0] for one in find_definitions(said, "a.py")
+            one.docstring is not None and one.docstring.split(".\n")[0] for one in find_definitions(documented, "a.py")
         ] == [
             f"Say {DefinitionKey(*key).kind} {DefinitionKey(*key).text}"
             for key in KEYS  # type: ignore[arg-type]
         ]
-        assert None not in docstrings(said)
-        assert code(said) == code(source)
+        assert None not in docstrings(documented)
+        assert code(documented) == code(source)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_every_definition_gets_its_own_docstring_also_where_there_was_none(newli
 )
 def test_modules_of_every_kind(source: str) -> None:
     text = source.encode()
-    said = document(text, "m.py", lambda key: "New.")
-    assert docstrings(said) == ["New."]
-    assert docstrings(document(said, "m.py", lambda key: None)) == [None]
+    documented = document(text, "m.py", lambda key: "New.")
+    assert docstrings(documented) == ["New."]
+    assert docstrings(document(documented, "m.py", lambda key: None)) == [None]
     assert docstrings(document(text, "m.py", lambda key: None)) == [None]

@@ -70,9 +70,9 @@ def test_a_release_is_unpacked_without_its_top_folder(tmp_path: Path, mode: str)
     assert [entry.path for entry in snapshot.files] == ["a.py", "h.py", "sub/b.py", "sub/l.py"]
     assert (snapshot.root / "sub" / "l.py").read_text() == (snapshot.root / "h.py").read_text() == "x = 1\n"
     assert snapshot.revision == f"sha256:{file_sha256(file)}"
-    told: list[str] = []
-    assert fetch(str(file), cache=tmp_path / "cache", progress=told.append) == snapshot
-    assert told == []
+    progress: list[str] = []
+    assert fetch(str(file), cache=tmp_path / "cache", progress=progress.append) == snapshot
+    assert progress == []
 
 
 @pytest.mark.parametrize(

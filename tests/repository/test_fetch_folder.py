@@ -68,7 +68,7 @@ def test_an_edit_right_after_fetching_is_seen(tmp_path: Path) -> None:
         assert (snapshot.root / "main.py").read_text() == f"x = {number}\n"
 
 
-def test_links_that_leave_are_left_out_and_told(tmp_path: Path) -> None:
+def test_links_that_leave_are_left_out_and_reported(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / "sub").mkdir(parents=True)
     (project / "a.py").write_text("x")
@@ -78,11 +78,11 @@ def test_links_that_leave_are_left_out_and_told(tmp_path: Path) -> None:
     (project / "sly").symlink_to("sub/../../outside")
     (tmp_path / "outside").write_text("secret")
     os.mkfifo(project / "pipe")
-    told: list[str] = []
-    snapshot = fetch(str(project), cache=tmp_path / "cache", progress=told.append)
+    reported: list[str] = []
+    snapshot = fetch(str(project), cache=tmp_path / "cache", progress=reported.append)
     assert [file.path for file in snapshot.files] == ["a.py", "good", "sub/up"]
     assert (snapshot.root / "sub" / "up").read_text() == "x"
-    assert sum("leads out" in line for line in told) == 2
+    assert sum("leads out" in line for line in reported) == 2
 
 
 def test_a_damaged_snapshot_is_made_anew(tmp_path: Path) -> None:

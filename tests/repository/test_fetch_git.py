@@ -46,28 +46,28 @@ def project(tmp_path: Path) -> git.Repo:
 def test_revisions(project: git.Repo, tmp_path: Path) -> None:
     folder, cache = project.working_dir, tmp_path / "cache"
     first, second = project.commit("v1").hexsha, project.head.commit.hexsha
-    told: list[str] = []
+    reported: list[str] = []
     for revision, commit, text in (
         ("v1", first, "x = 1\n"),
         ("main", second, "x = 2\n"),
         (first, first, "x = 1\n"),
         (first[:9], first, "x = 1\n"),
     ):
-        snapshot = fetch(f"{folder}@{revision}", cache=cache, progress=told.append)
+        snapshot = fetch(f"{folder}@{revision}", cache=cache, progress=reported.append)
         assert snapshot.revision == commit
         assert (snapshot.root / "a.py").read_bytes() == text.encode()
         assert [entry.path for entry in snapshot.files] == [".gitattributes", "a.py", "alias.py", "bin/run"]
     assert (snapshot.root / "bin" / "run").stat().st_mode & 0o100
-    assert any("evil" in line and "leads out" in line for line in told)
+    assert any("evil" in line and "leads out" in line for line in reported)
     assert fetch(f"{folder}/.git", cache=cache).revision == second
 
 
 def test_a_local_branch_that_moved_is_fetched_again(project: git.Repo, tmp_path: Path) -> None:
     source, cache = f"{project.working_dir}@main", tmp_path / "cache"
     before = fetch(source, cache=cache)
-    told: list[str] = []
-    assert fetch(source, cache=cache, progress=told.append) == before
-    assert told == []
+    reported: list[str] = []
+    assert fetch(source, cache=cache, progress=reported.append) == before
+    assert reported == []
     project.git.commit("-qm", "three", "--allow-empty")
     after = fetch(source, cache=cache)
     assert after.revision == project.head.commit.hexsha

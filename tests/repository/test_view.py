@@ -67,20 +67,18 @@ def test_visible_names_only(root: Path) -> None:
     assert view.files[1].size == len("print('hello')\n")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "ground_truth",
-        "ground_truth/",
-        "./ground_truth",
-        "src/../ground_truth",
-        "GROUND_TRUTH",
-        "Ground_Truth/facts.toml",
-    ]
-    + ["ground_truth/facts.toml", "ground_truth/not/there", "truth", "truth/facts.toml", "truthfile", "alias.txt"]
-    + ["README.md", "readme.md", "src/ReadMe.RST", "docs", "docs/guide.md", ".env", ".git/config", "PKG-INFO"]
-    + ["pkg.egg-info/PKG-INFO", "deepdir/../README.md", "src/deep/../../.env"],
+HIDDEN = (
+    "ground_truth ground_truth/ ./ground_truth src/../ground_truth GROUND_TRUTH Ground_Truth/facts.toml ground_truth/facts.toml "
+    "ground_truth/not/there truth truth/facts.toml truthfile alias.txt README.md readme.md src/ReadMe.RST docs docs/guide.md .env "
+    ".git/config PKG-INFO pkg.egg-info/PKG-INFO deepdir/../README.md src/deep/../../.env"
 )
+OUTSIDE = (
+    "/etc/passwd ../repo-secret/key.txt up updir updir/key.txt chain abs src/../../repo/main.py deepdir/../../README.md "
+    "../repo/main.py .. / a/../../x main.py\0 deepdir/../../../repo-secret/key.txt"
+)
+
+
+@pytest.mark.parametrize("path", HIDDEN.split())
 def test_defect_5_what_is_hidden_is_neither_listed_nor_readable(root: Path, path: str) -> None:
     view = View(root)
     with pytest.raises(NotVisible):
@@ -89,19 +87,7 @@ def test_defect_5_what_is_hidden_is_neither_listed_nor_readable(root: Path, path
         view.list_directory(path)
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/etc/passwd", "../repo-secret/key.txt", "up", "updir", "updir/key.txt", "chain", "abs", "src/../../repo/main.py"]
-    + [
-        "deepdir/../../README.md",
-        "../repo/main.py",
-        "..",
-        "/",
-        "a/../../x",
-        "main.py\0",
-        "deepdir/../../../repo-secret/key.txt",
-    ],
-)
+@pytest.mark.parametrize("path", OUTSIDE.split())
 def test_defect_5_containment_is_by_resolved_path(root: Path, path: str) -> None:
     view = View(root)
     with pytest.raises(OutsideRepository):
@@ -202,19 +188,28 @@ def test_patterns_of_a_case(tmp_path: Path) -> None:
 
 
 _parts = st.sampled_from(
-    ["..", ".", "", "src", "deep", "up", "updir", "truth", "truthfile", "chain", "deepdir", "abs", "loop", "key.txt"]
-    + [
-        "ground_truth",
-        "facts.toml",
-        "README.md",
-        "alias.txt",
-        "repo",
-        "repo-secret",
-        "main.py",
-        "mod.py",
-        "etc",
-        "passwd",
+    [
+        "",
+        *[
+            "..",
+            ".",
+            "src",
+            "deep",
+            "up",
+            "updir",
+            "truth",
+            "truthfile",
+            "chain",
+            "deepdir",
+            "abs",
+            "loop",
+            "key.txt",
+            "ground_truth",
+            "facts.toml",
+            "README.md",
+        ],
     ]
+    + ["alias.txt", "repo", "repo-secret", "main.py", "mod.py", "etc", "passwd"]
 ) | st.text(max_size=4)
 
 

@@ -204,7 +204,9 @@ async def test_no_trace_of_the_original_body(marked: tuple[Marked, Pool], part: 
     assert report.slower == ("it looks into its own process" if route is Route.AUTO else "")
 
 
-@pytest.mark.parametrize(("part", "place"), [(FILES, "/tmp/copy"), (OBJECTS, "live"), (MEMORY, "live")])
+@pytest.mark.parametrize(
+    ("part", "place"), [(FILES, "/tmp/copy"), (OBJECTS, "live"), (MEMORY, "live")], ids=["files", "objects", "memory"]
+)
 async def test_the_search_finds_what_is_there(marked: tuple[Marked, Pool], part: str, place: str) -> None:
     """A search that finds nothing proves nothing unless it would have found something."""
     repository, opened = marked

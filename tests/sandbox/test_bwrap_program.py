@@ -87,24 +87,24 @@ def outcome(*command: str) -> str:
 
 
 @pytest.mark.sandbox
-def test_a_machine_that_allows_no_namespace_is_told_by_its_setting() -> None:
-    said = outcome("unshare", "-U", "-r", "sh", "-c", FORBIDDEN, "sh", sys.executable, "-c", SAYS)
-    assert "user.max_user_namespaces is 0" in said
-    assert "sysctl -w user.max_user_namespaces=" in said
+def test_the_setting_that_forbids_namespaces_is_named() -> None:
+    printed = outcome("unshare", "-U", "-r", "sh", "-c", FORBIDDEN, "sh", sys.executable, "-c", SAYS)
+    assert "user.max_user_namespaces is 0" in printed
+    assert "sysctl -w user.max_user_namespaces=" in printed
 
 
 @pytest.mark.sandbox
-def test_a_filter_of_system_calls_is_told() -> None:
+def test_a_filter_of_system_calls_is_named() -> None:
     assert "seccomp" in outcome(sys.executable, "-c", FILTERED, SAYS)
 
 
 @pytest.mark.sandbox
 def test_where_nothing_isolates_the_process_says_so_and_what_it_has_instead() -> None:
     command = ("unshare", "-U", "-r", "sh", "-c", FORBIDDEN, "sh", sys.executable, "-m", "workbench.sandbox")
-    said = json.loads(outcome("env", "DOCKER_HOST=unix:///nowhere", *command))
-    assert said["problem"].startswith("No sandbox isolates")
-    assert "--sandbox process" in said["problem"]
-    assert said["promises"]
+    printed = json.loads(outcome("env", "DOCKER_HOST=unix:///nowhere", *command))
+    assert printed["problem"].startswith("No sandbox isolates")
+    assert "--sandbox process" in printed["problem"]
+    assert printed["promises"]
     assert json.loads(outcome(*command, "process")) == {"backend": "process"}
 
 
@@ -127,5 +127,5 @@ def test_each_setting_is_named_where_it_is_the_cause(
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    said = why_forbidden("", tmp_path, root=root)
-    assert (named in said) if named else said == ""
+    printed = why_forbidden("", tmp_path, root=root)
+    assert (named in printed) if named else printed == ""

@@ -35,7 +35,7 @@ def test_an_address_without_an_engine(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         (b"", "it closed the connection without an answer"),
         (b"hello\r\n\r\n", "its answer is not one of such an engine"),
@@ -44,7 +44,7 @@ def test_an_address_without_an_engine(tmp_path: Path, monkeypatch: pytest.Monkey
     ],
     ids=["nothing", "no HTTP", "refused", "another program"],
 )
-def test_a_port_with_something_else(answer: bytes, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_with_something_else(answer: bytes, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -59,13 +59,13 @@ def test_a_port_with_something_else(answer: bytes, told: str, monkeypatch: pytes
 
         threading.Thread(target=serve, daemon=True).start()
         monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.getsockname()[1]}")
-        said = Docker().problem()
+        message = Docker().problem()
         where = server.getsockname()[1]
         server.shutdown(socket.SHUT_RDWR)
-    assert said == f"The Docker engine at tcp://127.0.0.1:{where} does not answer ({told})."
+    assert message == f"The Docker engine at tcp://127.0.0.1:{where} does not answer ({expected})."
 
 
-def test_the_innermost_reason_is_told() -> None:
+def test_the_innermost_reason_is_reported() -> None:
     refused = ConnectionRefusedError(111, "Connection refused")
     wrapped = RuntimeError("Error while fetching server API version", ("Connection aborted.", refused))
     assert reason_of(wrapped) == "connection refused"
@@ -78,7 +78,7 @@ def test_the_innermost_reason_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("message", "expected"),
     [
         ("", ""),
         (
@@ -110,16 +110,16 @@ def test_the_innermost_reason_is_told() -> None:
         ("bwrap: Can't find source path /nowhere: No such file or directory\n", "bwrap: Can't find source path /nowhere: No such file or directory"),
     ],
 )  # fmt: skip
-def test_the_line_that_says_it(said: str, told: str) -> None:
-    assert last_words(said) == told
+def test_the_line_that_says_it(message: str, expected: str) -> None:
+    assert last_words(message) == expected
 
 
 def test_a_long_line_keeps_its_cause() -> None:
-    said = f"failed to create task: unable to start container process: exec: {'/folder' * 60}: stat {'/folder' * 60}: permission denied"
-    told = last_words(said)
-    assert told.startswith("failed to create task: ")
-    assert told.endswith(": permission denied")
-    assert len(told) <= 300
+    message = f"failed to create task: unable to start container process: exec: {'/folder' * 60}: stat {'/folder' * 60}: permission denied"
+    expected = last_words(message)
+    assert expected.startswith("failed to create task: ")
+    assert expected.endswith(": permission denied")
+    assert len(expected) <= 300
 
 
 class Container:

@@ -223,7 +223,7 @@ async def test_hot_verdicts_are_the_cold_ones_and_doubtful_cases_go_the_slower_w
         (function.qualified_name, function.occurrence): function
         for function in find_functions(MODULE.encode(), "shapes.py")
     }
-    compared = spread(CASES, 6)
+    compared = spread(CASES, 10)
     for case in CASES:
         qualified_name, occurrence, body, test, verdict, route = case
         content = splice(MODULE.encode(), found[qualified_name, occurrence], body)

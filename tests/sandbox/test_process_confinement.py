@@ -30,7 +30,7 @@ def holes(means: KernelFeatures) -> list[str]:
     return [line for line in promises(means) if "NOT" in line]
 
 
-def test_what_a_kernel_lacks_is_said() -> None:
+def test_the_guarantees_name_what_a_kernel_lacks() -> None:
     assert holes(KernelFeatures(landlock=7, seccomp=True, root=True, groups=True)) == []
     assert any(line.startswith("Network") for line in holes(KernelFeatures(0, False, True, True)))
     assert any("UDP" in line for line in holes(KernelFeatures(4, False, True, True)))

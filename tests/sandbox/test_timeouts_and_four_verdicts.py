@@ -55,7 +55,7 @@ async def test_the_whole_tree_ends_with_the_candidate(
     assert following.passed, following.detail
 
 
-def test_the_process_table_shows_what_runs(until: Callable[..., Any]) -> None:
+async def test_the_process_table_shows_what_runs(until: Callable[..., Any]) -> None:
     """The look from outside would see a process that was left."""
     import subprocess
     import sys

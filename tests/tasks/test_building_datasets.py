@@ -76,14 +76,14 @@ def test_a_broken_source_among_several_is_one_sentence(
 
     # In words; from the cache this time; one format.
     assert main(["tasks", "build", *sources, "--out", str(out), "--formats", "jsonl"]) == 1
-    told = capsys.readouterr()
-    assert f"workbench: {tmp_path / 'nowhere'}: The folder" in told.err
-    assert "candidates" in told.out
-    assert f"Written: {out}" in told.out
+    printed_text = capsys.readouterr()
+    assert f"workbench: {tmp_path / 'nowhere'}: The folder" in printed_text.err
+    assert "candidates" in printed_text.out
+    assert f"Written: {out}" in printed_text.out
     assert main(["tasks", "show", str(out), "--limit", "1"]) == 0
-    told = capsys.readouterr()
-    assert "sums.py::add" in told.out
-    assert "1 task of 3" in told.out
+    printed_text = capsys.readouterr()
+    assert "sums.py::add" in printed_text.out
+    assert "1 task of 3" in printed_text.out
     assert main(["tasks", "show", str(out), "--task", "clamp", "--json"]) == 0
     printed = lines(capsys.readouterr().out)
     assert [line["task_id"] for line in printed if line["type"] == "task"] == ["sums.py::clamp"]

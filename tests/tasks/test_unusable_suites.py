@@ -137,6 +137,7 @@ async def test_no_tests(make, build) -> None:
     assert await sentence(make({"sums.py": SUMS}), build) == "The repository has no tests that pytest finds."
 
 
+@pytest.mark.slow
 async def test_tests_in_odd_places(make, build) -> None:
     suite = "import unittest\n\nfrom pkg.sums import total\n\n\nclass Sums(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n"
     built = await build(make({"src/pkg/__init__.py": "", "src/pkg/sums.py": SUMS, "src/pkg/tests.py": suite}))
@@ -174,7 +175,7 @@ async def test_a_conftest_that_ends_the_process_after_the_tests(make, build) -> 
 async def test_a_hang_at_import(make, build, name: str, place: str) -> None:
     files = {"sums.py": SUMS, "test_sums.py": SUITE, "conftest.py": ""}
     files[name] = "import threading\n\nthreading.Event().wait()\n" + files[name]
-    text = await sentence(make(files), build, rules=replace(RULES, import_seconds=10))
+    text = await sentence(make(files), build, rules=replace(RULES, import_seconds=15))
     assert text == (
         f"The repository hangs at {place}, while it is imported or its tests are collected, so that no test can be run."
     )
@@ -296,17 +297,17 @@ async def test_two_test_files_of_one_name_tell_which(make, build) -> None:
     }
 
 
-async def test_what_is_said_without_end_does_not_stop_the_suite(make, build) -> None:
+async def test_endless_output_does_not_stop_the_suite(make, build) -> None:
     loud = "import os\n\nfor _ in range(300):\n    os.write(2, b'x' * 10_000)\n\n\ndef pytest_configure():\n    raise KeyError('late')\n"
     with pytest.raises(SuiteFailed, match=r"KeyError: 'late' \(conftest.py, line 8\)"):
         await build(make({"test_sums.py": TEST, "conftest.py": loud}))
 
 
-def test_nothing_said_is_no_reason() -> None:
+def test_no_output_is_no_reason() -> None:
     assert refusal("") == crash_reason("") == hang_location("") == ""
 
 
-def test_controls_and_length_of_what_is_said_are_bounded() -> None:
+def test_a_reason_has_no_control_sequences_and_a_bounded_length() -> None:
     assert refusal("ERROR: \x1b[31mred\x1b[0m \x07wrong") == "red wrong"
     assert len(refusal("ERROR: " + "long " * 400)) <= 300
 
@@ -323,6 +324,7 @@ def test_total():
 """
 
 
+@pytest.mark.slow
 async def test_options_of_the_plugin_that_is_off_are_known(make, build) -> None:
     options = (
         "--strict-config --lf --ff --nf --lfnf=none --sw --sw-skip --cache-clear --cache-show\ncache_dir = somewhere"

@@ -54,18 +54,8 @@ def test_short_bodies_are_no_evidence():
 
 
 def test_tokens_are_normalised():
-    assert tokens("myValue = HTTPServer.max_size(3.5) != None") == [
-        "my",
-        "value",
-        "=",
-        "http",
-        "server",
-        "max",
-        "size",
-        "3.5",
-        "!=",
-        "none",
-    ]
+    expected = "my value = http server max size 3.5 != none"
+    assert tokens("myValue = HTTPServer.max_size(3.5) != None") == expected.split()
 
 
 def test_few_docstrings_of_real_projects_are_flagged_and_all_copies_are():
@@ -84,6 +74,6 @@ def test_few_docstrings_of_real_projects_are_flagged_and_all_copies_are():
 
 
 @given(st.text(st.sampled_from("ab=+1 \n"), max_size=60), st.text(st.sampled_from("ab=+1 \n"), max_size=60))
-def test_the_kept_number_and_the_flag_always_agree(docstring, body):
+def test_the_stored_number_and_the_flag_always_agree(docstring, body):
     leak = measure_leakage(docstring, body)
     assert (round(leak.level, 4) >= THRESHOLD) is leak.flagged

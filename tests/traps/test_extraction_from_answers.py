@@ -126,7 +126,7 @@ def test_the_inside_of_multi_line_strings_is_never_dedented():
     assert found.body == 'text = """\nleft\n    four\n            twelve\n"""\nreturn text'
 
 
-def test_code_that_does_not_parse_is_kept_and_marked():
+def test_code_that_does_not_parse_is_stored_and_marked():
     found = extract_body(fence("return (1 +"), BARE, SOURCE)
     assert not found.valid
     assert found.body == "return (1 +"
@@ -166,7 +166,7 @@ def test_an_inner_function_of_the_same_name_is_part_of_the_body():
     assert extract_body(fence(body), BARE, SOURCE).body == body
 
 
-def test_the_setter_is_told_from_the_getter():
+def test_the_setter_is_distinguished_from_the_getter():
     source = b"class A:\n    @property\n    def v(self):\n        'd'\n        return 1\n    @v.setter\n    def v(self, x):\n        'd'\n        self._v = x\n"
     getter, setter = find_functions(source, "m.py")
     answer = fence(source.decode().replace("return 1", "return 10").replace("self._v = x", "self._v = 10"))

@@ -19,15 +19,15 @@ from workbench.sandbox.workbench_runner.watching import watch
 TESTS = ("t.py::one", "t.py::two")
 
 
-def said(name: str, outcome: str = "passed") -> dict[str, Any]:
+def event(name: str, outcome: str = "passed") -> dict[str, Any]:
     return {"e": "test", "id": name, "outcome": outcome, "seconds": 0.1, "message": "", "traceback": ""}
 
 
 END = {"e": "end", "exit": 0, "wrong_copy": [], "patched": [], "compared": True, "collected": 2}
-RIGHT = [said(TESTS[0]), said(TESTS[1]), END]
+RIGHT = [event(TESTS[0]), event(TESTS[1]), END]
 
 
-def test_passed_is_said_of_a_complete_report_only() -> None:
+def test_only_a_complete_report_passes() -> None:
     assert judge(RIGHT, TESTS, 0, "exit")["verdict"] == "passed"
 
 
@@ -45,7 +45,7 @@ def test_passed_is_said_of_a_complete_report_only() -> None:
         ([*RIGHT[:-1], {**END, "compared": False}], 0),
         ([*RIGHT[:-1], {**END, "patched": ["_pytest.runner.runtestprotocol"]}], 0),
         ([*RIGHT[:-1], {**END, "wrong_copy": [["sums", "/elsewhere/sums.py"]]}], 0),
-        *[([RIGHT[0], said(TESTS[1], outcome), END], 0) for outcome in ("failed", "error", "skipped", "xfailed", "xpassed")],
+        *[([RIGHT[0], event(TESTS[1], outcome), END], 0) for outcome in ("failed", "error", "skipped", "xfailed", "xpassed")],
     ],
 )  # fmt: skip
 def test_whatever_is_missing_it_has_not_passed(events: list[dict[str, Any]], status: int | None) -> None:
@@ -53,7 +53,9 @@ def test_whatever_is_missing_it_has_not_passed(events: list[dict[str, Any]], sta
 
 
 @given(
-    st.lists(st.sampled_from([*RIGHT, said(TESTS[0], "failed"), said("t.py::other"), {"e": "start", "id": TESTS[0]}])),
+    st.lists(
+        st.sampled_from([*RIGHT, event(TESTS[0], "failed"), event("t.py::other"), {"e": "start", "id": TESTS[0]}])
+    ),
     st.sampled_from([0, 9, 256, None]),
     st.sampled_from(["exit", "timeout", "flood"]),
 )
@@ -66,9 +68,9 @@ def test_no_mixture_of_events_passes_without_all_of_them(
 
 
 @pytest.mark.parametrize(
-    "events", [[said(TESTS[0], "failed"), said(TESTS[1])], [said(TESTS[0]), said(TESTS[1], "error"), END]]
+    "events", [[event(TESTS[0], "failed"), event(TESTS[1])], [event(TESTS[0]), event(TESTS[1], "error"), END]]
 )
-def test_a_candidate_whose_tests_have_all_been_told_of_has_failed_however_long_its_end_takes(
+def test_a_candidate_whose_tests_are_all_reported_has_failed_however_long_its_exit_takes(
     events: list[dict[str, Any]],
 ) -> None:
     assert judge(events, TESTS, None, "timeout")["verdict"] == "failed"

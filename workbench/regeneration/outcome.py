@@ -121,7 +121,7 @@ class PassFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class GroupTotals:
     """Sums over the samples of a group, without those of excluded tasks."""
 
     samples: int
@@ -146,7 +146,7 @@ class GroupOutcome:
 
     group: Group
     control: bool
-    totals: Totals
+    totals: GroupTotals
     figures: PassFigures
     results: tuple[TaskResult, ...]
     ready: int
@@ -196,7 +196,7 @@ class GroupOutcome:
         }
 
 
-def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> Totals:
+def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> GroupTotals:
     """Return the sums over the samples of one group; ``now`` (unix seconds) only while an engine executes the run."""
     rows = [row for row in counts if not row.excluded]
     verdicts: Counter[str] = Counter()
@@ -215,7 +215,7 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> Totals
     at_work = now is not None and bool(unfinished or retesting)
     end = now if at_work else max(ended, default=None)
     began = min(starts, default=None)
-    return Totals(
+    return GroupTotals(
         samples=samples,
         verdicts=dict(sorted(verdicts.items())),
         unfinished=unfinished,

@@ -18,7 +18,7 @@ _NAMED = 3  # tasks that a sentence names
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class ControlCounts:
     """A control: it passed on ``passed`` of ``decided`` of ``tasks`` tasks; on ``errors`` it could not be tested."""
 
     name: str
@@ -38,7 +38,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
-class Rechecks:
+class RecheckCounts:
     """Verdicts that were tested again on the cold route, and how many of them came out otherwise."""
 
     done: int = 0
@@ -72,8 +72,8 @@ class CheckProblem:
 class SelfCheck:
     """Both controls, the re-checks, and the tasks on which one of them failed."""
 
-    controls: tuple[Control, ...]
-    rechecks: Rechecks
+    controls: tuple[ControlCounts, ...]
+    rechecks: RecheckCounts
     problems: tuple[CheckProblem, ...] = ()
 
     @property
@@ -133,8 +133,8 @@ def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[Faile
         if mine:
             by = {kind: sum(row.count for row in mine if row.verdict == kind) for kind in ("", "passed", "error")}
             decided = sum(row.count for row in mine) - by[""] - by["error"]
-            controls.append(Control(name, _MUST_PASS[name], decided, by["passed"], tasks, by["error"]))
-    rechecks = Rechecks(sum(row.rechecked for row in rows), sum(row.disagreeing for row in rows))
+            controls.append(ControlCounts(name, _MUST_PASS[name], decided, by["passed"], tasks, by["error"]))
+    rechecks = RecheckCounts(sum(row.rechecked for row in rows), sum(row.disagreeing for row in rows))
     found = []
     for row in failed:
         name = row.group.evaluator

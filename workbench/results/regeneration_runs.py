@@ -15,7 +15,7 @@ from workbench.session.groups import Group
 from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow
 
 if TYPE_CHECKING:
-    from workbench.regeneration.outcome import Totals
+    from workbench.regeneration.outcome import GroupTotals
     from workbench.regeneration.self_check import SelfCheck
     from workbench.session.reader import SessionReader
     from workbench.session.sample_counts import SampleCount
@@ -57,7 +57,7 @@ class RunView:
     order: tuple[str, ...]  # the session's regeneration runs
     groups: tuple[Group, ...]  # those with samples
     group: Group
-    totals: Totals  # of the samples of ``group``
+    totals: GroupTotals  # of the samples of ``group``
     stages: tuple[StageRow, ...]
     tasks: int
     excluded: int

@@ -25,7 +25,7 @@ from workbench.session.groups import Group
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import PassFigures
     from workbench.regeneration.passk import PassEstimate
-    from workbench.regeneration.self_check import Control
+    from workbench.regeneration.self_check import ControlCounts
 
 _GAP = " " * 3
 _ALONE = "bold $background on $error"
@@ -144,7 +144,7 @@ def _self_check(view: RunView, short: bool = False) -> Content:
     return _joined(proof, again)
 
 
-def _control(control: Control, live: bool) -> Content:
+def _control(control: ControlCounts, live: bool) -> Content:
     text = f"{control.name} {control.passed:,}/{control.decided:,}"
     if control.wrong:
         return Content.styled(f" ✗ {text} ", _ALONE)
