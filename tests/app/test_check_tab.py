@@ -158,8 +158,8 @@ async def test_a_check_is_followed_while_it_runs_and_c_stops_it(recorder):
 @pytest.mark.parametrize(
     ("state", "problem", "sentence"),
     [
-        ("failed", "The README has 9 MB.", "It could not be checked: The README has 9 MB. V tries again."),
-        ("running", "running blocks…", "The check was interrupted. V does it again."),
+        ("failed", "The README has 9 MB.", "The check failed: The README has 9 MB. V retries it."),
+        ("running", "running blocks…", "The check was interrupted. V restarts it."),
     ],
 )
 async def test_one_that_did_not_come_to_its_end_says_why(recorder, state, problem, sentence):

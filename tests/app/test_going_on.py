@@ -83,7 +83,7 @@ async def test_a_step_is_edited_and_gone_on_from(recorder, launched):
         await pilot.press("ctrl+g")
         await on(pilot, ModelDialog)
         await until(pilot, lambda: "about 1 request, 9 seconds" in words(app), "the estimate")
-        assert "Takes over 3 steps, the observation of step 3 edited" in words(app)
+        assert "Inherits 3 steps, the observation of step 3 edited" in words(app)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen, "the way back")
         assert not launched

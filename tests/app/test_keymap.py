@@ -81,11 +81,11 @@ async def test_a_key_that_cannot_do_anything_says_why_once(own_folders):
     async with opened(session) as pilot:
         for mode, key, reason in (
             ("trajectory", "u", "nothing to resume"),
-            ("trajectory", "n", "Nothing was searched for"),
+            ("trajectory", "n", "no search hits"),
             ("sessions", "e", "it is a key of Trajectory"),
             ("sessions", "7", "? lists the keys that do"),
             ("regeneration", "F", "No filter"),
-            ("trajectory", "alt+right", "no place to go to"),
+            ("trajectory", "alt+right", "history has no entry"),
         ):
             await pilot.app.action_mode(mode)
             await walking.settled(pilot)

@@ -165,7 +165,7 @@ async def test_a_recheck_that_disagrees_is_shown_like_a_failed_self_check(record
         assert remarks.split("\n") == [
             "warm, not hot: it runs at import",
             "suspicious: pytest was patched",
-            "≠ cold re-check (suspicious): failed; the warm path said otherwise",
+            "≠ cold re-check (suspicious): failed; the warm route disagrees",
         ]
         await pilot.press("f")
         await until(pilot, lambda: screen.app.screen.query("#recheck"), "the chooser")

@@ -129,7 +129,7 @@ async def test_a_report_is_exported_and_a_format_that_there_is_not_refused(start
         await person.press("g", "x")
         await person.sees("Export report", "csv (a line per trial")
         person.app.screen.query_one("#file").value = str(tmp_path / "out.txt")
-        await person.sees(".txt says no format; name one here.")
+        await person.sees(".txt does not imply a format; choose one.")
         person.app.screen.query_one("#format").value = "points"
         await person.press("enter")
         await person.sees("There is no report format 'points' of this")
@@ -320,7 +320,7 @@ async def test_files_of_other_programs_come_into_the_session_under_the_cursor(st
         await person.type("import files")
         await person.sees("Import files of other programs")
         await person.press("enter")
-        await person.sees("it goes into mine")
+        await person.sees("the target is mine")
         person.app.screen.query_one("#file").value = str(tmp_path / "chat.jsonl")
         person.app.screen.query_one("#format").value = "words"
         await person.press("enter")
