@@ -18,24 +18,25 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fault_counts import fault_counts, pytest_terminal_summary
+from inline_engine import inline_engines
 from loopback.server import LoopbackServer
 from needing_sandboxes import needs_bubblewrap
+from scripted_model import ScriptedModel
 from small_disks import SmallDisk, small_disk
-from warm_engines import WarmProcess
 
-from workbench.base.collecting import THRESHOLDS, collect_rarely
-from workbench.orders import launching
+from workbench.base.garbage_collection import THRESHOLDS, collect_rarely
+from workbench.models import provider
 
-# How long an example takes says how busy the machine is, nothing of the code; the tests' own time limits stay.
+# The duration of an example depends on the load of the machine; the time limits of the tests still apply.
 hypothesis.settings.register_profile("workbench", deadline=None)
 hypothesis.settings.load_profile("workbench")
 
-# While the tests are collected a million objects are made and none is garbage.
+# Collecting the tests creates a million objects, none of which is garbage.
 gc.set_threshold(*THRESHOLDS)
 
-__all__ = ["fault_counts", "needs_bubblewrap", "pytest_terminal_summary"]
+__all__ = ["fault_counts", "inline_engines", "needs_bubblewrap", "pytest_terminal_summary"]
 
-#: Folders whose tests need what only a whole machine has.
+#: Folders whose tests may not be skipped in CI.
 _NEVER_SKIPPED = {"sandbox", "engine", "cluster", "faults"}
 
 
@@ -48,14 +49,14 @@ def loopback_server() -> Iterator[LoopbackServer]:
 
 @pytest.fixture(name="small_disk")
 def small_disk_fixture(tmp_path: Path) -> Iterator[Callable[[int], SmallDisk]]:
-    """Mount a real disk of so many kilobytes; see ``small_disks.py``."""
+    """Mount a file system of the given size in kilobytes; see ``small_disks.py``."""
     with contextlib.ExitStack() as mounted:
         yield lambda kilobytes: mounted.enter_context(small_disk(tmp_path / f"disk-{kilobytes}", kilobytes))
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Folders of its own for settings, sessions, caches and logs; no key of the machine is seen."""
+    """Temporary folders for settings, sessions, caches and logs; the keys of the machine are removed from the environment."""
     folder = tmp_path / "home"
     for name in ("CONFIG", "DATA", "STATE", "CACHE"):
         monkeypatch.setenv(f"WORKBENCH_{name}_DIR", str(folder / name.lower()))
@@ -67,38 +68,33 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def one_cache(home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One cache for all tests of a process: pytest is installed into it once, a repository's environment built once."""
+    """One cache for all tests of a process: environments are built once."""
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
 
 
 @pytest.fixture
-def scripted(home: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> LoopbackServer:
-    """The loopback server as the provider of ``openai/…`` models; a test sets its ``answer``."""
+def scripted(
+    home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ScriptedModel | LoopbackServer]:
+    """The provider of ``openai/…`` models; a test sets its ``answer``. A server on loopback for ``fresh_engines``, else a function."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    return loopback_server
-
-
-@pytest.fixture(scope="session")
-def warm_process() -> Iterator[WarmProcess]:
-    """The process of which this test process's engines are forks."""
-    process = WarmProcess()
-    yield process
-    process.close()
-
-
-@pytest.fixture(autouse=True)
-def warm_engines(warm_process: WarmProcess, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Engines that this process starts come from a warm one, see ``warm_engines.py``; not in CI, and not if marked ``fresh_engines``."""
-    if os.environ.get("CI") or not hasattr(os, "pidfd_open") or request.node.get_closest_marker("fresh_engines"):
+    if request.node.get_closest_marker("fresh_engines"):
+        with LoopbackServer() as server:
+            monkeypatch.setenv("WORKBENCH_BASE_URL", server.base_url)
+            yield server
         return
-    monkeypatch.setattr(launching, "engine_process", warm_process.engine)
+    model = ScriptedModel()
+    monkeypatch.setenv("WORKBENCH_BASE_URL", model.base_url)
+    monkeypatch.setattr(provider, "_litellm", model)
+    provider._takes.cache_clear()
+    yield model
+    provider._takes.cache_clear()
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "the condition") -> object:
-    """Wait for a condition and return its value; fail loudly after ``seconds``.
+    """Wait for a condition and return its value; AssertionError after ``seconds``.
 
-    Whoever has waited long looks less often: a look into a session takes seven milliseconds of the processor that others wait for.
+    The longer it waits, the less often it checks: reading a session takes seven milliseconds of processor time.
     """
     pause = threading.Event()
     began = time.monotonic()
@@ -118,9 +114,9 @@ def until_fixture() -> Callable[..., object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Hand out first the files with what may take longest, so that no test process works alone at the end.
+    """Start with the files that have the longest timeouts, so that no worker is left alone with them at the end.
 
-    Whole files: their fixtures would else be made twice.
+    Files stay whole: otherwise their fixtures would be built in two workers.
     """
     longest: dict[Path, float] = {}
     for item in items:
@@ -130,13 +126,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage as rarely as an open app does: what all tests have imported is none, and a look at it took a third of their time."""
+    """Collect garbage as rarely as an open app does: with all imports of the tests, collecting took a third of their time."""
     collect_rarely()
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """In CI a test of a sandbox, an engine or a model that was skipped has failed: there, everything can be had."""
+    """Fail tests of sandboxes, engines and models that are skipped in CI, where everything is installed."""
     outcome = yield
     report = outcome.get_result()
     needed = {"sandbox", "docker", "model", "network"} & {marker.name for marker in item.iter_markers()}

@@ -1,4 +1,4 @@
-"""How much work a function does, counted instead of timed: the same number on every machine, however busy."""
+"""The work of a function as a number of calls, which unlike its time is the same on every machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import FrameType
 
 
 def calls_of(work: Callable[[], object]) -> int:
-    """Return how many Python and C functions a piece of work calls."""
+    """Return the number of calls of Python and C functions in ``work``."""
     count = 0
 
     def counted(_frame: FrameType, event: str, _argument: object) -> None:

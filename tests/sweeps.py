@@ -1,4 +1,4 @@
-"""Sweeps over hundreds of alike cases: the tests take a fixed spread of them, ``make test-all`` takes all."""
+"""Sweeps over hundreds of similar cases: tests run an even selection, ``make test-all`` runs all."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-#: ``all`` sweeps everything; anything else, or nothing, a spread.
+#: Whether every case runs.
 ALL = os.environ.get("WORKBENCH_SWEEP") == "all"
 
 
 def spread(items: Sequence[Item], one_in: int, start: int = 0) -> list[Item]:
-    """Return every ``one_in``-th item from number ``start`` on (counted round), or all of them."""
+    """Return every ``one_in``-th item from item ``start % one_in``, or all of them."""
     return list(items) if ALL else list(items[start % one_in :: one_in])

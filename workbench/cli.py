@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench import __version__
-from workbench.base.collecting import collect_rarely
 from workbench.base.errors import WorkbenchError
+from workbench.base.garbage_collection import collect_rarely
 from workbench.base.glyphs import ON_ERROR
 from workbench.commands.arguments import Command, add_verbs, check_texts, declare, with_verb
 from workbench.commands.output import tell, write
@@ -122,17 +122,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 done, 1 done with errors, 2 wrong usage, 130 interrupted.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if problem := check_texts(given):
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    if problem := check_texts(argv):
         tell(f"workbench: {problem}. See workbench --help.")
         return EXIT_USAGE
-    only = _named_command(given)
-    if only == "open" and "open" not in given:
+    only = _named_command(argv)
+    if only == "open" and "open" not in argv:
         # `workbench` and `workbench --debug` open the app.
-        given = [*given, "open"] if "--version" not in given else given
-    debug = "--debug" in given or bool(os.environ.get("WORKBENCH_DEBUG"))
+        argv = [*argv, "open"] if "--version" not in argv else argv
+    debug = "--debug" in argv or bool(os.environ.get("WORKBENCH_DEBUG"))
     try:
-        code = _executed(given, only)
+        code = _executed(argv, only)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -166,12 +166,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_ERRORS
 
 
-def _executed(given: Sequence[str], only: str | None) -> int:
+def _executed(argv: Sequence[str], only: str | None) -> int:
     try:
-        if only is not None and only in given:
-            given = with_verb(given, only, _declared(only)[0])
+        if only is not None and only in argv:
+            argv = with_verb(argv, only, _declared(only)[0])
         parser = build_parser(only)
-        parsed, unknown = parser.parse_known_args(given)
+        parsed, unknown = parser.parse_known_args(argv)
         if unknown:
             # The parser of the command or verb reports them, so that the message points to the right help.
             getattr(parsed, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")

@@ -14,7 +14,7 @@ from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.checking.verdicts import RULES, BlockPart, BlockResult, BlockVerdict, CheckResult, to_json, works
-from workbench.claims.claim import CheckedClaim, Claim, LookupResult, TextRange, Truth
+from workbench.claims.claim import CheckedClaim, Claim, LookupResult, PageRange, Truth
 from workbench.session import engine_starts
 
 PAGE = "README.md"
@@ -31,7 +31,7 @@ def block(verdict: BlockVerdict, reason: str = "", *, first: int = BLOCK, end: i
 
 
 def claim(truth: Truth, line: int = OPTION, text: str = "--words", **more: str) -> CheckedClaim:
-    return Claim("option", text, TextRange(line, path=PAGE), LookupResult(truth, **more))
+    return Claim("option", text, PageRange(line, path=PAGE), LookupResult(truth, **more))
 
 
 CHECKED = CheckResult(

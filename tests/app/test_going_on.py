@@ -10,7 +10,7 @@ from driving import on, press, screen_text, sees, table_of_trials, trajectory, u
 from workbench.app.toolkit.edit_screen import EditScreen, TextArea
 from workbench.app.toolkit.form import Confirm
 from workbench.app.trajectory.actions import ModelDialog
-from workbench.app.trajectory.scoring import RescoreDialog
+from workbench.app.trajectory.rescore_dialog import RescoreDialog
 from workbench.orders import launching
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, engine_starts

@@ -20,7 +20,7 @@ from workbench.app.toolkit.form import AskText
 from workbench.app.toolkit.literal import ControlCharFilter
 from workbench.base import paths
 from workbench.base.settings import Settings
-from workbench.orders.orders import last_ask
+from workbench.orders.ordered_asks import last_ask
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionWriter, engine_starts
 from workbench.session.identity import candidate_id, trial_id

@@ -15,7 +15,7 @@ from workbench.base.settings import Settings
 from workbench.orders.launching import launch
 from workbench.repository import fetch
 from workbench.session import SessionReader, SessionWriter, create
-from workbench.session.placing import move
+from workbench.session.session_folder import move
 
 
 def test_every_action_that_it_refuses_exists():

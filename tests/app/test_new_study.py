@@ -24,8 +24,8 @@ from workbench.pages import writing
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
 from workbench.studies.declaration import DOCS, Study, StudyColumn
-from workbench.studies.following import declared
 from workbench.studies.study_files import read_study_file
+from workbench.studies.study_reader import declared
 
 Launched = list[tuple[Path, str]]
 

@@ -24,7 +24,7 @@ from workbench.app.toolkit.plot import axis, place
 from workbench.session import SessionReader, SessionWriter
 from workbench.statistics.intervals import Value
 from workbench.statistics.paired import paired_difference
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 from workbench.studies.wording import figure, signed
 
 

@@ -34,7 +34,7 @@ from workbench.statistics.paired import paired_difference, permutation_test
 from workbench.statistics.rankings import RankedTask, pair_orders
 from workbench.statistics.resampling import drawn_orders
 from workbench.studies.comparing import rankings
-from workbench.studies.following import StudyReader
+from workbench.studies.study_reader import StudyReader
 
 TARGET = 2.0
 OTHER = "openai/other"

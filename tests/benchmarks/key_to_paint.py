@@ -36,7 +36,7 @@ from timed_keys import timed_keys
 from workbench.app.app import WorkbenchApp
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base import settings
-from workbench.base.collecting import collect_rarely
+from workbench.base.garbage_collection import collect_rarely
 from workbench.session import SessionWriter
 
 EVENTS_A_SECOND = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000

@@ -35,7 +35,7 @@ from timed_keys import timed_keys
 from workbench.app.app import WorkbenchApp
 from workbench.app.study.screen import StudyScreen
 from workbench.base import settings
-from workbench.base.collecting import collect_rarely
+from workbench.base.garbage_collection import collect_rarely
 from workbench.session import SessionReader, SessionWriter
 
 ROWS, DOCS, EVALUATORS, SAMPLES = 30, 4, 3, 5

@@ -28,7 +28,7 @@ from workbench.catalog import (
     snapshot_of,
     view_of,
 )
-from workbench.catalog.resolving import _quoted
+from workbench.catalog.case_sources import _quoted
 from workbench.repository import BadSource, ChecksumMismatch, NotVisible, SourceUnavailable
 from workbench.repository.archives import file_sha256
 
@@ -64,17 +64,6 @@ def test_the_six_bundled_cases_are_valid() -> None:
         assert case.facts is not None
         assert case.kind == ("real" if case.id.endswith("_github") else "synthetic")
         assert case.source == "" or all(case.sha256[text] for text in case.alternatives)
-
-
-def test_bundled_programs_can_be_seen_by_an_agent_without_their_truth() -> None:
-    for case in load_cases()[0]:
-        if case.source:
-            continue
-        view = view_of(case, snapshot_of(case))
-        paths_seen = {file.path for file in view.files}
-        assert case.facts is not None
-        assert case.facts.main_file in paths_seen
-        assert not any("readme" in path.lower() or "ground_truth" in path for path in paths_seen)
 
 
 def test_a_case_can_keep_its_tests_from_agents(tmp_path: Path) -> None:
@@ -183,18 +172,6 @@ def test_broken_cases_are_reported_and_the_rest_loads() -> None:
         find_case("bad")
 
 
-def test_unknown_cases_name_near_ones() -> None:
-    assert find_case("word_counter").name == "word_counter"
-    with pytest.raises(UnknownCase, match="did you mean word_counter"):
-        find_case("wordcounter")
-    with pytest.raises(UnknownCase, match="did you mean dotenv_github"):
-        find_case("dotenv")
-    with pytest.raises(UnknownCase, match=r"known are art_github, .*word_counter"):
-        find_case("qqqqqqq")
-    with pytest.raises(UnknownCase):
-        find_case("")
-
-
 def test_a_folder_becomes_a_case_and_stays_one(tmp_path: Path) -> None:
     project = tmp_path / "My Project!"
     (project / "docs").mkdir(parents=True)
@@ -250,19 +227,6 @@ def test_a_folder_that_is_empty_or_not_there_becomes_no_case(tmp_path: Path) -> 
         with pytest.raises(BadSource, match=words):
             check_there(case_from_source(str(tmp_path / name)))
     assert not paths.own_cases_dir().exists()
-
-
-def test_the_written_file_shows_how_to_add_facts(tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "app.py").write_text("x = 1\n")
-    written = add_case(str(project))
-    lines = written.read_text().split("# [facts]")
-    filled = lines[0] + "[facts]" + lines[1].replace("\n# ", "\n").split("\nA README")[0]
-    written.write_text(filled)
-    facts = find_case("project").facts
-    assert facts is not None
-    assert facts.main_file == "path/to/the/most_important.py"
 
 
 def test_a_folder_with_a_case_file_is_that_case(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from workbench.checking.comparing import doctest_difference, of_the_machine, she
 from workbench.checking.pages import agreed, is_page_for_readers
 from workbench.checking.steps import PlannedStep
 from workbench.checking.verdicts import BlockPart, BlockResult, BlockVerdict
-from workbench.claims.claim import Claim, LookupResult, TextRange, Truth
+from workbench.claims.claim import Claim, LookupResult, PageRange, Truth
 from workbench.claims.page import is_of_another_time, parse_page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.similarity import slip_of
@@ -288,10 +288,10 @@ def test_what_a_snippet_has_used_is_there_whatever_the_sources_look_like() -> No
         part = BlockPart(10, code, verdict, "", "", (), 0.0)
         return BlockResult("README.md", 10, "python", verdict, first=10, end=14, parts=(part,))
 
-    claim = Claim("name", "xyz.Map", TextRange(11, path="README.md"), LookupResult(Truth.UNTRUE, "xyz has no Map"))
+    claim = Claim("name", "xyz.Map", PageRange(11, path="README.md"), LookupResult(Truth.UNTRUE, "xyz has no Map"))
     code = "import xyz\nxyz.Map.url\n"
     assert agreed([claim], [block(code, BlockVerdict.WORKS)])[0].lookup.truth is Truth.UNKNOWN  # xyzservices
-    later = replace(claim, place=TextRange(12, path="README.md"))
+    later = replace(claim, place=PageRange(12, path="README.md"))
     for one, snippet in (
         (claim, block(code, BlockVerdict.NOT_RUN)),
         (claim, block("def f():\n    xyz.Map.url\n", BlockVerdict.WORKS)),

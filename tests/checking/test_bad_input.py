@@ -21,92 +21,33 @@ from workbench.sandbox import NoIsolation
 
 pytestmark = [pytest.mark.usefixtures("one_cache"), pytest.mark.xdist_group("checking")]
 
-HARMFUL = """# wordstat
-
-```bash
-rm -rf {folder} ~ / ../..
-```
-
-```bash
-for i in 1 2 3 4; do sleep 300 & done; sleep 30
-```
-
-```python
-import os, time
-for _ in range(6):
-    os.fork()
-time.sleep(60)
-```
-
-```python
-import os, pathlib, shutil
-shutil.rmtree("{folder}", ignore_errors=True)
-pathlib.Path("{folder}").mkdir(parents=True, exist_ok=True)
-pathlib.Path("{folder}/written.txt").write_text("from inside")
-```
-
-```python
-name = input("Your name? ")
-```
-
-```python
-import sys
-sys.stdin.readline() or sys.exit("nobody answers")
-```
-
-```python
-import socket
-server = socket.create_server(("127.0.0.1", 0))
-server.accept()
-```
-
-```python
-import urllib.request
-urllib.request.urlopen("http://192.0.2.1/")
-```
-
-```bash
-sudo wordstat report
-```
-
-```bash
-nano notes.txt
-```
-
-```python
-import os
-key = os.environ["WORDSTAT_API_KEY"]
-```
-
-```python
-import subprocess
-subprocess.run(["nvidia-smi"], check=True)
-```
-
-```python
-import webbrowser
-webbrowser.open("http://localhost:1")
-```
-
-```bash
-:(){{ :|:& }};:
-```
-
-```python
-import os
-for _ in range(9):
-    os.fork()
-```
-
-```python
-import threading
-threading.Thread(target=print).start()
-```
-
-```bash
-wordstat index alpha
-```
-"""
+_SHELL = (
+    "rm -rf {folder} ~ / ../..",
+    "for i in 1 2 3 4; do sleep 300 & done; sleep 30",
+    "sudo wordstat report",
+    "nano notes.txt",
+    ":(){{ :|:& }};:",
+)
+_PYTHON = (
+    "import os, time\nfor _ in range(6):\n    os.fork()\ntime.sleep(60)",
+    "import pathlib, shutil\nshutil.rmtree('{folder}', ignore_errors=True)\n"
+    "pathlib.Path('{folder}').mkdir(parents=True, exist_ok=True)\npathlib.Path('{folder}/written.txt').write_text('inside')",
+    "name = input('Your name? ')",
+    "import sys\nsys.stdin.readline() or sys.exit('nobody answers')",
+    "import socket\nserver = socket.create_server(('127.0.0.1', 0))\nserver.accept()",
+    "import urllib.request\nurllib.request.urlopen('http://192.0.2.1/')",
+    "import os\nkey = os.environ['WORDSTAT_API_KEY']",
+    "import subprocess\nsubprocess.run(['nvidia-smi'], check=True)",
+    "import webbrowser\nwebbrowser.open('http://localhost:1')",
+    "import os\nfor _ in range(9):\n    os.fork()",
+    "import threading\nthreading.Thread(target=print).start()",
+)
+_BLOCKS = [
+    *(("bash", code) for code in _SHELL),
+    *(("python", code) for code in _PYTHON),
+    ("bash", "wordstat index alpha"),
+]
+HARMFUL = "# wordstat\n" + "".join(f"\n```{language}\n{code}\n```\n" for language, code in _BLOCKS)
 
 
 def checked(root: Path, readme: str, **how: float) -> CheckResult:
@@ -172,7 +113,7 @@ def test_the_runner_refuses_where_nothing_isolates_it(tmp_path: Path) -> None:
     """Outside of a namespace of its own it says so and runs nothing, whoever starts it."""
     step = {"id": 0, "kind": "shell", "code": f"touch {tmp_path}/touched", "line": 1}
     (tmp_path / "steps.json").write_text(json.dumps({"steps": [step]}))
-    runner = Path(checking.__file__).parent / "inside" / "page_runner.py"
+    runner = Path(checking.__file__).parent / "runner" / "page_runner.py"
     given = [str(tmp_path / "steps.json"), str(tmp_path / "results.jsonl"), "5"]
     subprocess.run([sys.executable, "-I", str(runner), *given], check=True, timeout=60)
     said = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]

@@ -18,7 +18,7 @@ from workbench.checking.verdicts import (
     sentence,
     to_json,
 )
-from workbench.claims.claim import Claim, LookupResult, TextRange, Truth
+from workbench.claims.claim import Claim, LookupResult, PageRange, Truth
 
 PART = BlockPart(4, "say", BlockVerdict.FAILS, "exit status 2", "no", (), 0.5)
 CHECKED = CheckResult(
@@ -33,7 +33,7 @@ CHECKED = CheckResult(
         Claim(
             "option",
             "--words",
-            TextRange(2, path="README.md"),
+            PageRange(2, path="README.md"),
             LookupResult(Truth.UNTRUE, "there is no option --words", "--word", True),
         ),
     ),

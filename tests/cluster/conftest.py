@@ -34,3 +34,10 @@ def cluster(needs_bubblewrap: None, worker_cache: Path) -> Iterator[Served]:
 def folders(home: Path, engine_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(engine_cache))
     return home
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Engines are processes: a cluster's client has threads and an event loop that outlive a run."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.fresh_engines)

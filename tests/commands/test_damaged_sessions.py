@@ -7,8 +7,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from faults.damaging import faces, problem_of, put, said, without_constraints
-from samples.sessions import document_session, regeneration_session
+from faults.damaging import faces, invoke, problem_of, put, without_constraints
+from samples.sessions import document_session
 
 from workbench.session import SessionReader
 
@@ -27,12 +27,6 @@ def forget(path: Path, trial: str, column: str) -> None:
     connection.close()
 
 
-def test_a_sound_session_ends_with_0(documented: tuple[Path, dict[str, str]]) -> None:
-    for name, answer in faces(documented[0]):
-        assert not problem_of(name, answer, (0,))
-        assert "damaged" not in answer.err
-
-
 def test_a_missing_readme_is_named_and_the_rest_given(documented: tuple[Path, dict[str, str]]) -> None:
     path, names = documented
     forget(path, names["first"], "readme_blob")
@@ -44,13 +38,13 @@ def test_a_missing_readme_is_named_and_the_rest_given(documented: tuple[Path, di
         ("report", str(path)),
         ("report", str(path), "--format", "html"),
     ):
-        answer = said(*words)
+        answer = invoke(*words)
         assert answer.code == 1
         sentence = f"README of trial {names['first']} cannot be read: it is missing from the session file."
         assert sentence in answer.out.replace("\\", "")
         assert f"damaged: the README of trial {names['first']}: cannot be read" in answer.err
         assert "aeo-bench" in answer.out.replace("\\", ""), "its score is still there"
-    report = said("report", str(path), "--format", "json")
+    report = invoke("report", str(path), "--format", "json")
     values = json.loads(report.out)
     trials = {trial["trial"]: trial for trial in values["trials"]}
     assert trials[names["first"]]["readme"] is None, "no sentence of ours where a text of theirs should be"
@@ -74,22 +68,6 @@ def test_a_damaged_row_is_named_by_every_face(documented: tuple[Path, dict[str, 
 def test_commands_that_write_say_it_too(documented: tuple[Path, dict[str, str]]) -> None:
     path, names = documented
     put(path, "trials", "seconds", "garbage")
-    answer = said("cancel", str(path))
+    answer = invoke("cancel", str(path))
     assert (answer.code, answer.out) == (1, "Nothing was running.\n")
     assert f"damaged: trial {names['first']}" in answer.err
-
-
-def test_a_regeneration_report_with_a_missing_body(tmp_path: Path, home: Path) -> None:
-    path = tmp_path / "demo.session"
-    names = regeneration_session(path)
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute(
-        "DELETE FROM blobs WHERE digest = (SELECT body_blob FROM candidates WHERE id = ?)", (names["local1"],)
-    )
-    connection.close()
-    for name, answer in faces(path, (names["local1"],)):
-        assert not problem_of(name, answer)
-        if name in {"report md", "report html", "report json", "show " + names["local1"]}:
-            assert f"the body of candidate {names['local1']}" in answer.err
-            assert answer.code == 1
-    assert "✓✗↯✓" in said("show", str(path)).out

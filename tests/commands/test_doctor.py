@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -110,27 +108,6 @@ def test_little_disk_is_a_warning_and_a_check_that_breaks_a_finding(monkeypatch:
     assert "500.0 MB free" in found["Files", "disk of data"].detail
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda place: 1 / 0)
     assert any("ZeroDivisionError" in check.detail for check in group_of("Files").values())
-
-
-def test_a_docker_engine_is_asked_for_its_version() -> None:
-    class Engine(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            assert self.path == "/version"
-            body = json.dumps({"Version": "99.1\x1b[31m"}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *values: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Engine) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        found = group_of("Docker", DOCKER_HOST=f"tcp://127.0.0.1:{server.server_port}", PATH="/usr/bin")
-        server.shutdown()
-    assert found["Docker", "engine"].status == "ok"
-    assert "engine 99.1" in found["Docker", "engine"].detail
 
 
 def test_a_docker_engine_that_keeps_silent_is_left_after_two_seconds(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from engine.tiny_repository import BAD, GOOD, TASKS, samples_file
 from workbench.cli import main
 from workbench.engine.regenerate import RunRecord
 from workbench.orders import launching
-from workbench.orders.orders import is_finished
+from workbench.orders.ordered_asks import is_finished
 from workbench.orders.regenerate import MoreSamplesOrder, order_regeneration
 from workbench.plans.plan import Acceptance, Ask, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
@@ -138,10 +138,10 @@ def test_a_run_that_grew_is_not_done(home: Path, repository: str, session: Path)
         writer.set_run(order.run, state="running")
         record = RunRecord(writer, order.run)
         assert not record.finish(lambda: False)  # nobody has looked at the order
-        record.take_up({}, [order.ask])
+        record.record_acceptances({}, [order.ask])
         ordered(session, repository, evaluator="reference")
         assert not record.finish(lambda: False)
-        record.take_up({}, plan_of(session, order.run).asks)
+        record.record_acceptances({}, plan_of(session, order.run).asks)
         assert not record.finish(lambda: True)  # something is tested again
         assert record.finish(lambda: False)
     # From then on an order finds a run at its end, and has it wait again.

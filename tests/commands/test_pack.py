@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from samples.sessions import integrity_problem
 
 from workbench.cli import main
 from workbench.session import SessionReader, SessionWriter, create
-from workbench.session.reader import integrity_problem
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from samples.sessions import HOSTILE, document_session, regeneration_session
 
 from workbench.cli import main
-from workbench.pages.fitting import fitted
 from workbench.pages.session_page import overview
+from workbench.pages.table_layout import fitted
 from workbench.results.contents import read_contents
 from workbench.session import SessionReader, SessionWriter, create
 

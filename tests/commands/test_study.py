@@ -14,7 +14,7 @@ from workbench.pages.study_page import study_page
 from workbench.pages.study_report import study_json
 from workbench.pages.writing import rendered
 from workbench.session import SessionReader
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 pytest.importorskip("numpy")
 
@@ -42,23 +42,6 @@ def test_the_page_has_the_matrix_comparisons_and_rankings(tmp_path: Path) -> Non
     assert len(values["comparisons"]) == 4
     assert len(values["cells"]) == 12
     assert json.loads(json.dumps(values)) == json.loads(json.dumps(study_json(outcome, resamples=100)))
-
-
-def test_what_a_session_names_is_no_markup_of_the_page(tmp_path: Path) -> None:
-    path = tmp_path / "agents.session"
-    put_agents(path, SCORES, judges=("offline-4", "gpt-4o"))
-    with SessionReader(path) as reader:
-        page = "".join(rendered(study_page(read_study(reader, "agents"), resamples=100), "md"))
-    assert "x\\|y &lt;b>" in page
-    assert "<b>" not in page
-    assert "## Leaderboard" in page
-    assert "| 1 | white | 71.7 [" in page
-    assert "| local | score | cases | white > x" in page
-    assert "white − x\\|y &lt;b>" in page
-    assert "- The model gave no answer. (b × x\\|y &lt;b> · local)" in page
-    assert "| gpt-4o, offline-4 | 11 |" in page
-    tables = [line for line in page.splitlines() if line.startswith("| ")]
-    assert all(line.endswith(" |") for line in tables)
 
 
 def test_show_prints_what_is_there_and_starts_nothing(

@@ -58,7 +58,7 @@ def test_tasks_are_joined_and_sorted_by_their_difference(tmp_path: Path) -> None
     assert [one["what"] for one in values["conditions"]] == ["evaluator"]
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.dictionaries(st.sampled_from("abcdef"), st.tuples(CELLS, CELLS), min_size=1))
 def test_figures_are_those_of_the_estimator(
     tmp_path_factory: pytest.TempPathFactory, cells: dict[str, tuple[str, str]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.recorded import SYSTEM, TASK, Recorder
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.results.sent import read_sent, share_out
+from workbench.results.context_usage import read_context_usage, share_out
 from workbench.session import SessionReader
 
 
@@ -24,7 +24,7 @@ def test_growth_between_requests_is_what_the_new_parts_take(tmp_path: Path) -> N
     recorder.step("t", 4, "error", "", "")
     recorder.close()
     with SessionReader(tmp_path / "steps.session") as reader:
-        one, two, three, error = (read_sent(reader, step) for step in reader.steps("t"))
+        one, two, three, error = (read_context_usage(reader, step) for step in reader.steps("t"))
     assert error is None
     assert one is not None
     assert [(part.kind, part.new) for part in one.parts] == [("system", True), ("task", True)]
@@ -42,6 +42,7 @@ def test_growth_between_requests_is_what_the_new_parts_take(tmp_path: Path) -> N
     assert [part.new for part in three.parts] == [False, False, True]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 10_000), min_size=1), st.integers(0, 100_000))
 def test_shares_add_up(sizes: list[int], tokens: int) -> None:
     shares = share_out(sizes, [(len(sizes), tokens)])

@@ -1,4 +1,4 @@
-"""A run as a test sees it from outside: its state, what it says of its end, and waiting for that end."""
+"""The state of a run, the error that ended it, and waiting for its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.session import SessionReader
 
 
 def state(session: Path, run: str) -> str:
-    """Return the state of a run as a person should see it."""
+    """Return the state of a run as it is shown."""
     with SessionReader(session) as reader:
         row = reader.run(run)
         assert row is not None
@@ -18,7 +18,7 @@ def state(session: Path, run: str) -> str:
 
 
 def error(session: Path, run: str) -> str:
-    """Return what a run says of its end: its own words, or the engine's last ones where nothing could be written."""
+    """Return the error of a run, or the last line of its engine's log if none could be recorded."""
     with SessionReader(session) as reader:
         row = reader.run(run)
         assert row is not None

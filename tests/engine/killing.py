@@ -1,28 +1,22 @@
-"""A run that is killed and resumed again and again, beside an unbroken one: what is compared, and how it is killed."""
+"""What stays the same when a run is interrupted and resumed: its verdicts and its finished candidates."""
 
 from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import subprocess
 import textwrap
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from engine.mutants import mutants
 
-from workbench.orders import launching, running
-from workbench.orders.regenerate import order_regeneration
-from workbench.plans.plan import RegenerationPlan
+from workbench.plans.task_names import row_id
 from workbench.session import SessionReader, log
-from workbench.session.task_names import row_id
 
 Verdicts = dict[tuple[str, str, int], tuple[str, tuple[tuple[str, str], ...]]]
 
@@ -46,14 +40,6 @@ def write_samples(file: Path, bodies: Iterable[tuple[str, str]], wanted: int) ->
     ][:wanted]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return len(lines)
-
-
-def plan(session: Path, orders: Sequence[tuple[str, Path]]) -> list[str]:
-    """Plan a run for each ``(source, samples file)``."""
-    return [
-        order_regeneration(session, RegenerationPlan(source, evaluator=f"samples:{file}")).run
-        for source, file in orders
-    ]
 
 
 def verdicts(session: Path) -> Verdicts:
@@ -89,75 +75,6 @@ def states(session: Path) -> set[str]:
         return {reader.run_state(run) for run in reader.runs()}
 
 
-def kill(session: Path) -> int:
-    """Kill every engine of a session, without any warning, and return how many there were."""
-    with SessionReader(session) as reader:
-        held = [reader.holder(run.id) for run in reader.runs()]
-    for lease in held:
-        if lease is not None:
-            os.kill(lease.pid, signal.SIGKILL)
-    return sum(lease is not None for lease in held)
-
-
-@dataclass
-class Broken:
-    """What happened to a run that was killed: finished candidates at each kill, and those that changed afterwards."""
-
-    at: list[int] = field(default_factory=list)
-    engines: list[int] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-
-
-def run_broken(
-    session: Path, wanted: int, kills: int, seed: int, say: Callable[[str], None] = lambda line: None
-) -> Broken:
-    """Launch the runs of a session, kill its engines at random points of the way, resume each time, wait for the end.
-
-    Raises:
-        AssertionError: A run does not go on.
-    """
-    rng = random.Random(seed)
-    # Not later: on a busy machine an engine gets far between a look and the kill, and a finished run cannot be killed.
-    points = sorted(rng.uniform(0.05, 0.6) for _ in range(kills))
-    began = time.monotonic()
-    broken = Broken()
-    with SessionReader(session) as reader:
-        runs = [run.id for run in reader.runs()]
-    for run in runs:
-        launching.launch(session, run)
-    kept: dict[str, tuple[Any, ...]] = {}
-    for point in points:
-        goal = max(int(point * wanted), len(kept) + 1)
-        wait(lambda: len(done(session)) >= goal or not states(session) & {"queued", "running"}, f"{goal} verdicts")  # noqa: B023
-        threading.Event().wait(rng.uniform(0.0, 0.3))
-        broken.engines.append(kill(session))
-        wait(lambda: not states(session) & {"queued", "running"}, "the end of the killed engines")
-        now = done(session)
-        broken.at.append(len(now))
-        # A re-check may replace a fast verdict by the cold one; nothing else ever changes what is finished.
-        broken.changed += [key for key, row in kept.items() if now.get(key) != row]
-        kept = now
-        resumed = running.resume(session)
-        say(f"killed {broken.engines[-1]} engines at {len(now)} of {wanted}; resumed {len(resumed)} runs")
-    wait(lambda: not states(session) & {"queued", "running"}, "the end")
-    now = done(session)
-    broken.changed += [key for key, row in kept.items() if now.get(key) != row]
-    broken.seconds = time.monotonic() - began
-    return broken
-
-
-def run_unbroken(session: Path) -> float:
-    """Execute the runs of a session and return the seconds that it took."""
-    began = time.monotonic()
-    with SessionReader(session) as reader:
-        runs = [run.id for run in reader.runs()]
-    for run in runs:
-        launching.launch(session, run)
-    wait(lambda: not states(session) & {"queued", "running"}, "the end")
-    return time.monotonic() - began
-
-
 def wait(condition: Callable[[], object], what: str, seconds: float = 3600.0) -> None:
     """Wait until a condition holds."""
     pause = threading.Event()
@@ -174,11 +91,6 @@ def disagreements(one: Verdicts, other: Verdicts) -> list[tuple[tuple[str, str, 
         for key in sorted(one.keys() | other.keys())
         if one.get(key) != other.get(key)
     ]
-
-
-def counted(found: Verdicts) -> dict[str, int]:
-    """Return how often each verdict was given."""
-    return dict(Counter(verdict for verdict, _ in found.values()).most_common())
 
 
 def _stands_still(pid: int) -> bool:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
-import resource
-import signal
 import sqlite3
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,13 +13,13 @@ import pytest
 from engine import killing
 from engine.following import ended, error, state
 from engine.regenerating import MODEL, start
-from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
+from engine.tiny_repository import BAD, GOOD, Writer, fenced
 from loopback.server import LoopbackServer, Reply
+from samples.sessions import integrity_problem
+from small_disks import SmallDisk
 
-from workbench.base.errors import WorkbenchError
 from workbench.orders import launching, running
 from workbench.session import SessionReader
-from workbench.session.reader import integrity_problem
 
 Until = Callable[..., Any]
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
@@ -51,120 +46,12 @@ def verdicts(session: Path, run: str) -> dict[str, list[str]]:
 RIGHT = dict.fromkeys(GOOD, ["failed", "passed"])
 
 
-# -- a repository that fails to build
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("requirement", "words"),
-    [
-        ("six==99.0", ("could not be installed", "six")),
-        ("broken @ file://{folder}/broken", ("could not be installed",)),
-        ("not a requirement!", ("could not be installed",)),
-    ],
-    ids=["unsatisfiable", "broken-setup", "nonsense"],
-)
-def test_a_repository_that_fails_to_build(
-    session: Path,
-    tmp_path: Path,
-    repository: Path,
-    loopback_server: LoopbackServer,
-    until: Until,
-    requirement: str,
-    words: tuple[str, ...],
-) -> None:
-    loopback_server.answer = Writer(ANSWERS)
-    bad = make_repository(tmp_path / "bad")
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "setup.py").write_text("raise RuntimeError('this setup is broken')\n")
-    asked = requirement.replace("{folder}", str(tmp_path))
-    (bad / "pyproject.toml").write_text(f'[project]\nname = "bad"\nversion = "1"\ndependencies = ["{asked}"]\n')
-    failing, good = start(session, bad), start(session, repository, samples=2)
-    assert ended(session, failing, until) == "failed"
-    one_sentence(error(session, failing), *words)
-    with SessionReader(session) as reader:
-        assert {stage.name for stage in reader.stages(failing) if stage.state == "failed"} == {"environment"}
-    # The other run of the same session goes on.
-    assert ended(session, good, until) == "done", error(session, good)
-    assert verdicts(session, good) == RIGHT
-
-
-# -- a worker that dies in the middle
-
-
-def children(pid: int, program: str) -> list[int]:
-    """Descendants of a process that run ``program``."""
-    found: list[int] = []
-    parents: dict[int, list[int]] = {}
-    names: dict[int, str] = {}
-    for folder in Path("/proc").iterdir():
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            if folder.name.isdigit():
-                text = (folder / "stat").read_text()
-                names[int(folder.name)] = text[text.index("(") + 1 : text.rindex(")")]
-                parents.setdefault(int(text.rpartition(")")[2].split()[1]), []).append(int(folder.name))
-    waiting = [pid]
-    while waiting:
-        for child in parents.get(waiting.pop(), []):
-            waiting.append(child)
-            if names.get(child) == program:
-                found.append(child)
-    return found
-
-
-@pytest.mark.slow
-def test_a_worker_that_dies_in_the_middle(session: Path, tmp_path: Path, repository: Path, until: Until) -> None:
-    # Each candidate takes its time, so that there is a middle to die in.
-    slow = {name: f"import time\n    time.sleep(0.3)\n    {body}" for name, body in GOOD.items()}
-    file = tmp_path / "answers.jsonl"
-    killing.write_samples(file, [(f"sums.py::{name}", body.replace("\n    ", "\n")) for name, body in slow.items()], 30)
-    run = start(session, repository, evaluator=f"samples:{file}")
-    unbroken = session.with_name("unbroken.session")
-    killed: list[int] = []
-    for goal in (5, 12, 20):
-        until(lambda: len(killing.done(session)) >= goal, 100, f"{goal} verdicts")  # noqa: B023
-        with SessionReader(session) as reader:
-            held = reader.holder(run)
-        assert held is not None, error(session, run)
-        workers = children(held.pid, "bwrap")
-        assert workers
-        os.kill(workers[0], signal.SIGKILL)
-        killed.append(workers[0])
-    assert ended(session, run, until) == "done", error(session, run)
-    assert len(set(killed)) == 3
-    other = start(unbroken, repository, evaluator=f"samples:{file}")
-    assert ended(unbroken, other, until) == "done"
-    assert killing.disagreements(killing.verdicts(unbroken), killing.verdicts(session)) == []
-
-
 # -- a disk that fills
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path, room_kb: int) -> Iterator[Callable[[], None]]:
-    """A place for sessions that is soon full; gives what makes room again."""
-    folder.mkdir()
-    mounted = os.geteuid() == 0 and not subprocess.call(
-        ["mount", "-t", "tmpfs", "-o", f"size={room_kb}k", "tmpfs", str(folder)], stderr=subprocess.DEVNULL
-    )
-    if mounted:
-        try:
-            yield lambda: subprocess.check_call(["mount", "-o", "remount,size=64m", str(folder)]) and None
-        finally:
-            subprocess.check_call(["umount", "-l", str(folder)])
-        return
-    # Without root: no file may grow beyond this, which an engine inherits.
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (room_kb * 1024, before[1]))
-    try:
-        yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.slow
 def test_a_disk_that_fills(
-    session: Path, tmp_path: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until, small_disk: Callable[[int], SmallDisk]
 ) -> None:
     warm = start(session, repository, evaluator="reference")
     assert ended(session, warm, until) == "done", error(session, warm)
@@ -176,29 +63,21 @@ def test_a_disk_that_fills(
         return f"{noise}\n\n" + writer(body)
 
     writer = Writer({name: [fenced(GOOD[name])] for name in GOOD})
-    loopback_server.answer = answer
-    with small_disk(tmp_path / "disk", 1200) as make_room:
-        full = tmp_path / "disk" / "full.session"
-        run = start(full, repository, samples=10)
-        assert ended(full, run, until) in {"failed", "interrupted"}
-        one_sentence(error(full, run), "The disk is full", "workbench resume")
-        kept = killing.done(full)
-        assert 0 < len(kept) < 36
-        asked = len(loopback_server.seen)
-        # As long as there is no room, it is said again and nothing is lost.
-        try:
-            running.resume(full, run)
-        except WorkbenchError as problem:
-            one_sentence(str(problem), "disk is full")
-        else:
-            assert ended(full, run, until) in {"failed", "interrupted"}
-        assert killing.done(full).items() >= kept.items()
-        make_room()
-        assert running.resume(full) == [run]
-        assert ended(full, run, until) == "done", error(full, run)
-        assert killing.done(full).items() >= kept.items()
-        assert verdicts(full, run) == dict.fromkeys(GOOD, ["passed"] * 10)
-        assert asked < 30
+    scripted.answer = answer
+    disk = small_disk(3000)
+    disk.fill(leave=1_200_000)
+    full = disk.folder / "full.session"
+    run = start(full, repository, samples=10)
+    assert ended(full, run, until) in {"failed", "interrupted"}
+    one_sentence(error(full, run), "The disk is full", "workbench resume")
+    kept = killing.done(full)
+    assert 0 < len(kept) < 36
+    assert len(scripted.seen) < 30
+    disk.empty()
+    assert running.resume(full) == [run]
+    assert ended(full, run, until) == "done", error(full, run)
+    assert killing.done(full).items() >= kept.items()
+    assert verdicts(full, run) == dict.fromkeys(GOOD, ["passed"] * 10)
 
 
 # -- a model that stops answering in the middle
@@ -206,24 +85,24 @@ def test_a_disk_that_fills(
 
 @pytest.mark.slow
 def test_a_model_that_stops_answering_in_the_middle(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until, monkeypatch: pytest.MonkeyPatch
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "6")
+    monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "1")
     writer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     silent = True
 
     def answer(body: dict[str, object]) -> str | Reply:
         if silent and writer.asked.total() >= 5:
-            return Reply("too late", wait=60)
+            return Reply("too late", wait=10)
         return writer(body)
 
-    loopback_server.answer = answer
+    scripted.answer = answer
     run = start(session, repository, samples=12)
     told = ended(session, run, until)
     with SessionReader(session) as reader:
         reasons = sorted((row.at or 0, row.verdict_reason) for row in reader.candidates(run) if not row.control)
     assert told == "failed", reasons
-    one_sentence(error(session, run), "failed 12 times in a row", "6 s", "workbench resume")
+    one_sentence(error(session, run), "failed 12 times in a row", "1 s", "workbench resume")
     kept = {key: row for key, row in killing.done(session).items() if row[1] == "passed"}
     assert kept
     silent = False
@@ -242,11 +121,11 @@ def test_a_model_that_stops_answering_in_the_middle(
 
 @pytest.fixture
 def halfway(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> Iterator[tuple[str, int, dict[str, tuple[Any, ...]], threading.Event]]:
     """A run that waits for its seventh answer: its id, its engine's process, what it has finished, and what lets it go on."""
     writer = Writer(ANSWERS, stop_at=7)
-    loopback_server.answer = writer
+    scripted.answer = writer
     run = start(session, repository, samples=3)
     until(writer.reached.is_set, 90)
     until(lambda: len(killing.done(session)) >= 6 + 3, 60)
@@ -270,36 +149,31 @@ def resumed(session: Path, run: str, kept: dict[str, tuple[Any, ...]], server: L
     assert killing.done(session).items() >= kept.items()
 
 
-def test_a_session_that_is_removed_in_the_middle_is_saved_and_goes_on(
-    session: Path, halfway: Any, loopback_server: LoopbackServer, until: Until
+@pytest.mark.fresh_engines
+@pytest.mark.parametrize("how", ["removed", "moved"])
+def test_a_session_that_is_removed_or_moved_in_the_middle_is_saved_and_goes_on(
+    session: Path, halfway: Any, scripted: LoopbackServer, until: Until, how: str
 ) -> None:
     run, pid, kept, go = halfway
-    for file in session.parent.glob("run.session*"):
-        file.unlink()
+    if how == "moved":
+        saved, words = session.rename(session.with_name("moved.session")), ("under its new name",)
+    else:
+        saved = session.with_name("run.rescued.session")
+        words = (f"workbench resume {saved}",)
+        for file in session.parent.glob("run.session*"):
+            file.unlink()
     until(lambda: gone(pid), 90, "its end")
     go.set()
-    saved = session.with_name("run.rescued.session")
-    one_sentence(launching.last_words(run), "run.session", "removed", f"workbench resume {saved}")
-    assert [item.name for item in session.parent.glob("run.*")] == [saved.name]
-    resumed(saved, run, kept, loopback_server, until)
-
-
-def test_a_session_that_is_moved_in_the_middle_has_everything_under_its_new_name(
-    session: Path, halfway: Any, loopback_server: LoopbackServer, until: Until
-) -> None:
-    run, pid, kept, go = halfway
-    moved = session.rename(session.with_name("moved.session"))
-    until(lambda: gone(pid), 90, "its end")
-    go.set()
-    one_sentence(launching.last_words(run), "run.session was moved", "under its new name")
-    assert not list(session.parent.glob("run.*"))
-    resumed(moved, run, kept, loopback_server, until)
+    one_sentence(launching.last_words(run), "run.session", how, *words)
+    assert [item for item in session.parent.glob("*.session*") if item != saved] == []
+    resumed(saved, run, kept, scripted, until)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["renamed over it", "copied into it"])
+@pytest.mark.parametrize("how", ["renamed over it", pytest.param("copied into it", marks=pytest.mark.nightly)])
+@pytest.mark.fresh_engines
 def test_a_backup_put_in_the_place_of_a_session_that_is_written(
-    session: Path, halfway: Any, loopback_server: LoopbackServer, until: Until, how: str
+    session: Path, halfway: Any, scripted: LoopbackServer, until: Until, how: str
 ) -> None:
     """The backup stays as it is, whatever the engine does with its log, and can be gone on with."""
     run, pid, kept, go = halfway
@@ -325,18 +199,18 @@ def test_a_backup_put_in_the_place_of_a_session_that_is_written(
     rescued = session.with_name("run.rescued.session")
     if how == "renamed over it":
         assert kept.items() <= killing.done(rescued).items()
-    resumed(rescued, run, killing.done(rescued), loopback_server, until)
+    resumed(rescued, run, killing.done(rescued), scripted, until)
     controls = killing.done(session)
-    resumed(session, run, controls, loopback_server, until)
+    resumed(session, run, controls, scripted, until)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_session_that_another_program_locks(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> None:
     writer = Writer(ANSWERS, stop_at=4)
-    loopback_server.answer = writer
+    scripted.answer = writer
     run = start(session, repository, samples=2)
     until(writer.reached.is_set, 90)
     until(lambda: len(killing.done(session)) >= 6, 60)

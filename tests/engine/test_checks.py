@@ -139,6 +139,7 @@ def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(
     assert (row.executed, row.state, row.works, row.claims_untrue) == (0, "done", 0, 1)
 
 
+@pytest.mark.fresh_engines
 def test_a_killed_engine_loses_nothing_and_the_rest_is_resumed(recorded: Recorded, until: Until) -> None:
     recorded.hand_in("a-good", README)
     recorded.hand_in("b-slow", SLOW)

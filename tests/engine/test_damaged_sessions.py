@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from faults.damaging import put, said, without_constraints
+from faults.damaging import invoke, put, without_constraints
 from samples.sessions import document_session
 
 from workbench.session import SessionReader
@@ -27,7 +27,7 @@ def damaged(tmp_path: Path, home: Path) -> tuple[Path, dict[str, str]]:
 
 def test_resume_names_what_it_cannot_run_and_leaves_what_is_done(damaged: tuple[Path, dict[str, str]]) -> None:
     path, names = damaged
-    answer = said("resume", str(path), "--json")
+    answer = invoke("resume", str(path), "--json")
     assert answer.code == 1
     assert f"damaged: trial {names['first']}: column case_id holds bytes" in answer.err
     with SessionReader(path) as reader:
@@ -42,7 +42,7 @@ def test_resume_names_what_it_cannot_run_and_leaves_what_is_done(damaged: tuple[
 def test_a_run_whose_plan_cannot_be_read_ends_with_that_reason(damaged: tuple[Path, dict[str, str]]) -> None:
     path, names = damaged
     put(path, "runs", "config", "garbage")
-    answer = said("resume", str(path))
+    answer = invoke("resume", str(path))
     assert answer.code == 1
     with SessionReader(path) as reader:
         (run,) = reader.runs()
@@ -58,7 +58,7 @@ def test_another_run_goes_on_beside_a_trial_of_a_state_that_is_none(tmp_path: Pa
     path = tmp_path / "demo.session"
     without_constraints(tmp_path / "sound.session", path)
     put(path, "trials", "state", "garbage")
-    said("resume", str(path))
+    invoke("resume", str(path))
     with SessionReader(path) as reader:
         first = reader.trial(names["first"])
         assert first is not None

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from workbench.catalog import resolve_case
-from workbench.catalog.resolving import current_snapshot
+from workbench.catalog.case_sources import current_snapshot
 from workbench.documenters.doc_systems import docstrings_file
 from workbench.documenters.program_cache import DocumentedRepository, WorkFolder
 from workbench.documenters.types import parse_docs
 from workbench.orders.docs_estimate import documentation
-from workbench.orders.estimate import Documentation, Estimate, estimate_candidates, estimate_trials, known_tasks
-from workbench.orders.measured import DocsRate, Measured, Rate, measured_in
+from workbench.orders.estimate import Documentation, WorkEstimate, estimate_candidates, estimate_trials, task_count
+from workbench.orders.measured import DocsRate, MeasuredRates, Rate, measured_in
 from workbench.orders.study_estimate import estimate_study
 from workbench.plans.plan import Ask, RegenerationPlan
 from workbench.regeneration.builds import builds, note_build
@@ -47,8 +47,8 @@ def plan(docs: str, scope: str = "repository", limit: int = 0, source: str = SOU
     return RegenerationPlan(source=source, docs=docs, docs_scope=scope, asks=(Ask("m", 3, limit=limit),))
 
 
-def told(docs: str, measured: Measured | None = None, **more: object) -> Documentation:
-    return documentation(measured or Measured(), [(plan(docs, **more), False)])  # type: ignore[arg-type]
+def told(docs: str, measured: MeasuredRates | None = None, **more: object) -> Documentation:
+    return documentation(measured or MeasuredRates(), [(plan(docs, **more), False)])  # type: ignore[arg-type]
 
 
 def test_repoagent_asks_once_for_each_function_and_class(home: Path, counted: dict[str, list[int]]) -> None:
@@ -67,29 +67,30 @@ def test_llm_asks_once_for_each_definition_of_files_with_tasks(
     tasks = tmp_path / "tasks.json"
     tasks.write_text(json.dumps({"tasks": [{"path": file}, {"path": file}, {"path": other}]}))
     note_build(SOURCE, tasks, 5.0)
-    known = Measured(builds=builds())
-    assert known_tasks(known, SOURCE) == 3, "the cache knows how many tasks there are, though no session has them"
-    assert known_tasks(known, SOURCE, 2) == 2
+    known = MeasuredRates(builds=builds())
+    assert task_count(known, SOURCE) == 3, "the cache knows how many tasks there are, though no session has them"
+    assert task_count(known, SOURCE, 2) == 2
     first = told(GPT, known, limit=2)
     assert (first.requests, first.up_to) == (sum(counted[file]) + 1, False)
     assert told(GPT, known).requests == sum(sum(counted[one]) + 1 for one in (file, other))
     assert told(GPT, known, scope="target").requests == 3
     tasks.write_text("damaged")
-    assert told(GPT, Measured(builds=builds())).up_to
+    assert told(GPT, MeasuredRates(builds=builds())).up_to
 
 
 def test_tokens_time_and_price_are_those_of_earlier_requests(home: Path) -> None:
     rate = DocsRate(REPO, "other", 10, 1_000, 2.0, 0.01, False)
-    found = told(REPO, Measured(documenting=(rate,)))
+    found = told(REPO, MeasuredRates(documenting=(rate,)))
     assert (found.requests, found.tokens, found.seconds, found.dollars) == (91, 91_000, 182, pytest.approx(0.91))
     assert found.sentence() == "docs before that: about 91 requests, 91,000 tokens, 3 minutes, $0.91"
     mine = replace(rate, source=SOURCE, requests=95, complete=True)
-    assert told(REPO, Measured(documenting=(rate, mine))).requests == 95, (
+    assert told(REPO, MeasuredRates(documenting=(rate, mine))).requests == 95, (
         "a whole documentation of this source was measured"
     )
     # Of another model: as many tokens, another price; the time of that model's requests for something else.
     other = told(
-        "repoagent-0.2.0:openai/n", Measured(documenting=(rate,), candidates=(Rate("", "openai/n", "x", 1, 0.5, 0.1),))
+        "repoagent-0.2.0:openai/n",
+        MeasuredRates(documenting=(rate,), candidates=(Rate("", "openai/n", "x", 1, 0.5, 0.1),)),
     )
     assert (other.tokens, other.seconds, other.dollars) == (91_000, 45.5, None)
     assert told("repoagent-0.2.0:local").dollars == 0.0
@@ -103,7 +104,7 @@ def test_what_has_no_rule_is_not_known_until_it_was_measured_anywhere(
     assert nobody.sentence() == f"what docs will ask is not known: {OSA} about {SOURCE}"
     rate = DocsRate(OSA, "other", 300, 500, 1.0, None, True, definitions=200)
     every = sum(sum(each) + 1 for each in counted.values())
-    assert told(OSA, Measured(documenting=(rate,))).requests == pytest.approx(1.5 * every)
+    assert told(OSA, MeasuredRates(documenting=(rate,))).requests == pytest.approx(1.5 * every)
     assert told("command:mydoc {folder}").sentence() == "", "it asks no model"
     assert told("original").sentence() == ""
     far = told(REPO, source="https://example.invalid/x.git")
@@ -111,7 +112,7 @@ def test_what_has_no_rule_is_not_known_until_it_was_measured_anywhere(
 
 
 def test_what_is_kept_or_in_the_session_is_not_asked_again_and_each_source_once(home: Path) -> None:
-    both = documentation(Measured(), [(plan(REPO), False), (plan(REPO), False), (plan(GPT), True)])
+    both = documentation(MeasuredRates(), [(plan(REPO), False), (plan(REPO), False), (plan(GPT), True)])
     assert both.requests == 91
     snapshot = current_snapshot(resolve_case(SOURCE))
     assert snapshot is not None
@@ -155,7 +156,7 @@ def test_the_requests_of_documentation_are_read_from_sessions(tmp_path: Path) ->
 
 
 def test_the_first_trial_of_a_model_says_roughly_what_its_requests_take() -> None:
-    one = Measured(trials=(Rate("white", "local", "a", 5, 50.0, 0.0),))
+    one = MeasuredRates(trials=(Rate("white", "local", "a", 5, 50.0, 0.0),))
     near = estimate_trials(one, ["a", "b"], "planner-2", "local", ["offline"], repeats=1, at_once=4)
     assert (near.requests, near.seconds) == (10, 100)
     assert near.sentence() == "2 trials, about 10 requests, 2 minutes, $0 (by 1 earlier trial of other agents, roughly)"
@@ -163,7 +164,7 @@ def test_the_first_trial_of_a_model_says_roughly_what_its_requests_take() -> Non
     assert (bodies.seconds, bodies.dollars) == (60, 0.0)
     assert bodies.sentence().endswith("(by 1 earlier trial with this model, roughly)")
     assert estimate_candidates(one, "src", "openai/m", candidates=6).seconds is None
-    priced = Measured(trials=(Rate("white", "openai/m", "a", 5, 50.0, 1.0),))
+    priced = MeasuredRates(trials=(Rate("white", "openai/m", "a", 5, 50.0, 1.0),))
     assert estimate_candidates(priced, "src", "openai/m", candidates=6).dollars is None, (
         "a body costs not what a step costs"
     )
@@ -172,7 +173,7 @@ def test_the_first_trial_of_a_model_says_roughly_what_its_requests_take() -> Non
 def test_a_study_gives_the_time_of_the_columns_that_were_measured(home: Path, tmp_path: Path) -> None:
     columns = (StudyColumn("none", "reference"), StudyColumn("none", "stub"), StudyColumn(OSA, "stub"))
     study = Study("s", "docs", (SOURCE,), columns, samples=1, k=(1,), limits=StudyLimits(tasks=4))
-    known = Measured(candidates=(Rate("", "stub", SOURCE, 0, 0.5, 0.0),), tasks={SOURCE: 9})
+    known = MeasuredRates(candidates=(Rate("", "stub", SOURCE, 0, 0.5, 0.0),), tasks={SOURCE: 9})
     found = estimate_study(known, tmp_path / "new.session", study, 1)
     assert (found.count, found.seconds, found.without) == (8, 2.0, (f"{SOURCE} × none · reference",))
     assert found.left_out == (f"{OSA} · stub",), "the program is not installed"
@@ -185,7 +186,7 @@ def test_a_study_gives_the_time_of_the_columns_that_were_measured(home: Path, tm
 
 def test_documentation_counts_where_it_is_asked_whether_to_start() -> None:
     docs = Documentation(10, 100, 600.0, 3.0)
-    told = Estimate(5, "candidate", 5, 60.0, 1.0, documentation=docs)
+    told = WorkEstimate(5, "candidate", 5, 60.0, 1.0, documentation=docs)
     assert told.beyond(3.5, 0).startswith("about $4.00, more than")
     assert told.beyond(0, 10).startswith("about 11 minutes, more than")
     assert replace(told, documentation=None).beyond(3.5, 10) == ""

@@ -128,7 +128,7 @@ def _state(session: Path, run: str) -> str:
         return reader.run_state(row)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("trials_at_once", "repeats"), spread([(1, 1), (4, 2)], 2, 1))
 def test_trials_that_are_killed_write_the_same_readmes(

@@ -17,9 +17,8 @@ from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer
 
 from workbench.orders import launching, running
-from workbench.orders.regenerate import order_regeneration
 from workbench.orders.run import plan_document
-from workbench.plans.plan import DocumentPlan, RegenerationPlan
+from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter, engine_starts
 
 Until = Callable[..., Any]
@@ -27,18 +26,13 @@ pytestmark = pytest.mark.fresh_engines
 
 
 @pytest.fixture
-def session(home: Path, tmp_path: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    loopback_server.answer = Author()
+def session(tmp_path: Path, scripted: LoopbackServer) -> Path:
+    scripted.answer = Author()
     return tmp_path / "run.session"
 
 
-def planned(session: Path, kind: str) -> str:
-    if kind == "document":
-        return plan_document(session, DocumentPlan(("word_counter",), model="openai/scripted", judge="offline"))
-    repository = make_repository(session.parent / "small")
-    return order_regeneration(session, RegenerationPlan(str(repository), evaluator="stub")).run
+def planned(session: Path) -> str:
+    return plan_document(session, DocumentPlan(("word_counter",), model="openai/scripted", judge="offline"))
 
 
 def seen_as(session: Path, run: str) -> str:
@@ -54,9 +48,8 @@ def engines_started(home: Path) -> list[int]:
     return [int(pid) for _, pid, _ in words if pid.isdecimal()]
 
 
-@pytest.mark.parametrize("kind", ["document", "regenerate"])
-def test_resume_notices_that_its_engine_died(session: Path, home: Path, until: Until, kind: str) -> None:
-    run = planned(session, kind)
+def test_resume_notices_that_its_engine_died(session: Path, home: Path, until: Until) -> None:
+    run = planned(session)
     process = subprocess.Popen(
         [sys.executable, "-m", "workbench", "resume", str(session)],
         stdout=subprocess.PIPE,
@@ -74,8 +67,10 @@ def test_resume_notices_that_its_engine_died(session: Path, home: Path, until: U
     assert seen_as(session, run) == "interrupted"
 
 
-@pytest.mark.parametrize("command", [["run", "word_counter", "--model", "openai/scripted", "--judge", "offline"], []])
-@pytest.mark.parametrize("after", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize(
+    ("command", "after"),
+    [(["run", "word_counter", "--model", "openai/scripted", "--judge", "offline"], 0.05), ([], 0.5)],
+)
 def test_a_start_that_is_killed_ends_the_command(
     session: Path, home: Path, until: Until, command: list[str], after: float
 ) -> None:
@@ -98,7 +93,7 @@ def test_a_start_that_is_killed_ends_the_command(
 
 
 def test_the_last_words_of_a_dead_engine_are_its_own(session: Path, until: Until) -> None:
-    run = planned(session, "document")
+    run = planned(session)
     launching.engine_log(run).parent.mkdir(parents=True, exist_ok=True)
     launching.engine_log(run).write_text("What an earlier engine said.\n")
     process = launching.launch(session, run)
@@ -108,7 +103,7 @@ def test_the_last_words_of_a_dead_engine_are_its_own(session: Path, until: Until
 
 
 def test_a_run_that_nobody_took_up_is_seen_as_such(session: Path, until: Until) -> None:
-    run = planned(session, "document")
+    run = planned(session)
     # It was announced a moment ago: its engine may be about to start.
     assert seen_as(session, run) == "queued"
     process = launching.launch(session, run)
@@ -138,7 +133,7 @@ def test_an_engine_that_ended_is_no_zombie_although_nobody_asks_for_it(home: Pat
 
 
 def test_a_run_that_was_cancelled_before_its_engine_came_is_not_executed(session: Path, until: Until) -> None:
-    run = planned(session, "document")
+    run = planned(session)
     process = launching.launch(session, run)
     running.cancel(session, run)
     assert process.wait(60) == 130

@@ -16,18 +16,18 @@ from workbench.base import paths
 from workbench.orders.estimate import (
     NOTHING_KNOWN,
     Again,
-    Estimate,
+    WorkEstimate,
     added,
     duration,
-    estimate_again,
     estimate_alike,
     estimate_ask,
     estimate_candidates,
     estimate_fork,
+    estimate_rerun,
     estimate_trials,
     new_candidates,
 )
-from workbench.orders.measured import Measured, Rate, measured_in
+from workbench.orders.measured import MeasuredRates, Rate, measured_in
 from workbench.plans.plan import Ask
 from workbench.regeneration.builds import builds, note_build
 
@@ -38,7 +38,7 @@ RATES = (
     Rate("white", GPT, "b", 4, 20, 0.01),
     Rate("planner", "local", "a", 9, 30, 0.0),
 )
-KNOWN = Measured(
+KNOWN = MeasuredRates(
     trials=RATES,
     judging=(Rate("", GPT, "", 2, 3, 0.05),),
     candidates=(Rate("", GPT, "src", 1, 0.5, 0.001, 0.2), Rate("", GPT, "src", 1, 1.5, 0.003, 0.4)),
@@ -49,7 +49,7 @@ KNOWN = Measured(
 
 def trials(
     cases: list[str], agent: str = "white", model: str = GPT, judge: str = "offline", repeats: int = 1
-) -> Estimate:
+) -> WorkEstimate:
     return estimate_trials(KNOWN, cases, agent, model, [judge], repeats=repeats, at_once=2)
 
 
@@ -128,7 +128,7 @@ def test_building_the_tasks_takes_its_time_unless_they_are_there(home: Path) -> 
     known = replace(KNOWN, had={})
     tasks = home / "tasks.json"
 
-    def told(source: str = "src", rebuild: bool = False, limit: int = 2) -> Estimate:
+    def told(source: str = "src", rebuild: bool = False, limit: int = 2) -> WorkEstimate:
         return estimate_ask(replace(known, builds=builds()), source, Ask(GPT, 1, limit=limit), rebuild=rebuild)
 
     assert (told().seconds, told().building) == (2, None)
@@ -146,7 +146,7 @@ def test_building_the_tasks_takes_its_time_unless_they_are_there(home: Path) -> 
     assert told("new").sentence().startswith("up to 2 candidates"), "the limit bounds them"
     again = [Again("src", GPT, 3, 0), Again("src", "stub", 0, 5)]
     tasks.unlink()
-    assert estimate_again(replace(KNOWN, builds=builds()), again).building == 40, "both need the same tasks"
+    assert estimate_rerun(replace(KNOWN, builds=builds()), again).building == 40, "both need the same tasks"
 
 
 def test_a_damaged_note_of_a_build_says_nothing(home: Path) -> None:
@@ -175,7 +175,7 @@ def test_durations_keep_their_order(one: float, other: float) -> None:
     st.integers(1, 9),
 )
 def test_an_estimate_lies_among_what_was_measured(rates: list[tuple[int, float, float | None]], repeats: int) -> None:
-    known = Measured(tuple(Rate("white", GPT, "a", *rate) for rate in rates))
+    known = MeasuredRates(tuple(Rate("white", GPT, "a", *rate) for rate in rates))
     told = estimate_trials(known, ["a"], "white", GPT, ["offline"], repeats=repeats, at_once=1)
     assert told.requests is not None
     assert told.seconds is not None
@@ -186,14 +186,14 @@ def test_an_estimate_lies_among_what_was_measured(rates: list[tuple[int, float, 
 
 def test_sessions_that_cannot_be_read_say_nothing(tmp_path: Path) -> None:
     (tmp_path / "torn.session").write_bytes(b"SQLite format 3\x00 and no more")
-    assert measured_in([tmp_path / "torn.session", tmp_path / "missing.session"]) == Measured()
+    assert measured_in([tmp_path / "torn.session", tmp_path / "missing.session"]) == MeasuredRates()
 
 
 def test_what_an_example_recorded_elsewhere_is_no_measure_of_this_machine(tmp_path: Path) -> None:
     example = paths.bundled("sessions") / "example.session"
     copy = tmp_path / "copy.session"
     shutil.copyfile(example, copy)
-    assert measured_in([example]) == measured_in([copy]) == Measured()
+    assert measured_in([example]) == measured_in([copy]) == MeasuredRates()
 
 
 @pytest.mark.parametrize(("more", "known"), [({}, {"word_counter": 2}), ({"limit": 2}, {}), ({"tasks": ["a"]}, {})])
@@ -209,9 +209,9 @@ def test_only_a_run_of_all_tasks_says_how_many_a_source_has(
 
 
 def test_what_the_session_has_already_is_told_apart() -> None:
-    told = Estimate(0, "candidate", 0.0, 0.0, 0.0)
+    told = WorkEstimate(0, "candidate", 0.0, 0.0, 0.0)
     assert told.beside(900) == "900 candidates, which the session has already: nothing is left to do"
     assert told.sentence() == "0 candidates: nothing is left to do"
-    some = Estimate(12, "candidate", 12.0, 60.0, 0.0)
+    some = WorkEstimate(12, "candidate", 12.0, 60.0, 0.0)
     assert some.beside(12) == some.sentence()
     assert some.beside(36) == f"36 candidates, of which the session has 24 already; new: {some.sentence()}"

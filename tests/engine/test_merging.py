@@ -23,7 +23,7 @@ from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.session.labels import SESSION, STAR, criterion_part
 from workbench.session.schema import tables
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 
 def documented(path: Path, *repeats: int, run: str = "run1", said: str = "") -> Path:

@@ -21,7 +21,7 @@ OTHER = "openai/other"
 
 
 def test_another_evaluators_order_leaves_failures_to_a_resume(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Callable[..., Any]
+    session: Path, repository: Path, scripted: LoopbackServer, until: Callable[..., Any]
 ) -> None:
     write = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     failing = True
@@ -30,9 +30,9 @@ def test_another_evaluators_order_leaves_failures_to_a_resume(
         return failure(500, "oops") if failing and body["model"] == MODEL.split("/")[1] else write(body)
 
     def asked() -> Counter[object]:
-        return Counter(one.body["model"] for one in loopback_server.seen)
+        return Counter(one.body["model"] for one in scripted.seen)
 
-    loopback_server.answer = answer
+    scripted.answer = answer
     run = start(session, repository, samples=5, k=(1,))  # more than an engine has patience for
     ended(session, run, until)
     before = asked()["scripted"]

@@ -27,16 +27,16 @@ PRICE = 1.0025  # of gpt-4o
 def test_empty_answers_are_shown_and_a_used_up_limit_asks_nothing_more(
     session: Path,
     repository: Path,
-    loopback_server: LoopbackServer,
+    scripted: LoopbackServer,
     until: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("WORKBENCH_CONCURRENCY", "1")
-    loopback_server.answer = lambda body: Reply(text="", finish_reason="length", usage=USAGE)
+    scripted.answer = lambda body: Reply(text="", finish_reason="length", usage=USAGE)
     run = start(session, repository, evaluator="openai/gpt-4o", samples=1, k=(1,), spend_limit=2.0)
     for _ in range(2):
         assert ended(session, run, until) == "done"
-        assert len(loopback_server.seen) == 2
+        assert len(scripted.seen) == 2
         with SessionReader(session) as reader:
             (row,) = reader.runs()
             rows = [one for one in reader.candidates(run) if not one.control]

@@ -23,7 +23,7 @@ from workbench.plans.plan import DocumentPlan, RegenerationPlan
 from workbench.regeneration.samples_file import read_samples
 from workbench.repository.functions import find_functions
 from workbench.session import SessionReader
-from workbench.session.session_names import resolve_session
+from workbench.session.session_names import is_writable, new_session, resolve_session, writable_copy
 
 MANY = 10**9
 
@@ -31,12 +31,12 @@ MANY = 10**9
 @pytest.mark.parametrize(
     "values",
     [
-        *({"repeats": value} for value in (0, -1, 2.7, math.nan, math.inf, True, "2", MANY, None)),
-        *({"judge_repeats": value} for value in (0, -1, 1.5, MANY)),
-        *({"first_repeat": value} for value in (-1, 1.5)),
-        *({"max_steps": value} for value in (0, -1, 2.5)),
-        *({"read_limit": value} for value in (-1, 2.5)),
-        *({"spend_limit": value} for value in (-1, math.nan, math.inf, "2", True)),
+        *({"repeats": value} for value in (0, 2.7, math.nan, True, "2", MANY, None)),
+        {"judge_repeats": 0},
+        {"first_repeat": -1},
+        {"max_steps": 2.5},
+        {"read_limit": -1},
+        *({"spend_limit": value} for value in (-1, math.inf)),
         {"cases": ()},
         {"cases": ("",)},
         {"cases": ("/nowhere/at/all",)},
@@ -59,10 +59,10 @@ def test_a_document_plan_that_makes_no_sense_writes_nothing(home: Path, tmp_path
 @pytest.mark.parametrize(
     "values",
     [
-        *({"samples": value} for value in (-1, 2.7, math.nan, math.inf, True, "2", MANY)),
-        *({"limit": value} for value in (-1, 2.7, math.nan, True, "2", MANY)),
-        *({"k": value} for value in ((), (0,), (-1,), (1.5,), ("1",), (MANY,))),
-        *({"spend_limit": value} for value in (-1, math.nan, math.inf, "2")),
+        *({"samples": value} for value in (-1, 2.7, MANY)),
+        {"limit": True},
+        *({"k": value} for value in ((), (0,), (1.5,), (MANY,))),
+        {"spend_limit": math.nan},
         {"tasks": ("",)},
         {"tasks": ("a\x1b[31m",)},
         {"source": "/nowhere/at/all"},
@@ -70,6 +70,10 @@ def test_a_document_plan_that_makes_no_sense_writes_nothing(home: Path, tmp_path
         {"evaluator": "replay:"},
         {"docs": "llm:nosuch/model"},
         {"docs": "source:/nowhere"},
+        {"docs": "oracle"},
+        {"prompt": "paper-9"},
+        {"context": "nothing"},
+        {"evaluator": "samples:/does/not/exist"},
     ],
     ids=str,
 )
@@ -124,7 +128,7 @@ def test_one_bad_line_of_a_samples_file_is_one_sentence_and_the_rest_is_read(tmp
     task = SimpleNamespace(id="a.py::f")
     item = SimpleNamespace(id="i", task=task, function=find_functions(source, "a.py")[0], source=source)
     evaluator = SamplesEvaluator(file)
-    read = [asyncio.run(evaluator.give(item, "c", sample)).extraction for sample in range(evaluator.count(item))]
+    read = [asyncio.run(evaluator.respond(item, "c", sample)).extraction for sample in range(evaluator.count(item))]
     assert [one.body for one in read if one.valid] == ["return 1", "return 2"]
     assert all(one.reason for one in read if not one.valid)
     assert len(read) == 4
@@ -188,7 +192,7 @@ def test_what_is_refused_for_the_example_names_the_example(home: Path, capsys: p
 def test_every_option_of_an_order_says_what_another_value_of_it_means() -> None:
     from dataclasses import fields
 
-    from workbench.orders.orders import options_help
+    from workbench.orders.ordered_asks import options_help
     from workbench.plans.arguments import arguments_of
     from workbench.plans.plan import RegenerationPlan
 
@@ -196,3 +200,41 @@ def test_every_option_of_an_order_says_what_another_value_of_it_means() -> None:
     assert arguments_of(RegenerationPlan).keys() == {one.name for one in fields(RegenerationPlan)} - kept_by_the_engine
     told = options_help()
     assert all(name in told for name in ("SOURCE", "--sandbox", "--rebuild", "--spend-limit", "--task"))
+
+
+def test_the_first_trial_of_a_case_is_repeat_1_whatever_others_have(home: Path, tmp_path: Path) -> None:
+    """One case with two trials made the first trial of every other case of the order its third."""
+    session = tmp_path / "repeats.session"
+    plan_document(session, DocumentPlan(("word_counter",), model="local", judge="offline", repeats=2))
+    both = ("word_counter", "password_generator")
+    run = plan_document(session, DocumentPlan(both, model="local", judge="offline", repeats=2, first_repeat=0))
+    with SessionReader(session) as reader:
+        found = {(row.case_id, row.repeat) for row in reader.trials(run)}
+    assert found == {
+        ("word_counter", 3),
+        ("word_counter", 4),
+        ("password_generator", 1),
+        ("password_generator", 2),
+    }
+
+
+def test_the_example_is_copied_and_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path))
+    example = next(paths.bundled("sessions").glob("*.session"))
+    before = example.read_bytes()
+    first, second = writable_copy(example), writable_copy(example)
+    assert first != second
+    assert first.parent == second.parent == paths.sessions_dir()
+    assert example.read_bytes() == before
+    # The copy is a file of the current schema, and nothing else was left beside it.
+    assert sorted(item.name for item in first.parent.iterdir()) == sorted((first.name, second.name))
+    with SessionReader(example) as there, SessionReader(first) as here:
+        assert (there.runs(), there.trials(), there.scores()) == (here.runs(), here.trials(), here.scores())
+    assert is_writable(first)
+    assert not is_writable(example)
+
+
+def test_a_session_of_ones_own_is_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path))
+    mine = new_session("mine")
+    assert writable_copy(mine) == mine

@@ -14,7 +14,7 @@ from engine.tiny_repository import TASKS, make_repository
 
 from workbench.commands.watching import candidate_line
 from workbench.orders import launching, running
-from workbench.orders.orders import RANDOM_SHARE, why_again
+from workbench.orders.ordered_asks import RANDOM_SHARE, recheck_reason
 from workbench.orders.regenerate import order_regeneration
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
@@ -25,11 +25,11 @@ Until = Callable[..., Any]
 
 def test_originals_always_and_one_verdict_in_a_hundred() -> None:
     ids = [candidate_id(f"task {number}", "m", "v1", 0) for number in range(20_000)]
-    assert all(why_again(name, "reference", "hot", "passed") == "original" for name in ids[:50])
-    share = sum(why_again(name, "m", "warm", "failed") == "random" for name in ids) / len(ids)
+    assert all(recheck_reason(name, "reference", "hot", "passed") == "original" for name in ids[:50])
+    share = sum(recheck_reason(name, "m", "warm", "failed") == "random" for name in ids) / len(ids)
     assert RANDOM_SHARE * 0.7 < share < RANDOM_SHARE * 1.3
-    assert not any(why_again(name, "reference", "cold", "passed") for name in ids[:50])
-    assert not any(why_again(name, "reference", "hot", "error") for name in ids[:50])
+    assert not any(recheck_reason(name, "reference", "cold", "passed") for name in ids[:50])
+    assert not any(recheck_reason(name, "reference", "hot", "error") for name in ids[:50])
 
 
 @pytest.mark.sandbox
@@ -97,3 +97,38 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
 def candidates(session: Path, run: str) -> list[Any]:
     with SessionReader(session) as reader:
         return list(reader.candidates(run))
+
+
+# Longer than the five seconds that a function with fast tests gets.
+SOURCE = '''import time
+
+time.sleep(6)
+
+
+def double(number):
+    """Return twice the number."""
+    return 2 * number
+'''
+
+
+@pytest.mark.sandbox
+@pytest.mark.network
+@pytest.mark.nightly
+@pytest.mark.timeout(480)
+def test_the_second_look_has_time_to_import(
+    needs_bubblewrap: None, one_cache: None, tmp_path: Path, until: Callable[..., Any]
+) -> None:
+    folder = tmp_path / "slow"
+    folder.mkdir()
+    (folder / "slow.py").write_text(SOURCE)
+    (folder / "test_slow.py").write_text("from slow import double\n\n\ndef test_double():\n    assert double(2) == 4\n")
+    session = tmp_path / "slow.session"
+    run = order_regeneration(session, RegenerationPlan(str(folder), evaluator="reference", sandbox="bubblewrap")).run
+    launching.launch(session, run)
+    ended(session, run, until)
+    with SessionReader(session) as reader:
+        verdicts = {row.evaluator: row for row in reader.candidates(run)}
+    look = json.loads(verdicts["reference"].recheck or "{}")
+    assert (verdicts["reference"].verdict, look["agrees"], look["route"]) == ("passed", True, "cold")
+    assert look["seconds"] > 5
+    assert verdicts["stub"].verdict == "failed"

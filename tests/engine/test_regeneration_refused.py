@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 from engine.following import ended, error
-from engine.regenerating import MODEL, start
+from engine.regenerating import start
 from engine.tiny_repository import SOURCE, SUITE, make_repository
 
-from workbench.base.errors import UsageError
 from workbench.orders.regenerate import order_regeneration
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
@@ -35,13 +34,18 @@ def plan_of(session: Path, run: str) -> RegenerationPlan:
         (SOURCE, "def test_nothing():\n    assert True\n", "executed by no stable test"),
         ("def broken(:\n", SUITE, "test"),
         ("import missing_module_of_nobody\n" + SOURCE, SUITE, "missing_module_of_nobody"),
+        (SOURCE, SUITE, "could not be installed"),
     ],
-    ids=["no-tests", "failing-suite", "tests-of-nothing", "syntax-error", "missing-module"],
+    ids=["no-tests", "failing-suite", "tests-of-nothing", "syntax-error", "missing-module", "requirement"],
 )
 def test_an_unusable_repository_is_one_sentence(
     session: Path, tmp_path: Path, until: Until, source: str, suite: str | None, words: str
 ) -> None:
-    run = start(session, make_repository(tmp_path / "bad", source, suite), evaluator="reference")
+    repository = make_repository(tmp_path / "bad", source, suite)
+    if "installed" in words:
+        project = '[project]\nname = "bad"\nversion = "1"\ndependencies = ["not a requirement!"]\n'
+        (repository / "pyproject.toml").write_text(project)
+    run = start(session, repository, evaluator="reference")
     assert ended(session, run, until) == "failed"
     sentence = error(session, run)
     assert words in sentence, sentence
@@ -51,22 +55,6 @@ def test_an_unusable_repository_is_one_sentence(
         # All stages are done where the last one says that nothing is left.
         failed = "failed" in {stage.state for stage in reader.stages(run)}
     assert failed == ("no task" not in sentence)
-
-
-def test_what_makes_no_sense_is_refused_before_anything_is_written(session: Path, repository: Path) -> None:
-    for options, words in [
-        ({"docs": "oracle"}, "no doc system"),
-        ({"docs": "folder:/does/not/exist"}, "no folder"),
-        ({"k": (0,)}, "k must be"),
-        ({"samples": -1}, "whole number of 0 or more"),
-        ({"prompt": "paper-9"}, "prompt version"),
-        ({"context": "nothing"}, "context policy"),
-        ({"evaluator": "samples:/does/not/exist"}, "cannot be read"),
-        ({"evaluator": "replay:/does/not/exist"}, "no session"),
-    ]:
-        with pytest.raises(UsageError, match=words):
-            order_regeneration(session, RegenerationPlan(str(repository), **{"evaluator": MODEL, **options}))  # type: ignore[arg-type]
-    assert not session.exists()
 
 
 def test_a_repository_without_a_task_fails_for_good_until_another_order(

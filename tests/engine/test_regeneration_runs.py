@@ -5,22 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from engine.following import ended, error, state
+from engine.following import ended, error
 from engine.regenerating import MODEL, start
 from engine.tiny_repository import BAD, GOOD, SOURCE, TASKS, Writer, fenced, make_repository
 from loopback.server import EMPTY, LoopbackServer, Reply, failure
 
 from workbench.base.errors import UsageError
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import order_summary as summary
 from workbench.engine.stages import STAGES
 from workbench.orders import running
-from workbench.orders.orders import Order
+from workbench.orders.ordered_asks import OrderedAsk
 from workbench.orders.regenerate import MoreSamplesOrder, order_regeneration
 from workbench.orders.rerun import RerunOrder
 from workbench.plans.plan import RegenerationPlan
@@ -39,35 +38,17 @@ def candidates(session: Path, run: str, evaluator: str = MODEL) -> dict[tuple[st
         return {(names[row.task_id], row.sample): row for row in rows}
 
 
-def essence(session: Path, run: str) -> dict[Any, Any]:
-    """What a run says, without times and ids."""
-    with SessionReader(session) as reader:
-        tasks = {row.id: row.qualified_name for row in reader.tasks(run)}
-        return {
-            (tasks[row.task_id], row.evaluator, row.sample): (
-                row.state,
-                row.verdict,
-                row.body_blob,
-                row.answer_blob,
-                [(test.test_id, test.outcome) for test in reader.failing_tests(row.id)],
-            )
-            for row in reader.candidates(run)
-        } | {task.qualified_name: (task.state, task.controls, task.tests) for task in reader.tasks(run)}
-
-
 @pytest.mark.slow
 def test_docs_none_shows_no_docstring_of_the_tree_and_both_scopes_stand_beside_each_other(
-    session: Path, repository: Path, loopback_server: LoopbackServer, tmp_path: Path, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, tmp_path: Path, until: Until
 ) -> None:
     """Only the target's docstring was replaced: `none` showed the model those of everything else."""
-    loopback_server.answer = Writer(
-        {"add": ["return first + second"], "clamp": [fenced(GOOD["clamp"])], "shout": ["no"]}
-    )
+    scripted.answer = Writer({"add": ["return first + second"], "clamp": [fenced(GOOD["clamp"])], "shout": ["no"]})
     own = tmp_path / "mine.txt"
     own.write_text("Finish {name}, the body of `{name}` and nothing else:\n\n```python\n{before}\n```\n{after}")
     shown, names = {}, set()
     for scope, prompt in (("repository", str(own)), ("target", "")):
-        before = len(loopback_server.seen)
+        before = len(scripted.seen)
         run = start(session, repository, docs="none", docs_scope=scope, prompt=prompt, samples=1, k=(1,))
         assert ended(session, run, until) == "done", error(session, run)
         closing = summary(session, run)
@@ -75,7 +56,7 @@ def test_docs_none_shows_no_docstring_of_the_tree_and_both_scopes_stand_beside_e
         assert (closing["docs_scope"], closing["documented"], closing["documented_share"]) == (scope, 0, 0.0)
         (group,) = (one for one in closing["groups"] if not one["control"])
         assert (group["docs"], group["docs_scope"]) == ("none", scope)
-        shown[scope] = [str(one.body["messages"]) for one in loopback_server.seen[before:]]
+        shown[scope] = [str(one.body["messages"]) for one in scripted.seen[before:]]
         # A bare statement is a body after a repair, a bare word is none; nobody's code is changed by what the prompt shows.
         assert (closing["verdicts"], closing["self_check"]["failed"]) == ({"invalid": 1, "passed": 2}, [])
         assert (closing["repaired"], closing["pass_at_k_without_repairs"]) == (1, {"1": pytest.approx(1 / 3)})
@@ -92,17 +73,10 @@ def test_docs_none_shows_no_docstring_of_the_tree_and_both_scopes_stand_beside_e
     assert len({task.id for task in tasks}) == 6
 
 
-def engine_pid(session: Path, run: str) -> int:
-    with SessionReader(session) as reader:
-        held = reader.holder(run)
-    assert held is not None
-    return held.pid
-
-
 def test_canned_bodies_give_the_pass_at_k_computed_by_hand(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> None:
-    loopback_server.answer = Writer(
+    scripted.answer = Writer(
         {
             "add": [fenced(GOOD["add"]), fenced(BAD["add"])],  # 1 of 5
             "clamp": [fenced(GOOD["clamp"])] * 3 + [fenced(BAD["clamp"])],  # 3 of 5
@@ -161,77 +135,19 @@ def test_canned_bodies_give_the_pass_at_k_computed_by_hand(
         assert {stage.name: stage.state for stage in reader.stages(run)} == dict.fromkeys(STAGES, "done")
 
 
-HOSTILE = {
-    "add": ["```python\n    import os\n    os._exit(0)\n```"],
-    "clamp": ["```python\n    while True:\n        pass\n```"],
-    "shout": [fenced(GOOD["shout"])],
-}
-
-
-@pytest.mark.slow
-def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_verdicts(
-    session: Path, repository: Path, tmp_path: Path, loopback_server: LoopbackServer, until: Until
-) -> None:
-    loopback_server.answer = Writer(HOSTILE)
-    unbroken = tmp_path / "unbroken.session"
-    run = start(unbroken, repository, samples=2)
-    assert ended(unbroken, run, until) == "done", error(unbroken, run)
-    wanted = essence(unbroken, run)
-    verdicts = {name: row.verdict for (name, sample), row in candidates(unbroken, run).items() if sample == 0}
-    assert verdicts == dict(zip(TASKS, ("crashed", "timeout", "passed"), strict=True))
-
-    writer = Writer(HOSTILE, stop_at=3)
-    loopback_server.answer = writer
-    run = start(session, repository, samples=2, rebuild=True)
-
-    def stage(name: str) -> str:
-        with SessionReader(session) as reader:
-            return next((row.state for row in reader.stages(run) if row.name == name), "")
-
-    def under_way(wanted_state: str) -> bool:
-        return any(row.state == wanted_state for row in candidates(session, run).values())
-
-    kill_points: list[tuple[str, Callable[[], object]]] = [
-        ("the suite's run", lambda: stage("suite") == "running"),
-        ("the stub filter", lambda: stage("filter") == "running" or stage("filter") == "done"),
-        ("a request under way", writer.reached.is_set),
-        ("a test under way", lambda: under_way("testing")),
-    ]
-    for what, condition in kill_points:
-        until(condition, 60, what)
-        with SessionReader(session) as reader:
-            shown = [row for row in reader.candidates(run) if row.state == "done"]
-        os.kill(engine_pid(session, run), signal.SIGKILL)
-        until(lambda: state(session, run) == "interrupted", 10)
-        if what == "a request under way":
-            writer.go.set()
-            writer.stop_at = 0
-        assert running.resume(session) == [run]
-        with SessionReader(session) as reader:
-            assert [reader.candidate(row.id) for row in shown] == shown
-    assert ended(session, run, until) == "done", error(session, run)
-    assert essence(session, run) == wanted
-    assert running.resume(session) == []
-    # An answer that was recorded is never asked for again.
-    with SessionReader(session) as reader:
-        assert reader.query(
-            "SELECT max(n) FROM (SELECT count(*) n FROM calls WHERE answer_blob IS NOT NULL GROUP BY scope)"
-        ) == [(1,)]
-
-
 @pytest.mark.slow
 def test_more_samples_keep_what_is_there(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> None:
-    loopback_server.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
+    scripted.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     run = start(session, repository, samples=2)
     assert ended(session, run, until) == "done", error(session, run)
     before = candidates(session, run)
-    assert len(loopback_server.seen) == 6
+    assert len(scripted.seen) == 6
     assert MoreSamplesOrder(session, run, 4).begin().runs == [run]
     assert ended(session, run, until) == "done"
     after = candidates(session, run)
-    assert len(loopback_server.seen) == 12
+    assert len(scripted.seen) == 12
     assert {key: after[key] for key in before} == before
     assert sorted({sample for _, sample in after}) == [0, 1, 2, 3]
     with pytest.raises(UsageError, match="4 samples"):
@@ -242,32 +158,32 @@ def test_more_samples_keep_what_is_there(
     assert ended(session, run, until) == "done"
     assert summary(session, run)["pass_at_k"] == {"1": 1.0, "3": None}
     assert candidates(session, run) == after
-    assert len(loopback_server.seen) == 12
+    assert len(scripted.seen) == 12
 
 
 @pytest.mark.slow
 def test_rerun_with_another_model_and_testing_again(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> None:
     good = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     bad = Writer({name: [fenced(body)] for name, body in BAD.items()})
-    loopback_server.answer = lambda body: (good if body["model"] == "better" else bad)(body)
+    scripted.answer = lambda body: (good if body["model"] == "better" else bad)(body)
     run = start(session, repository, samples=1, tasks=("add", "sums.py::clamp"))
     assert ended(session, run, until) == "done", error(session, run)
     assert summary(session, run)["pass_at_k"]["1"] == 0.0
     assert {name for name, _ in candidates(session, run)} == set(TASKS[:2])
     # Tested again: the same answers, the same verdicts, nothing asked.
-    asked = len(loopback_server.seen)
+    asked = len(scripted.seen)
     first = candidates(session, run)["sums.py::add", 0]
     assert RerunOrder(session, first.id[:8]).begin().orders == [run]
     assert ended(session, run, until) == "done"
-    assert len(loopback_server.seen) == asked
+    assert len(scripted.seen) == asked
     second = candidates(session, run)["sums.py::add", 0]
     assert (second.verdict, second.body_blob) == ("failed", first.body_blob)
     assert (second.at or 0) > (first.at or 0)
     # The failed ones with another model.
     (again,) = RerunOrder(session, failed=True, model="openai/better").begin().orders
-    assert isinstance(again, Order)
+    assert isinstance(again, OrderedAsk)
     assert again.run == run
     assert ended(session, run, until) == "done"
     assert {row.verdict for row in candidates(session, run, "openai/better").values()} == {"passed"}
@@ -279,10 +195,10 @@ def test_rerun_with_another_model_and_testing_again(
 
 @pytest.mark.slow
 def test_cancel_keeps_verdicts_and_resume_goes_on(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> None:
     writer = Writer({name: [fenced(body)] for name, body in GOOD.items()}, stop_at=4)
-    loopback_server.answer = writer
+    scripted.answer = writer
     run = start(session, repository, samples=2)
     until(writer.reached.is_set, 90)
     until(lambda: sum(row.verdict == "passed" for row in candidates(session, run).values()) >= 1)
@@ -299,7 +215,7 @@ def test_cancel_keeps_verdicts_and_resume_goes_on(
 
 @pytest.mark.slow
 def test_a_model_failure_is_ours_and_is_done_again_on_resume(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> None:
     good = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     broken = True
@@ -310,7 +226,7 @@ def test_a_model_failure_is_ours_and_is_done_again_on_resume(
             return failure(500, "the server burns")
         return good(body) if "body of `shout` and" not in str(body["messages"]) else EMPTY
 
-    loopback_server.answer = answer
+    scripted.answer = answer
     run = start(session, repository, samples=1)
     assert ended(session, run, until) == "done", error(session, run)
     rows = candidates(session, run)
@@ -321,16 +237,16 @@ def test_a_model_failure_is_ours_and_is_done_again_on_resume(
     # The task without a verdict of the model's has no pass@1; the others have.
     assert closing["pass_at_k"]["1"] == 0.5
     broken = False
-    asked = len(loopback_server.seen)
+    asked = len(scripted.seen)
     assert running.resume(session) == [run]
     assert ended(session, run, until) == "done"
     assert [candidates(session, run)[name, 0].verdict for name in TASKS] == ["passed", "passed", "invalid"]
-    assert len(loopback_server.seen) == asked + 1
+    assert len(scripted.seen) == asked + 1
     assert running.resume(session) == []
 
 
 def test_a_prompt_that_does_not_fit_is_said_and_not_cut(
-    session: Path, tmp_path: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, tmp_path: Path, scripted: LoopbackServer, until: Until
 ) -> None:
     long = SOURCE.replace('"""Small sums."""', '"""Small sums."""\n\nTABLE = """\n' + "0123456789\n" * 12_000 + '"""')
     repository = make_repository(tmp_path / "long", long)
@@ -339,12 +255,12 @@ def test_a_prompt_that_does_not_fit_is_said_and_not_cut(
     rows = candidates(session, run, "openai/qwen3-235b-a22b").values()
     assert {row.verdict for row in rows} == {"error"}
     assert all("window" in (row.verdict_reason or "") for row in rows)
-    assert loopback_server.seen == []
+    assert scripted.seen == []
 
 
 @pytest.mark.slow
 def test_a_samples_file_and_a_replay(
-    session: Path, repository: Path, tmp_path: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, tmp_path: Path, scripted: LoopbackServer, until: Until
 ) -> None:
     lines = [
         {"task_id": "sums.py::add", "completion": f"    {GOOD['add']}\n"},
@@ -365,28 +281,28 @@ def test_a_samples_file_and_a_replay(
     with pytest.raises(UsageError, match="line 1"):
         order_regeneration(session, RegenerationPlan(str(repository), evaluator=f"samples:{file}"))
 
-    loopback_server.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
+    scripted.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     recorded = tmp_path / "recorded.session"
     live = start(recorded, repository, samples=2)
     assert ended(recorded, live, until) == "done", error(recorded, live)
-    asked = len(loopback_server.seen)
+    asked = len(scripted.seen)
     replayed = start(session, repository, evaluator=f"replay:{recorded}")
     assert ended(session, replayed, until) == "done", error(session, replayed)
     again = candidates(session, replayed, f"replay:{recorded}")
     assert {key: row.answer_blob for key, row in again.items()} == {
         key: row.answer_blob for key, row in candidates(recorded, live).items()
     }
-    assert len(loopback_server.seen) == asked
+    assert len(scripted.seen) == asked
 
 
 @pytest.mark.slow
 def test_a_task_whose_control_does_not_hold_is_taken_out_and_shown(
-    session: Path, tmp_path: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, tmp_path: Path, scripted: LoopbackServer, until: Until
 ) -> None:
     # The test of ``shout`` passes with the original in four runs and then no more: a counter outside the candidate's reach
     # cannot exist in the sandbox, so the tasks in the cache are edited instead, as if the repository were unstable.
     repository = make_repository(tmp_path / "small-sums")
-    loopback_server.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
+    scripted.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     run = start(session, repository, evaluator="reference", controls=False)
     assert ended(session, run, until) == "done", error(session, run)
     cache = Path(os.environ["WORKBENCH_CACHE_DIR"]) / "tasks"
@@ -408,13 +324,13 @@ def test_a_task_whose_control_does_not_hold_is_taken_out_and_shown(
     assert closing["excluded_tasks"][0]["task_id"] == "sums.py::shout"
     assert "passed with a stub" in closing["excluded_tasks"][0]["reason"]
     assert closing["controls"]["stub"] == pytest.approx(1 / 3)
-    assert len(loopback_server.seen) == 2  # nothing was asked for the task that was taken out
+    assert len(scripted.seen) == 2  # nothing was asked for the task that was taken out
     assert running.resume(other) == []
 
 
 @pytest.mark.slow
 def test_docstrings_by_a_model_and_none(
-    session: Path, repository: Path, loopback_server: LoopbackServer, until: Until
+    session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> None:
     good = Writer({name: [fenced(body)] for name, body in GOOD.items()})
 
@@ -424,11 +340,11 @@ def test_docstrings_by_a_model_and_none(
         assert "Do the thing" in str(body["messages"])
         return good(body)
 
-    loopback_server.answer = answer
+    scripted.answer = answer
     run = start(session, repository, docs="llm:openai/author", samples=1, limit=2)
     assert ended(session, run, until) == "done", error(session, run)
     assert summary(session, run)["pass_at_k"]["1"] == 1.0
-    assert len(loopback_server.seen) == 7  # the module, four functions; two bodies
+    assert len(scripted.seen) == 7  # the module, four functions; two bodies
     with SessionReader(session) as reader:
         assert {reader.text(task.docstring_blob) for task in reader.tasks(run)} == {"Do the thing that the name says."}
     bare = start(session, repository, docs="none", evaluator="reference")

@@ -12,17 +12,16 @@ import pytest
 from engine.following import ended, error, state
 from engine.tiny_repository import BAD, GOOD, Writer, fenced, make_repository
 from loopback.server import EMPTY, LoopbackServer, failure
-from needing_sandboxes import no_bubblewrap
 
 from workbench.cli import main
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import order_summary as summary
 from workbench.engine.rechecking import write_verdict
 from workbench.orders import launching, running
 from workbench.orders.regenerate import order_regeneration
 from workbench.orders.rerun import RerunOrder
 from workbench.plans.plan import RegenerationPlan
 from workbench.results.contents import former_failing
-from workbench.sandbox import Report, Route, TestOutcome, Verdict
+from workbench.sandbox import Report, Route, TestOutcome, Verdict, bubblewrap
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import CandidateRow
 
@@ -82,9 +81,8 @@ def stages(session: Path, run: str) -> list[tuple[str, str, int, int | None]]:
         return [(row.name, row.state, row.done, row.total) for row in reader.stages(run)]
 
 
-def without_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in no_bubblewrap(tmp_path / "empty").items():
-        monkeypatch.setenv(name, value)
+def without_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bubblewrap, "_candidates", lambda: ())
 
 
 # -- what is written
@@ -147,7 +145,7 @@ def test_a_rerun_where_no_sandbox_answers_loses_nothing(
         stages(session, run),
     )
     with monkeypatch.context() as patched:
-        without_sandbox(tmp_path, patched)
+        without_sandbox(patched)
         assert main(["rerun", str(session), "*"]) == 1
     printed = capsys.readouterr()
     assert "bubblewrap" in printed.err
@@ -263,7 +261,7 @@ def test_a_control_that_is_tested_again_leaves_its_task_as_it_is_until_it_is_dec
 
     # The control, too, where it cannot be tested: the task stays out; where it can, it is in again with all of its samples.
     with monkeypatch.context() as patched:
-        without_sandbox(tmp_path, patched)
+        without_sandbox(patched)
         RerunOrder(session, "clamp").begin()
         assert ended(session, run, until) == "failed"
     assert figures(session, run) == told
@@ -296,11 +294,9 @@ def test_the_bodies_that_are_tested_again_are_those_that_were_tested(
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_a_verdict_stands_beside_the_body_that_was_tested_whatever_older_rules_had_read(
-    sandbox: None, tmp_path: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
+    sandbox: None, tmp_path: Path, scripted: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    loopback_server.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
+    scripted.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     session = tmp_path / "run.session"
     plan = RegenerationPlan(str(make_repository(tmp_path / "sums")), evaluator=MODEL, samples=1)
     run = order_regeneration(session, plan).run
@@ -320,14 +316,12 @@ def test_a_verdict_stands_beside_the_body_that_was_tested_whatever_older_rules_h
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_an_error_of_ours_replaces_no_verdict(
-    sandbox: None, tmp_path: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
+    sandbox: None, tmp_path: Path, scripted: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
     monkeypatch.setenv("WORKBENCH_MAX_TRIES", "1")
     good = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     broken = False
-    loopback_server.answer = lambda body: (
+    scripted.answer = lambda body: (
         good(body)
         if "body of `shout` and" not in str(body["messages"])
         else failure(500, "the server burns")

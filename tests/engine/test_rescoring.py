@@ -146,7 +146,7 @@ def test_a_cancelled_rescore_is_resumed_and_the_spend_limit_holds(
         (["--rubric", "harsh"], "no rubric 'harsh'"),
         (["--judge", "nobody/at-all"], "nobody"),
         (["--judge", "offline,,"], "names, separated by commas"),
-        (["--judge-repeats", "0"], "it takes"),
+        (["--judge-repeats", "0"], "whole number"),
     ],
 )
 def test_wrong_use_is_one_sentence_and_writes_nothing(

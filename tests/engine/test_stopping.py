@@ -32,7 +32,7 @@ async def test_a_swallowed_cancellation_is_repeated(monkeypatch: pytest.MonkeyPa
     work = asyncio.create_task(run())
     await asyncio.sleep(0.01)
     work.cancel()
-    await asyncio.wait_for(process._insist(work), 10)
+    await asyncio.wait_for(process._force_cancel(work), 10)
     assert work.cancelled()
 
 
@@ -52,7 +52,7 @@ async def test_what_never_ends_takes_its_engine_along(
     await asyncio.sleep(0.01)
     work.cancel()
     with pytest.raises(Left):
-        await asyncio.wait_for(process._insist(work), 10)
+        await asyncio.wait_for(process._force_cancel(work), 10)
     assert "what is finished is kept" in capsys.readouterr().out
     while not work.done():
         work.cancel()

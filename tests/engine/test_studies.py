@@ -32,7 +32,7 @@ from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import ScoreRow
 from workbench.studies.declaration import Study, StudyColumn, StudyLimits, StudySettings
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 MODEL = "openai/scripted"
 AGENTS = Study(
@@ -356,6 +356,7 @@ def test_a_cancelled_run_ends_the_study(
 
 
 @pytest.mark.slow
+@pytest.mark.fresh_engines
 def test_killed_twice_nothing_is_lost_and_nothing_done_again(scripted: LoopbackServer, tmp_path: Path) -> None:
     session = tmp_path / "killed.session"
     scripted.answer = killer = Killer(session, {1, 3})

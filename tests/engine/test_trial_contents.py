@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -76,7 +74,7 @@ def test_a_changed_folder_is_another_trial_beside_the_old_one(
     author: Author,
     session: Path,
     folder: Path,
-    loopback_server: LoopbackServer,
+    scripted: LoopbackServer,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = ["run", str(folder), *MODEL, "--session", str(session)]
@@ -97,10 +95,10 @@ def test_a_changed_folder_is_another_trial_beside_the_old_one(
     assert f"@{old.content[:8]}" in told
     assert f"@{new.content[:8]}" in told
     # What did not change is not done again.
-    asked = len(loopback_server.seen)
+    asked = len(scripted.seen)
     assert main(command) == 0
     assert f"@{new.content[:8]}" in capsys.readouterr().out
-    assert len(loopback_server.seen) == asked
+    assert len(scripted.seen) == asked
     assert len(trials(session)) == 2
 
 
@@ -145,8 +143,8 @@ def test_an_interrupted_trial_goes_on_with_the_content_it_began_with(
     run = trials(session)[0].run_id
     process = launching.launch(session, run)
     until(author.reached.is_set, 60)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait(30)
+    process.terminate()
+    assert process.wait(30) == 130
     change(folder)
     author.stop_at = 0
     author.go.set()
@@ -166,8 +164,8 @@ def test_an_interrupted_trial_whose_content_is_gone_says_so_and_mixes_nothing(
     planned(session, str(folder))
     process = launching.launch(session, trials(session)[0].run_id)
     until(author.reached.is_set, 60)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait(30)
+    process.terminate()
+    assert process.wait(30) == 130
     before = observations(session, trials(session)[0])
     change(folder)
     shutil.rmtree(paths.cache_dir() / "snapshots")

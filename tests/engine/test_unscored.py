@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from engine.judging import NO_POINTS, REFUSED, Court, is_quality, points
 
 from workbench.cli import main
 from workbench.session import SessionReader
-from workbench.session.pending_work import JUDGE_FAILED, unfinished
+from workbench.session.pending_work import unfinished
 from workbench.session.rows import ScoreRow, TrialRow
 
 MODEL = ["--model", "openai/scripted", "--judge", "openai/judge"]
@@ -112,33 +111,3 @@ def test_a_case_without_facts_is_unscored_by_design(
     _, cards, state, missing = read(session)
     assert cards["strict"].tier3 is None
     assert (cards["strict"].problem, state, missing) == ("", "done", [])
-
-
-def test_the_engine_killed_while_the_judge_is_asked_again(
-    court: Court, session: Path, capsys: pytest.CaptureFixture[str], until: Callable[..., Any]
-) -> None:
-    from engine.killing import kill
-
-    court.judge = lambda body: REFUSED
-    assert main(["run", "word_counter", *MODEL, "--session", str(session)]) == 1
-    trial, _, _, _ = read(session)
-
-    def judge(body: dict[str, object]) -> str:
-        kill(session)
-        return points(body)
-
-    court.judge = judge
-    assert main(["resume", str(session), "--json"]) == 1
-    again, cards, state, missing = read(session)
-    assert (again, state, missing) == (trial, "interrupted", [trial.run_id])
-    assert cards["aeo-bench"].problem
-    court.judge = points
-    assert main(["resume", str(session), "--json"]) == 0
-    assert read(session)[2:] == ("done", [])
-    assert read(session)[0] == trial
-
-
-def test_the_reason_of_the_judge_is_what_marks_a_failure() -> None:
-    from workbench.rubric.judging import FAILED
-
-    assert FAILED == JUDGE_FAILED

@@ -172,7 +172,7 @@ class Judge:
         ("1 / 0", "ZeroDivisionError: division by zero (odd_judge.py, line 5)."),
         ("None", "it did not return a list of Criterion."),
         ("[1]", "it did not return a list of Criterion."),
-        ("[]", "it was asked for purpose of tier 3 and gave something else."),
+        ("[]", "it was asked for purpose of tier 3 and returned something else."),
         ('[Criterion(3, "purpose", "P", 13.0, 12.0, "r")]', "it gave 13.0 of 12.0, where 0 to 12 are possible."),
         ('[Criterion(3, "purpose", "P", float("nan"), 12.0, "r")]', "it gave nan of 12.0"),
     ],

@@ -1,4 +1,4 @@
-"""Damage session files as disks and other programs might, and open them with every interface of the program."""
+"""Damages session files as disks and other programs might, and opens them with every interface of the program."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ VALUES: dict[str, object] = {
     "nested": NESTED,
     "controls": "\x1b[2J\x07[/x]\u202e\x00",
 }
-# What the program refuses to call readable must name itself in one of these ways.
+#: How an internal error shows in the output of a command.
 _DEFECT = re.compile(r"Traceback|a defect of the workbench|Error: ")
 
 
 def without_constraints(source: Path, target: Path) -> None:
-    """Copy a session so that any value can be put into any column: as if constraints had never been declared."""
+    """Copy a session into a file without constraints, so that any column can hold any value."""
     shutil.copyfile(source, target)
     connection = sqlite3.connect(target, isolation_level=None)
     try:
@@ -45,12 +45,11 @@ def without_constraints(source: Path, target: Path) -> None:
                 f"{name} {kind}" for _, name, kind, *_ in connection.execute(f"PRAGMA table_info({table})")
             )
             if table == "changes":
-                declared += ", PRIMARY KEY (seq)"  # else the feed's own numbers would end here
+                declared += ", PRIMARY KEY (seq)"  # the numbers of the feed must continue
             connection.execute(f"CREATE TABLE made_anew ({declared})")
             connection.execute(f"INSERT INTO made_anew SELECT * FROM {table}")
-            connection.execute(
-                "PRAGMA legacy_alter_table = ON"
-            )  # else SQLite reads the views, of which one stands on it
+            # Otherwise SQLite reads the views, one of which uses the table.
+            connection.execute("PRAGMA legacy_alter_table = ON")
             connection.execute(f"DROP TABLE {table}")
             connection.execute(f"ALTER TABLE made_anew RENAME TO {table}")
         for (sql,) in others:
@@ -72,17 +71,17 @@ def columns(path: Path, table: str) -> list[tuple[str, str]]:
 
 
 def put(path: Path, table: str, column: str, value: object) -> bool:
-    """Put a value into a column of the first row of a table; return whether there is a row and it can hold that."""
+    """Write a value into a column of the first row of a table; return False if there is no row or it cannot hold the value."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers:  # damage does not ring the bell
+        for name, _ in triggers:  # damage notifies nobody
             connection.execute(f"DROP TRIGGER {name}")
         try:
             changed = connection.execute(
                 f"UPDATE {table} SET {column} = ? WHERE rowid = (SELECT min(rowid) FROM {table})", (value,)
             ).rowcount
-        except sqlite3.IntegrityError:  # not even a file without constraints can hold it
+        except sqlite3.IntegrityError:  # the primary key of the feed
             changed = 0
         for _, sql in triggers:
             connection.execute(sql)
@@ -90,25 +89,25 @@ def put(path: Path, table: str, column: str, value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a command said and how it ended."""
+class Result:
+    """Exit code and output of a command."""
 
     code: int
     out: str
     err: str
 
 
-def said(*arguments: str) -> Said:
-    """Run a command in this process."""
+def invoke(*arguments: str) -> Result:
+    """Run a command of the program in this process."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors="replace", write_through=True) for _ in range(2))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(list(arguments))
     texts = [stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err)]  # type: ignore[attr-defined]
-    return Said(code, *texts)
+    return Result(code, *texts)
 
 
 def read_everything(path: Path) -> tuple[str, ...]:
-    """Call every method of a reader with everything that it itself named; return the sentences about damage."""
+    """Call every method of a reader with every id that it returns; return the messages about damage."""
     with SessionReader(path) as reader:
         reader.meta(), reader.last_change(), reader.changes(0), reader.annotations(), reader.scores()
         for score in reader.scores():
@@ -132,25 +131,25 @@ def read_everything(path: Path) -> tuple[str, ...]:
         return tuple(one.sentence for one in reader.damage)
 
 
-def faces(path: Path, items: tuple[str, ...] = ()) -> Iterator[tuple[str, Said]]:
-    """Look at a session with every command that reads; yield what each said."""
+def faces(path: Path, items: tuple[str, ...] = ()) -> Iterator[tuple[str, Result]]:
+    """Open a session with every command that reads; yield the name and result of each."""
     session = str(path)
     for words in (("show", session), ("show", session, "--json")):
-        yield " ".join(words[::2]), said(*words)
+        yield " ".join(words[::2]), invoke(*words)
     for format in ("md", "html", "json", "csv"):
-        yield f"report {format}", said("report", session, "--format", format)
+        yield f"report {format}", invoke("report", session, "--format", format)
     for item in items:
-        yield f"show {item}", said("show", session, item)
+        yield f"show {item}", invoke("show", session, item)
 
 
-def problem_of(name: str, answer: Said, expected: tuple[int, ...] = (0, 1)) -> str:
-    """Return what is wrong with an answer, "" if nothing is."""
+def problem_of(name: str, answer: Result, expected: tuple[int, ...] = (0, 1)) -> str:
+    """Return what is wrong with the result of a command, "" if nothing is."""
     if _DEFECT.search(answer.err):
         return f"{name}: {answer.err.strip()[:400]}"
     if answer.code not in expected:
         return f"{name}: code {answer.code}: {answer.err.strip()[:400]}"
     if answer.code and not answer.err.strip():
-        return f"{name}: code {answer.code} without a word"
+        return f"{name}: code {answer.code} without a message"
     if name.endswith("json") and answer.out and not _is_json(answer.out):
         return f"{name}: what it printed is no JSON"
     return ""

@@ -9,7 +9,7 @@ import contextlib
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,10 +17,10 @@ from faults.damaging import (
     VALUES,
     columns,
     faces,
+    invoke,
     problem_of,
     put,
     read_everything,
-    said,
     tables,
     without_constraints,
 )
@@ -38,17 +38,17 @@ from driving import regeneration, screen_text, trajectory
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
-EXAMPLE = Path(__file__).parents[2] / "sessions" / "example.session"
+SESSIONS = {"document": document_session, "regeneration": regeneration_session}
 _UNREAD = {"log_identity", "requests", "leases", "changes"}
 _BLOBS = (
-    *(("trials", column) for column in ("readme_blob", "metadata_blob")),
-    *(("steps", column) for column in ("answer_blob", "observation_blob")),
-    *(("calls", column) for column in ("messages_blob", "answer_blob")),
-    ("scorecards", "card_blob"),
-    ("snapshots", "files_blob"),
-    *(("tasks", column) for column in ("source_blob", "body_blob", "docstring_blob", "prompt_blob")),
-    *(("candidates", column) for column in ("answer_blob", "body_blob", "outcomes_blob")),
-    ("failing_tests", "traceback_blob"),
+    *(("document", "trials", column) for column in ("readme_blob", "metadata_blob")),
+    *(("document", "steps", column) for column in ("answer_blob", "observation_blob")),
+    *(("document", "calls", column) for column in ("messages_blob", "answer_blob")),
+    ("document", "scorecards", "card_blob"),
+    ("document", "snapshots", "files_blob"),
+    *(("regeneration", "tasks", column) for column in ("source_blob", "body_blob", "docstring_blob", "prompt_blob")),
+    *(("regeneration", "candidates", column) for column in ("answer_blob", "body_blob", "outcomes_blob")),
+    ("regeneration", "failing_tests", "traceback_blob"),
 )
 
 
@@ -60,25 +60,20 @@ def _tables() -> list[str]:
 
 def _made(kind: str, folder: Path) -> Path:
     path = folder / f"{kind}.session"
-    if kind == "document":
-        document_session(path)
-    elif kind == "regeneration":
-        regeneration_session(path)
-    else:
-        shutil.copyfile(EXAMPLE, path)
+    SESSIONS[kind](path)
     free = folder / f"{kind}-free.session"
     without_constraints(path, free)
     return free
 
 
-def _changed(base: Path, table: str, one_in: int = 5) -> Iterator[tuple[str, str, Path]]:
+def _changed(base: Path, table: str) -> Iterator[tuple[str, str, Path]]:
     """Yield (column, kind of value, session) for values in every column of a table that has rows.
 
-    Of the values each column gets one in ``one_in``, other ones than the column before.
+    Each column gets one of the values, another one than the column before.
     """
     path = base.with_name("changed.session")
     for number, (column, declared) in enumerate(columns(base, table)):
-        for name, value in spread(list(VALUES.items()), one_in, 3 * number):
+        for name, value in spread(list(VALUES.items()), len(VALUES), 3 * number):
             shutil.copyfile(base, path)
             if put(path, table, column, value):
                 yield f"{column} {declared}", name, path
@@ -97,7 +92,7 @@ def _must_be_named(table: str, column: str, value: str) -> bool:
 @pytest.mark.parametrize("table", _tables())
 def test_every_value_in_every_column(kind: str, table: str, tmp_path: Path, home: Path) -> None:
     base = _made(kind, tmp_path)
-    sound = said("show", str(base), "--json").out
+    sound = invoke("show", str(base), "--json").out
     wrong: list[str] = []
     count = 0
     for column, value, path in _changed(base, table):
@@ -122,39 +117,20 @@ def test_every_value_in_every_column(kind: str, table: str, tmp_path: Path, home
                 wrong.append(f"{what}: {name} does not say that something is damaged")
             elif name == "show --json" and answer.out.count("\n") < min(3, sound.count("\n")):
                 wrong.append(f"{what}: {name} shows nothing of the rest")
-    print(f"{count} changes of {table} in a {kind} session")
     assert not wrong, f"{len(wrong)} of {count}:\n" + "\n".join(wrong[:30])
 
 
-def test_every_value_in_the_example_of_an_older_schema(tmp_path: Path, home: Path) -> None:
-    base = _made("example", tmp_path)
-    wrong, count = [], 0
-    for table in ("runs", "trials", "steps", "calls", "scorecards", "tasks", "candidates"):
-        for column, value, path in _changed(base, table, 10):
-            count += 1
-            try:
-                damage = read_everything(path)
-            except Exception as error:
-                wrong.append(f"{table}.{column} = {value}: the reader raised {type(error).__name__}: {error}")
-                continue
-            if _must_be_named(table, column, value) and not damage:
-                wrong.append(f"{table}.{column} = {value}: nobody named it")
-    print(f"{count} changes of the example")
-    assert not wrong, "\n".join(wrong[:30])
-
-
-@pytest.mark.parametrize("kind", ["document", "regeneration"])
-@pytest.mark.parametrize("filling", [b"\xa5", b"\x00"])
+@pytest.mark.parametrize(("kind", "filling"), [("document", b"\xa5"), ("regeneration", b"\x00")])
 def test_every_page_overwritten(kind: str, filling: bytes, tmp_path: Path, home: Path) -> None:
     base = tmp_path / "base.session"
-    (document_session if kind == "document" else regeneration_session)(base)
+    SESSIONS[kind](base)
     with contextlib.closing(sqlite3.connect(base)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         size = connection.execute("PRAGMA page_size").fetchone()[0]
         of_schema = connection.execute("SELECT count(*) FROM dbstat WHERE name = 'sqlite_schema'").fetchone()[0]
     sound, path = base.read_bytes(), tmp_path / "demo.session"
     outcomes = {"refused with a sentence": 0, "read, and named": 0, "read": 0}
-    for page in range(len(sound) // size):
+    for page in spread(range(len(sound) // size), 3):
         path.write_bytes(sound[: page * size] + filling * size + sound[(page + 1) * size :])
         try:
             named = read_everything(path)
@@ -164,37 +140,23 @@ def test_every_page_overwritten(kind: str, filling: bytes, tmp_path: Path, home:
             outcomes["read, and named" if named else "read"] += 1
         for name, answer in faces(path):
             assert not problem_of(name, answer), f"page {page}"
-    print(outcomes)
     # Only pages of the schema itself are beyond help.
     assert outcomes["refused with a sentence"] <= of_schema
-    assert outcomes["read, and named"] >= 10
+    assert outcomes["read, and named"] >= 3
 
 
-@pytest.mark.parametrize("kind", ["document", "regeneration"])
-def test_truncated_files(kind: str, tmp_path: Path, home: Path) -> None:
+def test_truncated_files(tmp_path: Path, home: Path) -> None:
     base = tmp_path / "base.session"
-    (document_session if kind == "document" else regeneration_session)(base)
+    regeneration_session(base)
     sound, path = base.read_bytes(), tmp_path / "demo.session"
-    for share in (
-        0,
-        1,
-        50,
-        99,
-        100,
-        4095,
-        4096,
-        4097,
-        *(len(sound) * tenth // 10 for tenth in range(1, 10)),
-        len(sound) - 1,
-    ):
+    for share in (0, 1, 99, 100, 4095, 4096, 4097, *(len(sound) * fifth // 5 for fifth in range(1, 5)), len(sound) - 1):
         path.write_bytes(sound[:share])
         for name, answer in faces(path):
             assert not problem_of(name, answer), f"the first {share} bytes"
 
 
-@pytest.mark.parametrize("kind", ["document", "regeneration"])
-def test_every_table_missing(kind: str, tmp_path: Path, home: Path) -> None:
-    base = _made(kind, tmp_path)
+def test_every_table_missing(tmp_path: Path, home: Path) -> None:
+    base = _made("document", tmp_path)
     path = tmp_path / "demo.session"
     for table in _tables():
         shutil.copyfile(base, path)
@@ -206,69 +168,56 @@ def test_every_table_missing(kind: str, tmp_path: Path, home: Path) -> None:
                 assert f"table {table}: is missing" in answer.err
 
 
-@pytest.mark.parametrize(
-    "table", ["runs", "trials", "steps", "accessed_files", "calls", "scorecards", "snapshots", "annotations", "meta"]
-)
-async def test_the_app_opens_a_document_session_with_damage_in(
-    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _own_home(tmp_path, monkeypatch)
-    recorder = recorded.Recorder(tmp_path / "sound.session")
-    recorder.run()
-    for repeat in (1, 2):
-        recorded.word_counter(recorder, f"trial-{repeat}", repeat=repeat)
-    recorder.close()
-    without_constraints(recorder.path, tmp_path / "base.session")
-    for column, _ in spread(list(columns(tmp_path / "base.session", table)), 4, len(table)):
-        path = tmp_path / f"{table}-{column}.session"
-        shutil.copyfile(tmp_path / "base.session", path)
-        if put(path, table, column, b"bytes"):
-            async with trajectory(path) as (_, screen):
-                assert "Opening" not in screen_text(screen.app), column
+@pytest.fixture
+def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Record a session of one kind and return it."""
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
 
-
-@pytest.mark.parametrize("table", ["runs", "tasks", "candidates", "failing_tests", "stages", "dropped", "meta"])
-async def test_the_app_opens_a_regeneration_session_with_damage_in(
-    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _own_home(tmp_path, monkeypatch)
-    recorder = regenerated.Recorder(tmp_path / "sound.session")
-    regenerated.word_counter(recorder)
-    recorder.close()
-    without_constraints(recorder.path, tmp_path / "base.session")
-    for column, _ in spread(list(columns(tmp_path / "base.session", table)), 4, len(table)):
-        path = tmp_path / f"{table}-{column}.session"
-        shutil.copyfile(tmp_path / "base.session", path)
-        if put(path, table, column, b"bytes"):
-            async with regeneration(path) as (_, screen):
-                assert "Opening" not in screen_text(screen.app), column
-
-
-@pytest.mark.parametrize(("table", "column"), _BLOBS)
-async def test_the_app_shows_a_session_without_the_texts_of(
-    table: str, column: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _own_home(tmp_path, monkeypatch)
-    path = tmp_path / "demo.session"
-    is_document = table in {"trials", "steps", "calls", "scorecards", "snapshots"}
-    if is_document:
-        recorder = recorded.Recorder(path)
-        recorder.run()
-        recorded.word_counter(recorder, "trial-1")
+    def record(kind: str) -> Path:
+        if kind == "document":
+            recorder = recorded.Recorder(tmp_path / "sound.session")
+            recorder.run()
+            recorded.word_counter(recorder, "trial-1")
+        else:
+            recorder = regenerated.Recorder(tmp_path / "sound.session")
+            regenerated.word_counter(recorder)
         recorder.close()
-    else:
-        other = regenerated.Recorder(path)
-        regenerated.word_counter(other)
-        other.close()
+        return recorder.path
+
+    return record
+
+
+APPS = {"document": trajectory, "regeneration": regeneration}
+
+
+@pytest.mark.parametrize(
+    ("kind", "table"),
+    [
+        *(("document", table) for table in ("runs", "trials", "steps", "calls", "scorecards", "meta")),
+        *(("regeneration", table) for table in ("tasks", "candidates", "failing_tests", "stages")),
+    ],
+)
+async def test_the_app_opens_a_session_with_damage_in(
+    kind: str, table: str, tmp_path: Path, recording: Callable[[str], Path]
+) -> None:
+    base = tmp_path / "base.session"
+    without_constraints(recording(kind), base)
+    for column, _ in spread(list(columns(base, table)), 10, len(table)):
+        path = Path(shutil.copyfile(base, tmp_path / f"{table}-{column}.session"))
+        if put(path, table, column, b"bytes"):
+            async with APPS[kind](path) as (_, screen):
+                assert "Opening" not in screen_text(screen.app), column
+
+
+@pytest.mark.parametrize(("kind", "table", "column"), spread(_BLOBS, 3))
+async def test_the_app_shows_a_session_without_the_texts_of(
+    kind: str, table: str, column: str, recording: Callable[[str], Path]
+) -> None:
+    path = recording(kind)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute(f"DELETE FROM blobs WHERE digest IN (SELECT {column} FROM {table})")
-    app = trajectory(path) if is_document else regeneration(path)
-    async with app as (_, screen):
+    async with APPS[kind](path) as (_, screen):
         assert "Opening" not in screen_text(screen.app)
     for name, answer in faces(path):
         assert not problem_of(name, answer)
-
-
-def _own_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))

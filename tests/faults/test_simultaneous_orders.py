@@ -1,24 +1,22 @@
-"""Eight orders at once into one new session, of both kinds: all succeed, each reports its own result, and nothing is done twice."""
+"""Orders at once into one new session, of both kinds: all succeed, each reports its own result, and nothing is done twice."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from engine.author import Author
-from engine.tiny_repository import BAD, GOOD, make_repository
+from engine.tiny_repository import BAD, GOOD, make_repository, samples_file
 from loopback.server import LoopbackServer
+from samples.sessions import integrity_problem
 
 from workbench.session import SessionReader
-from workbench.session.reader import integrity_problem
 
-pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.network]
-ROUNDS = 3
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.network, pytest.mark.fresh_engines]
 
 
 def begin(*command: str) -> subprocess.Popen[str]:
@@ -39,60 +37,32 @@ def ends(begun: list[subprocess.Popen[str]]) -> list[tuple[int, dict[str, Any], 
     return found
 
 
-def samples_file(path: Path, bodies: dict[str, str]) -> str:
-    lines = [
-        json.dumps({"task_id": f"sums.py::{name}", "completion": f"    {body}\n"}) for name, body in bodies.items()
-    ]
-    path.write_text("\n".join(lines) + "\n")
-    return f"samples:{path}"
-
-
-@pytest.fixture
-def repository(
-    needs_bubblewrap: None,
-    home: Path,
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-) -> str:
-    monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
-    return str(make_repository(tmp_path / "small-sums"))
-
-
-def test_eight_regenerations_at_once(repository: str, tmp_path: Path) -> None:
+def test_regenerations_at_once(needs_bubblewrap: None, one_cache: None, tmp_path: Path) -> None:
+    repository, session = str(make_repository(tmp_path / "small-sums")), tmp_path / "one.session"
     good, bad = samples_file(tmp_path / "good.jsonl", GOOD), samples_file(tmp_path / "bad.jsonl", BAD)
     expected = {"reference": 1.0, "stub": 0.0, good: 1.0, bad: 0.0}
-    orders = ["reference", "stub", good, bad, "reference", "reference", "stub", good]
-    told: Counter[str] = Counter()
-    for number in range(ROUNDS):
-        session = tmp_path / f"round-{number}.session"
-        command = ["regenerate", repository, "--k", "1", "--session", str(session), "--evaluator"]
-        for evaluator, (code, closing, err) in zip(orders, ends([begin(*command, one) for one in orders]), strict=True):
-            assert code == 0, (evaluator, closing, err)
-            assert (closing["evaluator"], closing["pass_at_k"]) == (evaluator, {"1": expected[evaluator]})
-            assert (closing["candidates"], closing["unfinished"]) == (3, 0)
-            told[evaluator.partition(":")[0]] += 1
-        with SessionReader(session) as reader:
-            (run,) = reader.runs()
-            rows = reader.candidates(run.id)
-            assert len(rows) == len({row.id for row in rows}) == 12
-            assert {row.state for row in rows} == {"done"}
-        assert integrity_problem(session) is None
-    print(f"{ROUNDS} rounds of 8 orders at once: {dict(told)}")
+    orders = ["reference", "stub", good, bad, good]
+    command = ["regenerate", repository, "--k", "1", "--session", str(session), "--evaluator"]
+    for evaluator, (code, closing, err) in zip(orders, ends([begin(*command, one) for one in orders]), strict=True):
+        assert code == 0, (evaluator, closing, err)
+        assert (closing["evaluator"], closing["pass_at_k"]) == (evaluator, {"1": expected[evaluator]})
+        assert (closing["candidates"], closing["unfinished"]) == (3, 0)
+    with SessionReader(session) as reader:
+        (run,) = reader.runs()
+        rows = reader.candidates(run.id)
+        assert len(rows) == len({row.id for row in rows}) == 12
+        assert {row.state for row in rows} == {"done"}
+    assert integrity_problem(session) is None
 
 
-def test_eight_document_runs_at_once(
-    home: Path, tmp_path: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
-    loopback_server.answer = Author()
+def test_document_runs_at_once(scripted: LoopbackServer, tmp_path: Path) -> None:
+    scripted.answer = Author()
     session = tmp_path / "documents.session"
-    models = [f"openai/scripted-{number}" for number in range(8)]
+    models = [f"openai/scripted-{number}" for number in range(4)]
     command = ["run", "word_counter", "--judge", "offline", "--session", str(session), "--model"]
     for model, (code, closing, err) in zip(models, ends([begin(*command, one) for one in models]), strict=True):
         assert code == 0, (model, closing, err)
         assert [(case["model"], case["status"], case["steps"]) for case in closing["cases"]] == [(model, "done", 5)]
     with SessionReader(session) as reader:
-        assert len(reader.runs()) == len(reader.trials()) == 8
+        assert len(reader.runs()) == len(reader.trials()) == 4
     assert integrity_problem(session) is None

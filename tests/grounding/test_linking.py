@@ -58,7 +58,7 @@ def test_without_the_repository_nothing_is_called_an_invention() -> None:
 
 def test_the_definition_is_preferred_to_a_use_and_a_whole_word_to_a_part() -> None:
     claims = claims_of("`count_words` and `--to` and version 3.1")
-    uses = file("a.py", b"from wordy import count_words\n--top 3.11\n")
+    uses = file("a.py", b"from wordy import count_words\n--to-do 3.11\n")
     items = found(ground(claims, [], [uses, file("z/wordy.py", CODE)]))
     assert items == {
         "count_words": (UNSEEN, "z/wordy.py:6"),

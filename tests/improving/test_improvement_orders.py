@@ -30,6 +30,7 @@ PROSE = "Sure! Here it is: better"
 @pytest.mark.network
 @pytest.mark.slow
 @pytest.mark.usefixtures("needs_bubblewrap")
+@pytest.mark.fresh_engines
 def test_interrupted_and_killed_it_goes_on_and_a_second_evaluator_decides(
     thin: Path, scripted: LoopbackServer, home: Path, capsys: Printed, until: Callable[..., object]
 ) -> None:

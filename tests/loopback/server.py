@@ -11,7 +11,7 @@ import contextlib
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 Body = dict[str, object]
@@ -19,11 +19,11 @@ Body = dict[str, object]
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server does with one request.
+    """The response to one request.
 
-    ``text`` is the assistant's answer; ``raw`` replaces the whole body, ``whole`` the status line and headers as well;
-    ``drop`` closes the connection after that many bytes of the response (0: before the first, by a reset); ``wait`` holds
-    the reply back, ``drip`` the next byte after each one, in seconds; ``close`` ends the connection after the reply.
+    ``text`` is the assistant's answer; ``raw`` replaces the body, ``whole`` the status line and headers as well; ``drop``
+    closes the connection after that many bytes of the response (0 resets it before the first); ``wait`` delays the
+    response, ``drip`` each of its bytes, in seconds; ``close`` closes the connection after it.
     """
 
     text: str | None = "Hello."
@@ -69,22 +69,45 @@ DROPPED_MIDWAY = Reply(drop=150)
 
 @dataclass(frozen=True)
 class Seen:
-    """A request as it arrived."""
+    """A received request."""
 
     path: str
     headers: Mapping[str, str]
     body: Body
 
 
-class LoopbackServer:
-    """``with LoopbackServer() as server: … server.base_url``; set ``server.answer``, fill ``server.script``."""
+class Script:
+    """Replies of a model: those in ``script`` first, then by ``answer``; ``seen`` has the requests, ``peak`` the most at once."""
 
-    def __init__(self, answer: Callable[[Body], str | Reply] = lambda body: "Hello.", port: int = 0) -> None:
+    def __init__(self, answer: Callable[[Body], str | Reply] = lambda body: "Hello.") -> None:
         self.answer = answer
         self.script: deque[Reply] = deque()
         self.seen: list[Seen] = []
         self.under_way = 0
         self.peak = 0
+
+    def reply(self, body: Body) -> Reply:
+        if self.script:
+            return self.script.popleft()
+        answer = self.answer(body)
+        return answer if isinstance(answer, Reply) else Reply(text=answer)
+
+    @contextlib.contextmanager
+    def busy(self) -> Iterator[None]:
+        """Count a request while it is answered."""
+        self.under_way += 1
+        self.peak = max(self.peak, self.under_way)
+        try:
+            yield
+        finally:
+            self.under_way -= 1
+
+
+class LoopbackServer(Script):
+    """``with LoopbackServer() as server: … server.base_url``."""
+
+    def __init__(self, answer: Callable[[Body], str | Reply] = lambda body: "Hello.", port: int = 0) -> None:
+        super().__init__(answer)
         self._port = port
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -135,22 +158,14 @@ class LoopbackServer:
                 sent = await reader.readexactly(int(headers.get("content-length", "0")))
                 body: Body = json.loads(sent) if sent else {}
                 self.seen.append(Seen(head[0].split(" ")[1], original, body))
-                self.under_way += 1
-                self.peak = max(self.peak, self.under_way)
-                try:
-                    kept = await self._reply(body, writer)
-                finally:
-                    self.under_way -= 1
-                if not kept:
+                with self.busy():
+                    open_still = await self._send(body, writer)
+                if not open_still:
                     break
         writer.close()
 
-    async def _reply(self, body: Body, writer: asyncio.StreamWriter) -> bool:
-        if self.script:
-            reply = self.script.popleft()
-        else:
-            made = self.answer(body)
-            reply = made if isinstance(made, Reply) else Reply(text=made)
+    async def _send(self, body: Body, writer: asyncio.StreamWriter) -> bool:
+        reply = self.reply(body)
         if reply.wait:
             await asyncio.sleep(reply.wait)
         if reply.drop == 0:

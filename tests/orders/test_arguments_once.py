@@ -14,8 +14,8 @@ import workbench
 
 DECLARED = """
     mood: str = argument(
-        "calm", "--mood MOOD", "in which mood", counts=Counts.{counts}, study="settings.mood",
-        line=Line("mood", "The mood.", lambda: ("calm", "wild")),
+        "calm", "--mood MOOD", "in which mood", effect=Effect.{effect}, study="settings.mood",
+        line=DialogField("mood", "The mood.", lambda: ("calm", "wild")),
     )
 """
 FOUND = """
@@ -25,7 +25,7 @@ from pathlib import Path
 from workbench.app.toolkit.order_form import plan_fields, plan_values
 from workbench.base.settings import Settings
 from workbench.cli import build_parser
-from workbench.orders.orders import is_same_work
+from workbench.orders.ordered_asks import is_same_work
 from workbench.orders.study import document_plan, regeneration_plan
 from workbench.orders.run import ordered_case
 from workbench.plans.plan import Ask, DocumentPlan, RegenerationPlan, as_text
@@ -57,7 +57,7 @@ print(json.dumps({
 
 
 @pytest.mark.parametrize(
-    ("command", "before", "counts", "identity"),
+    ("command", "before", "effect", "identity"),
     [
         ("run", "    judges: tuple", "TRIAL", [False, True]),
         ("regenerate", "    sandbox: str", "RUN", [True, False]),
@@ -65,7 +65,7 @@ print(json.dumps({
     ],
 )
 def test_an_argument_is_added_in_one_file(
-    tmp_path: Path, command: str, before: str, counts: str, identity: list[object]
+    tmp_path: Path, command: str, before: str, effect: str, identity: list[object]
 ) -> None:
     package = Path(workbench.__file__).parent
     (tmp_path / "workbench").mkdir()
@@ -77,7 +77,7 @@ def test_an_argument_is_added_in_one_file(
     plans = tmp_path / "workbench" / "plans" / "plan.py"
     text = plans.read_text(encoding="utf-8")
     assert text.count(before) == 1
-    plans.write_text(text.replace(before, DECLARED.format(counts=counts) + before), encoding="utf-8")
+    plans.write_text(text.replace(before, DECLARED.format(effect=effect) + before), encoding="utf-8")
     study = tmp_path / "study.toml"
     agents = command == "run"
     columns = 'agents = ["white"]' if agents else 'docs = ["original"]\nevaluators = ["reference"]'
@@ -86,7 +86,7 @@ def test_an_argument_is_added_in_one_file(
         '[settings]\nmood = "wild"\n'
     )
     done = subprocess.run(
-        [sys.executable, "-c", FOUND, command, counts, str(study)],
+        [sys.executable, "-c", FOUND, command, effect, str(study)],
         cwd=tmp_path, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from workbench.checking.verdicts import RULES, BlockPart, BlockResult, BlockVerdict, CheckResult, to_json, works
-from workbench.claims.claim import Claim, LookupResult, TextRange, Truth
+from workbench.claims.claim import Claim, LookupResult, PageRange, Truth
 from workbench.cli import main
 from workbench.pages import write_report
-from workbench.results.works import Works, counting
+from workbench.results.check_summary import CheckSummary, counting_check
 from workbench.session import SessionReader, SessionWriter
 
 EVIL = "<script>alert(9)</script>"
@@ -40,10 +40,10 @@ CHECKED = CheckResult(
         Claim(
             "option",
             "--words",
-            TextRange(3, path="README.md"),
+            PageRange(3, path="README.md"),
             LookupResult(Truth.UNTRUE, "there is no option --words", "--word"),
         ),
-        Claim("file", "a.py", TextRange(4, path="README.md"), LookupResult(Truth.TRUE)),
+        Claim("file", "a.py", PageRange(4, path="README.md"), LookupResult(Truth.TRUE)),
     ),
 )
 WORDS = "1 of 2 blocks work (1 not run), 1 of 2 claims are true"
@@ -113,7 +113,7 @@ def test_a_check_with_blocks_counts_before_claims_alone_and_damaged_counts_not_a
     keep(session, trial, CheckResult(("README.md",), (), CHECKED.claims[:1]), executed=0)
     with SessionReader(session) as reader:
         both = reader.checks(trial)
-        found = counting(both)
+        found = counting_check(both)
     assert len(both) == 2
     assert found is not None
     assert found.executed == 1
@@ -128,7 +128,7 @@ def test_a_check_with_blocks_counts_before_claims_alone_and_damaged_counts_not_a
 
 
 def test_a_share_without_a_denominator_is_none() -> None:
-    nothing = Works()
+    nothing = CheckSummary()
     assert (nothing.blocks_share, nothing.claims_share) == (None, None)
     assert nothing.words() == "it has neither blocks nor claims"
     assert nothing.short() == "– · –"

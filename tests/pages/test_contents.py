@@ -6,7 +6,7 @@ import statistics
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples.sessions import add_scores, add_trial, card
 
@@ -18,6 +18,7 @@ from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import FailingTestRow
 
 
+@settings(max_examples=25)
 @given(st.sets(st.text("0123456789abcdef", min_size=16, max_size=16), max_size=60))
 def test_short_ids_mean_one_item_each(ids: set[str]) -> None:
     shortened = short_ids(ids)

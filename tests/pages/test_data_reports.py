@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples.sessions import HOSTILE, TOOL_CALL
 
@@ -55,6 +55,7 @@ def test_json_of_a_regeneration_session(regenerated: tuple[Path, dict[str, str]]
     assert [one["value"] for e in outcome["evaluators"] if e["control"] for one in [e["pass_at_k"]["1"]]] == [1.0, 0.0]
 
 
+@settings(max_examples=40)
 @given(st.text())
 def test_json_text_is_lossless_and_obeyed_by_no_terminal(text: str) -> None:
     written = json_text({"text": text})
@@ -99,6 +100,7 @@ def test_csv_has_every_trial_with_all_its_scores_and_every_candidate(
     assert candidates[1]["failing_tests"] == "tests/test_a.py::test_one"
 
 
+@settings(max_examples=40)
 @given(st.text())
 def test_no_text_cell_begins_as_a_formula(text: str) -> None:
     cell = safe(text)

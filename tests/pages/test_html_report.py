@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pages.parsed_html import ParsedHtml, assert_harmless
 from samples.sessions import HOSTILE, add_trial
@@ -106,6 +106,7 @@ def test_images_are_not_loaded_and_only_web_links_lead_on() -> None:
 MARKUP = [*HOSTILE.split(" "), "[", "](", "!", "<a href=x>", "\n\n", "`", "*", "- ", "#", "|", '"']
 
 
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from(MARKUP), max_size=40))
 def test_no_readme_gets_a_tag_or_attribute_of_its_own(pieces: list[str]) -> None:
     html = rendered(" ".join(pieces))

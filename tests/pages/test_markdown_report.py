@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from samples.sessions import HOSTILE
@@ -22,6 +22,7 @@ MARKUP = st.lists(
 ).map("".join)  # fmt: skip
 
 
+@settings(max_examples=40)
 @given(MARKUP)
 def test_a_fence_holds_exactly_the_text(text: str) -> None:
     tokens = PARSER.parse(f"before\n\n{fence(text, 'markdown')}\nafter\n")
@@ -31,6 +32,7 @@ def test_a_fence_holds_exactly_the_text(text: str) -> None:
     assert [token.content for token in tokens if token.type == "inline"] == ["before", "after"]
 
 
+@settings(max_examples=40)
 @given(MARKUP)
 @example("__a__")  # an underscore beside an underscore is not inside a word
 def test_a_cell_says_its_text_and_nothing_else(text: str) -> None:
@@ -44,6 +46,7 @@ def test_a_cell_says_its_text_and_nothing_else(text: str) -> None:
     assert "".join(token.content for token in shown) == " ".join(clean(text).split())
 
 
+@settings(max_examples=40)
 @given(MARKUP)
 def test_a_line_of_foreign_text_stays_a_line(text: str) -> None:
     tokens = PARSER.parse(f"{inline(text)} .")

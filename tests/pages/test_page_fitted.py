@@ -12,12 +12,12 @@ from studies.declared_studies import put_matrix
 pytest.importorskip("numpy")
 
 from workbench.commands.terminal import Terminal
-from workbench.pages.fitting import fitted
 from workbench.pages.page import BulletList, MarkedText, Note, PageTable, ReportPage, grid
 from workbench.pages.study_page import study_page
+from workbench.pages.table_layout import fitted
 from workbench.pages.writing import rendered
 from workbench.session import SessionReader
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 
 def test_a_study_of_twelve_columns_is_read_at_80(

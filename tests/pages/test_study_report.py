@@ -41,7 +41,7 @@ from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import candidate_id
 from workbench.session.rows import StudyCellRow
 from workbench.studies.declaration import DOCS, Study, StudyColumn
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 pytest.importorskip("numpy")
 
@@ -179,7 +179,7 @@ def latex_problems(text: str) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("name", ["hostile", "texts", "paper"])
+@pytest.mark.parametrize("name", ["hostile", pytest.param("texts", marks=pytest.mark.slow), "paper"])
 def test_latex_is_a_fragment_of_sound_tables(name: str, request: pytest.FixtureRequest) -> None:
     text = report(None if name == "paper" else request.getfixturevalue(name), name, "latex")
     assert r"\documentclass" not in text

@@ -9,8 +9,8 @@ import pytest
 from app.regenerated import EVALUATOR, RUN, Recorder
 
 from workbench.app.regeneration.wording import progress
-from workbench.commands.closing import figures
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import figures
+from workbench.commands.summaries import order_summary as summary
 from workbench.pages import write_report
 from workbench.regeneration.outcome import TaskResult, group_outcomes, ks_of, pass_figures, totals
 from workbench.regeneration.self_check import self_check

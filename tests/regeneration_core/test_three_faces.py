@@ -12,7 +12,7 @@ import pytest
 from app.regenerated import RUN, Recorder
 from sweeps import spread
 
-from workbench.commands.closing import order_summary as summary
+from workbench.commands.summaries import order_summary as summary
 from workbench.pages import write_report
 from workbench.regeneration.outcome import GroupOutcome
 from workbench.results.regeneration_runs import load_view

@@ -39,7 +39,7 @@ class Local:
             return reader.trials()[0]
 
 
-async def carried_out(session: Path, plan: DocumentPlan) -> list[TrialRow]:
+async def completed_order(session: Path, plan: DocumentPlan) -> list[TrialRow]:
     """Execute a run in this process and return its trials."""
     run = await asyncio.to_thread(plan_document, session, plan)
     with SessionWriter(session) as writer, SessionReader(session) as reader:
@@ -89,7 +89,7 @@ def local(module_home: Path) -> Local:
     recording = paths.bundled("sessions") / "example.session"
     session = module_home / "local.session"
     plan = DocumentPlan(("word_counter",), model=f"replay:{recording}", judge="offline")
-    (trial,) = asyncio.run(carried_out(session, plan))
+    (trial,) = asyncio.run(completed_order(session, plan))
     assert trial.state == "done", trial.error
     with SessionReader(session) as reader:
         said = [reader.text(call.answer_blob) for call in reader.calls(trial.id)]

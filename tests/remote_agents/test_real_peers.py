@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from remote_agents.conftest import READ_LIMIT, Local, carried_out, essence, scores
+from remote_agents.conftest import READ_LIMIT, Local, completed_order, essence, scores
 from remote_agents.processes import peers
 
 from workbench.agents import make_agent
@@ -107,7 +107,7 @@ async def test_an_agent_of_version_0_3_does_what_the_same_agent_does_in_process(
 
 async def in_a_session(url: str, local: Local, session: Path) -> None:
     plan = DocumentPlan(("word_counter",), agent=f"a2a:{url}", judge="offline", read_limit=READ_LIMIT)
-    (trial,) = await carried_out(session, plan)
+    (trial,) = await completed_order(session, plan)
     assert essence(session, trial) == essence(local.session, local.trial)
     assert scores(session, trial) == scores(local.session, local.trial)
     assert trial.agent == f"a2a:{url}"
@@ -135,7 +135,7 @@ async def test_a_recorded_conversation_is_replayed_without_the_agent(
 ) -> None:
     session, agent = tmp_path / "once.session", f"a2a:{newer['message,JSONRPC,streaming']}"
     plan = DocumentPlan(("word_counter",), agent=agent, judge="offline", read_limit=READ_LIMIT)
-    (first,) = await carried_out(session, plan)
+    (first,) = await completed_order(session, plan)
     gone = DocumentPlan(("word_counter",), agent="a2a:http://127.0.0.1:1", model=f"replay:{session}", judge="offline")
-    (again,) = await carried_out(tmp_path / "again.session", gone)
+    (again,) = await completed_order(tmp_path / "again.session", gone)
     assert essence(tmp_path / "again.session", again) == essence(session, first)

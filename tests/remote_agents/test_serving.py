@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from google.protobuf.json_format import MessageToDict
-from remote_agents.conftest import READ_LIMIT, Local, carried_out, essence, scores
+from remote_agents.conftest import READ_LIMIT, Local, completed_order, essence, scores
 from remote_agents.processes import PEERS, workbench
 
 from workbench.agents import make_agent
@@ -66,7 +66,7 @@ def older_client(python: Path, url: str, binding: str, streaming: str, *messages
 async def test_the_served_agent_scores_the_same_as_in_process(served: str, local: Local, tmp_path: Path) -> None:
     session = tmp_path / "served.session"
     plan = DocumentPlan(("word_counter",), agent=f"a2a:{served}", judge="offline", read_limit=READ_LIMIT)
-    (trial,) = await carried_out(session, plan)
+    (trial,) = await completed_order(session, plan)
     assert essence(session, trial) == essence(local.session, local.trial)
     assert scores(session, trial) == scores(local.session, local.trial)
     assert (trial.prompt_tokens, trial.completion_tokens) == (local.trial.prompt_tokens, local.trial.completion_tokens)

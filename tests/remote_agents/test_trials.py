@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from remote_agents.conftest import carried_out
+from remote_agents.conftest import completed_order
 from remote_agents.rogue import Rogue, card, json_page, message, result, serving
 
 from workbench.agents.names import AGENTS, agent_info, current_name
@@ -48,7 +48,7 @@ async def test_a_trial_ends_with_the_reason_and_the_others_go_on(home: Path, tmp
 
     session = tmp_path / "some.session"
     async with serving(answer) as rogue:
-        failed, done = await carried_out(session, plan(rogue, "word_counter", "countdown_timer"))
+        failed, done = await completed_order(session, plan(rogue, "word_counter", "countdown_timer"))
     assert (failed.state, failed.error_kind) == ("failed", "unavailable")
     assert failed.error is not None
     assert failed.error.startswith(f"The agent at {rogue.url} ended the connection before it answered")
@@ -73,7 +73,7 @@ async def test_what_the_agent_asks_for_stays_contained(home: Path, tmp_path: Pat
 
     session = tmp_path / "contained.session"
     async with serving(answer) as rogue:
-        (trial,) = await carried_out(session, plan(rogue))
+        (trial,) = await completed_order(session, plan(rogue))
         told = [text_of(request) for request in rogue.asked]
     assert trial.state == "done"
     assert all("\nError: " in one for one in told[1:])
@@ -90,7 +90,7 @@ async def test_a_trial_that_was_cut_begins_anew_and_can_be_replayed(home: Path, 
 
     session = tmp_path / "cut.session"
     async with serving(answer) as rogue:
-        (cut,) = await carried_out(session, plan(rogue))
+        (cut,) = await completed_order(session, plan(rogue))
         assert cut.state == "failed"
         with SessionReader(session) as reader:
             assert [step.kind for step in reader.steps(cut.id)] == ["tool", "error"]
@@ -109,7 +109,7 @@ async def test_a_trial_that_was_cut_begins_anew_and_can_be_replayed(home: Path, 
     replayed = DocumentPlan(
         ("word_counter",), agent="a2a:http://127.0.0.1:1", model=f"replay:{session}", judge="offline"
     )
-    (replay,) = await carried_out(tmp_path / "replay.session", replayed)
+    (replay,) = await completed_order(tmp_path / "replay.session", replayed)
     assert (replay.state, replay.readme_blob) == ("done", again.readme_blob)
 
 
@@ -119,11 +119,11 @@ async def test_the_card_is_part_of_the_identity_and_a_trial_of_another_card_fail
 
     session = tmp_path / "cards.session"
     async with serving(answer) as rogue:
-        (one,) = await carried_out(session, plan(rogue, first_repeat=1))
-        again = await carried_out(session, plan(rogue, first_repeat=1))
+        (one,) = await completed_order(session, plan(rogue, first_repeat=1))
+        again = await completed_order(session, plan(rogue, first_repeat=1))
         rogue.card = lambda: json_page(card(rogue.url, version="2"))
-        (other,) = await carried_out(session, plan(rogue, first_repeat=1))
-        (stale,) = await carried_out(session, plan(rogue, first_repeat=0, model=one.model))
+        (other,) = await completed_order(session, plan(rogue, first_repeat=1))
+        (stale,) = await completed_order(session, plan(rogue, first_repeat=0, model=one.model))
     assert again == []
     assert other.id != one.id
     assert (one.state, other.state, stale.state) == ("done", "done", "failed")
@@ -139,7 +139,7 @@ async def test_nobody_goes_on_from_the_middle_of_a_conversation(home: Path, tmp_
 
     session = tmp_path / "fork.session"
     async with serving(answer) as rogue:
-        (trial,) = await carried_out(session, plan(rogue))
+        (trial,) = await completed_order(session, plan(rogue))
     with pytest.raises(UsageError, match="keeps the conversation itself"):
         ForkOrder(session, trial.id, 1, Edit("message", "another")).submit()
 

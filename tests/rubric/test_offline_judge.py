@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.catalog import Facts
-from workbench.claims.claim import CheckedClaim, Claim, LookupResult, TextRange, Truth
+from workbench.claims.claim import CheckedClaim, Claim, LookupResult, PageRange, Truth
 from workbench.repository import View
 from workbench.rubric import Criterion, OfflineJudge, Scorecard, rubrics, score
 
@@ -291,7 +291,7 @@ async def test_a_megabyte_is_scored_within_seconds(view: View, piece: str) -> No
 async def test_a_claim_that_is_untrue_costs_its_criterion_and_no_other(kind: str, key: str) -> None:
     readme, facts = case("word_counter")
     view = View(CASES / "word_counter" / "repository")
-    claim = Claim(kind, "such", TextRange(1), LookupResult(Truth.UNTRUE, "there is no such thing"))
+    claim = Claim(kind, "such", PageRange(1), LookupResult(Truth.UNTRUE, "there is no such thing"))
     before = {c.key: c for c in (await judged(readme, view, facts=facts)).criteria}
     after = {c.key: c for c in (await judged(readme, view, facts=facts, untrue=[claim])).criteria}
     assert {name for name, c in after.items() if c.points != before[name].points} == {key}

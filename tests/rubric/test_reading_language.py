@@ -13,17 +13,9 @@ from workbench.repository import View
 from workbench.rubric.judging import JudgeRequest
 from workbench.rubric.reading import ReadmeReading
 from workbench.rubric.sources import KnownProject
-from workbench.rubric.word_order import order, rank
+from workbench.rubric.word_order import order
 
 SENTENCE = "The function returns the number of words that stand in the given file."
-
-
-def test_a_sentence_beats_its_permutations_and_a_shuffle_does_not() -> None:
-    words = SENTENCE.rstrip(".").split()
-    assert rank(words) >= 0.9
-    assert rank(sorted(words)) < rank(words)
-    assert rank(["xtr"] * 12) == 0.0
-    assert rank(words) == rank(words)
 
 
 @pytest.mark.parametrize(
@@ -33,15 +25,12 @@ def test_a_sentence_beats_its_permutations_and_a_shuffle_does_not() -> None:
         ("It xtr xtr xtr xtr xtr xtr xtr xtr xtr.", 0.0, 0.0),
         ("words, lines, characters, bytes, files, totals, counts", 0.0, 0.0),
         (f"{SENTENCE} " * 8, 0.0, 0.2),
+        ("这个 程序 计算 文件 中 的 单词 数量", 0.0, 0.0),  # another script is not judged
         ("file given the in stand that words of number the returns function The.", 0.0, 0.5),
     ],
 )
 def test_only_prose_counts_as_prose(text: str, low: float, high: float) -> None:
     assert low <= order([text]).share <= high
-
-
-def test_another_script_is_not_judged() -> None:
-    assert order(["这个 程序 计算 文件 中 的 单词 数量"]).words == 0
 
 
 RST = """\
@@ -134,7 +123,7 @@ def view(tmp_path: Path) -> View:
         "utf-8",
     )
     (tmp_path / "broken.py").write_text("def (:\n", "utf-8")
-    (tmp_path / "README.md").write_text("# Greet\n\nSecretword.\n", "utf-8")
+    (tmp_path / "README.txt").write_text("# Greet\n\nSecretword.\n", "utf-8")
     return View(tmp_path)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
-from workbench.session import SessionWriter, create
+from workbench.session import SessionWriter, create, log
+from workbench.session.file import connect
 from workbench.session.identity import candidate_id, task_id, trial_id
 from workbench.session.rows import AccessedFileRow, ScoreRow, StepRow
 
@@ -202,3 +204,15 @@ def _regeneration_session(path: Path) -> Names:
         )
         writer.set_run("reg1", state="done")
     return names
+
+
+def integrity_problem(path: Path) -> str | None:
+    connection = connect(path, write=False)
+    try:
+        found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    finally:
+        connection.close()
+        log.tidy(path)
+    return None if found == "ok" else str(found)

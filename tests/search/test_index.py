@@ -18,7 +18,7 @@ import recorded
 import regenerated
 
 from workbench.base.errors import WorkbenchError
-from workbench.search import SearchIndex, SearchResult, parse
+from workbench.search import SearchIndex, parse
 from workbench.search.index import line_of
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.labels import criterion_part
@@ -158,19 +158,6 @@ def test_an_index_that_is_none_is_made_anew(content: bytes, tmp_path: Path, docu
     index = SearchIndex(path)
     filled(index, documented.path)
     assert index.search(parse("agent:white")).total > 0
-    index.close()
-
-
-def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
-    path = tmp_path / "search.db"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE sessions (id)")
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    index = SearchIndex(path)
-    assert index.search(parse("zebra")) == SearchResult(
-        (), 0, {name: [] for name in ("kind", "agent", "model", "case", "verdict")}
-    )
     index.close()
 
 

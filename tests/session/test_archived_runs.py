@@ -74,9 +74,7 @@ def test_trials_of_a_run_whose_row_is_lost_still_count(session: Path) -> None:
         assert len(reader.trials()) == 4
 
 
-def test_the_next_repeat_is_counted_on_from_trials_that_were_put_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_repeat_is_counted_on_from_archived_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launching, "launch", lambda session, run, warm=None: None)
     path = tmp_path / "repeats.session"
     plan = DocumentPlan(cases=("word_counter",), model="local", judge="offline", repeats=2, first_repeat=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.session.forks import below_parents
+from workbench.results.forks import below_parents
 
 
 def test_forks_stand_below_their_parents_and_their_own_forks_below_them() -> None:

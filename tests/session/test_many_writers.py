@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from samples.sessions import integrity_problem
 from sweeps import ALL
 
 from workbench.session import SessionReader, create, log
-from workbench.session.reader import integrity_problem
 
 WRITERS, VISITORS, ROUNDS = (8, 2, 150) if ALL else (3, 1, 25)
 

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.session import SessionError, SessionReader, SessionWriter, create
 from workbench.session.file import SessionLocked
-from workbench.session.placing import delete, deleted_sessions, move, restore
+from workbench.session.session_folder import delete, deleted_sessions, move, restore
 
 
 @pytest.fixture

@@ -77,14 +77,6 @@ def test_files_of_few_repositories_are_left_out_in_turn_and_repositories_from_fi
         assert found.low < found.value < found.high
 
 
-@pytest.mark.parametrize("count", [30, 1_000])
-def test_tau_of_few_and_of_many_tasks_with_ties_is_scipys(count):
-    rng = random.Random(9)
-    pairs = [Pair("r", "f", float(rng.randrange(5)), rng.choice([0.0, 0.2, 0.4, 1.0])) for _ in range(count)]
-    independent = stats.kendalltau([one.left for one in pairs], [one.right for one in pairs]).statistic
-    assert correlation(pairs, "kendall").value == pytest.approx(independent)
-
-
 def test_many_tasks_of_one_file_are_left_out_in_groups():
     rng = random.Random(2)
     pairs = [Pair("r", "f", x, x + rng.gauss(0, 1)) for x in (rng.gauss(0, 1) for _ in range(1000))]

@@ -19,10 +19,6 @@ def test_ends_belong_to_the_bins_that_begin_there_and_the_last_is_closed() -> No
     assert (bins[0].low, bins[-1].high) == (0.0, 1.0)
 
 
-def test_what_lies_beyond_an_end_is_counted_at_that_end() -> None:
-    assert [one.count for one in histogram([-5.0, 50.0, 105.0], 0.0, 100.0, 4)] == [1, 0, 1, 1]
-
-
 @given(
     st.lists(st.floats(-10, 150), max_size=60),
     st.floats(0.5, 1000),

@@ -15,9 +15,9 @@ from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.identity import candidate_id, trial_id
 from workbench.session.rows import ScoreRow, StudyCellRow
 from workbench.studies.declaration import AGENTS, DOCS, Study, StudyColumn, StudySettings
-from workbench.studies.following import read_study
 from workbench.studies.leaderboard import leaderboard
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.study_reader import read_study
 
 Points = Sequence[float | None]
 """Total by four tiers, None for one that is unscored."""

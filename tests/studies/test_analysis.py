@@ -19,10 +19,9 @@ from workbench.regeneration.passk import pass_at_k
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies import text_metrics as module
 from workbench.studies.analysis import Analysis, analyse
-from workbench.studies.beside_paper import family_of
 from workbench.studies.declaration import StudyColumn
-from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.study_reader import read_study
 
 stats = pytest.importorskip("scipy.stats")
 pytest.importorskip("sacrebleu")
@@ -227,20 +226,6 @@ def test_published_figures_stand_beside_by_family(analysis, outcome) -> None:
     own = next(one for one in beside.own if (one.evaluator, one.k) == ("n", 3))
     cells = [outcome.cell(row, StudyColumn("osa-0.3.4:m", "n")).means["pass@3"].value for row in outcome.rows]
     assert own.means["OSA"] == pytest.approx(statistics.fmean(cells))
-
-
-@pytest.mark.parametrize(
-    ("system", "family"),
-    [
-        ("repoagent-0.2.0:x/y", "RepoAgent"),
-        ("osa:m", "OSA"),
-        ("original", "default"),
-        ("none", ""),
-        ("llm:repoagent", ""),
-    ],
-)
-def test_a_doc_system_belongs_to_a_family_of_the_paper(system: str, family: str) -> None:
-    assert family_of(StudyColumn(system, "m")) == family
 
 
 def test_many_tasks_are_looked_at_in_part_and_said_to_be(session, outcome, monkeypatch) -> None:

@@ -12,8 +12,8 @@ from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.studies.comparing import compare
 from workbench.studies.declaration import StudyColumn, StudySettings, in_points
-from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.study_reader import read_study
 
 WHITE, SINGLE = StudyColumn("white", "local"), StudyColumn("single-file", "local")
 SCORES = {("a", "white"): [80.0], ("b", "white"): [60.0], ("a", "single-file"): [70.0], ("b", "single-file"): [50.0]}

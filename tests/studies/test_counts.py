@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 from pathlib import Path
 
 from studies.declared_studies import put_candidates, put_run, put_task
@@ -47,16 +46,3 @@ def test_whatever_is_written_the_sums_follow(tmp_path: Path) -> None:
     kept, counted = kept_and_counted(path)
     assert kept == counted
     assert len(kept) >= 3
-
-
-def test_a_damaged_declaration_is_named_and_the_session_opens(tmp_path: Path) -> None:
-    path = tmp_path / "damaged.session"
-    create(path)
-    with SessionWriter(path) as writer:
-        writer.put_study("mine", {"name": "mine", "kind": "docs"})
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE studies SET declaration = 'no JSON'")
-    connection.close()
-    with SessionReader(path) as reader:
-        assert [one.name for one in reader.studies()] == ["mine"]
-        assert "study mine" in str(reader.damage[0].item)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from workbench.base.errors import BadField
 from workbench.studies.checking import drafted, look_up, values_of
-from workbench.studies.declaration import AGENTS, DOCS, BadStudy, Study, StudyColumn, StudyLimits, StudySettings
+from workbench.studies.declaration import AGENTS, DOCS, Study, StudyColumn, StudyLimits, StudySettings
 from workbench.studies.study_files import packaged_studies, parse_study, study_named, study_toml
 
 AGENT_FIELDS = {
@@ -87,14 +87,6 @@ def test_what_is_not_there_is_said_of_its_field(fields: dict[str, object], field
     with pytest.raises(BadField) as refused:
         look_up(drafted(fields))
     assert refused.value.field == field
-
-
-def test_columns_that_are_no_product_cannot_be_written() -> None:
-    study = replace(
-        drafted(AGENT_FIELDS), columns=(StudyColumn("white", "local"), StudyColumn("single-file", "openai/gpt-4o"))
-    )
-    with pytest.raises(BadStudy, match="each system with each model"):
-        study_toml(study)
 
 
 LINE = st.text(st.characters(blacklist_categories=("Cs",)), min_size=1, max_size=12).map(str.strip).filter(bool)

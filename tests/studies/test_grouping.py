@@ -10,9 +10,9 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix
 
 from workbench.session import SessionReader, SessionWriter
-from workbench.studies.following import read_study
 from workbench.studies.grouping import FILE, UNKNOWN, RowFacts, facts_of, grouped, groupings
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.study_reader import read_study
 
 
 @pytest.fixture

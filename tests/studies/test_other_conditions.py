@@ -26,8 +26,8 @@ from studies.partial_studies import (
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.comparing import compare, not_ranked, rankings
 from workbench.studies.declaration import StudyColumn, StudySettings
-from workbench.studies.following import StudyReader
 from workbench.studies.leaderboard import leaderboard
+from workbench.studies.study_reader import StudyReader
 
 
 def test_columns_of_others_are_not_compared_where_cases_or_limits_differ(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_column_of_others_that_was_made_otherwise_is_not_compared(
     own, theirs = outcome.columns
     found = compare(outcome, own, theirs)
     assert not found.comparable
-    assert {one.partition(" (")[0] for one in found.differing} == differing
+    assert {one.partition(" (")[0].partition(";")[0] for one in found.differing} == differing
     assert found.difference.value is None
     assert rankings(outcome) == ()
     assert [(left, right) for left, right, _ in not_ranked(outcome)] == [(own, theirs)]
@@ -131,26 +131,6 @@ def test_of_several_groups_of_others_the_one_that_was_made_alike_is_taken_and_th
     )
 
 
-def test_of_two_ways_of_sampling_the_other_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "two.session"
-    put_docs(path, {"none": [PASSED, FAILED]}, rows=("one",))
-    with SessionReader(path) as reader:
-        task = reader.tasks("one-none")[0].id
-    with SessionWriter(path) as writer, writer.transaction():
-        for sample in range(3, 5):
-            put_candidate(
-                writer,
-                "one-none",
-                task,
-                sample,
-                "failed",
-                settings='{"max_tokens":2048,"temperature":0.0,"top_p":0.95}',
-            )
-    outcome = docs_of(path)
-    assert outcome.cell("one", "none · m").work.left_out == ("2 samples with temperature 0.0",)
-    assert any("2 samples with temperature 0.0" in one for one in outcome.notes)
-
-
 def test_the_method_names_what_each_column_was_made_under(tmp_path: Path) -> None:
     other, path = tmp_path / "other.session", tmp_path / "mine.session"
     put_docs(other, {"original": [PASSED]}, scope="target", prompt="short-1")
@@ -161,7 +141,7 @@ def test_the_method_names_what_each_column_was_made_under(tmp_path: Path) -> Non
     assert "docs scope" not in method["facts"]
 
 
-def test_what_was_put_away_counts_in_no_cell_of_docs(tmp_path: Path) -> None:
+def test_archived_runs_count_in_no_cell_of_docs(tmp_path: Path) -> None:
     path = tmp_path / "away.session"
     put_docs(path, {"original": [PASSED, FAILED], "none": [FAILED, FAILED]})
     with SessionReader(path) as reader:
@@ -226,16 +206,6 @@ def test_a_mean_of_fewer_tasks_says_of_how_many_and_the_common_ones_are_compared
     assert not outcome.finished
 
 
-def test_what_the_paper_has_beside_rests_on_common_tasks(tmp_path: Path) -> None:
-    from workbench.studies.beside_paper import beside_paper
-
-    path = tmp_path / "paper.session"
-    put_docs(path, {"original": [PASSED, FAILED], "osa-0.3.4:m": [PASSED, (None,) * 3]}, state="cancelled")
-    found = beside_paper(docs_of(path))
-    assert found is not None
-    assert found.own[0].means == {"default": 1.0, "OSA": 1.0}
-
-
 def test_own_columns_of_other_models_may_have_prompts_that_fit_these(tmp_path: Path) -> None:
     from workbench.studies.conditions import differing
 
@@ -258,14 +228,3 @@ def test_errors_of_ours_leave_a_task_without_a_value_and_the_cell_unfinished(tmp
     assert (mean.value, mean.items, mean.undefined) == (1.0, 3, 3)
     assert "errors of ours" in mean.missing[0].why
     assert not outcome.finished
-
-
-def test_a_task_that_one_system_lost_is_in_no_mean_that_is_compared(tmp_path: Path) -> None:
-    path = tmp_path / "lost.session"
-    put_docs(path, {"original": [FAILED, PASSED], "osa": [FAILED, PASSED]})
-    with SessionWriter(path) as writer, writer.transaction() as connection:
-        connection.execute("UPDATE tasks SET state = 'excluded' WHERE run_id LIKE '%-osa' AND position = 0")
-    outcome = docs_of(path)
-    assert outcome.common["pass@1"].to_json() == {"items": 3, "of": 6, "means": {"original · m": 1.0, "osa · m": 1.0}}
-    assert {one.words for one in rankings(outcome)} == {"original = osa"}
-    assert "of 3 of 6 tasks" in report(path, "docs")

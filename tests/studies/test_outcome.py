@@ -17,9 +17,9 @@ from workbench.statistics.intervals import Value, share_interval
 from workbench.statistics.paired import permutation_test
 from workbench.studies.comparing import compare, rankings, resampled_in_process, taus
 from workbench.studies.declaration import BadStudy, Study, StudyColumn
-from workbench.studies.following import StudyReader, read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
 from workbench.studies.significance import adjusted_comparisons, all_pairs, resampled_orders
+from workbench.studies.study_reader import StudyReader, read_study
 
 SCORES = {
     ("a", "white"): [80.0, 90.0, 70.0], ("b", "white"): [60.0, 50.0, 70.0], ("c", "white"): [75.0, 75.0, 75.0],
@@ -141,14 +141,6 @@ def test_rankings_stand_under_each_evaluator_k_and_weighting(matrix: Path) -> No
         (one.better, one.worse, one.repositories) for one in first.orders
     ]
     assert all(0 <= (one.resampled or 0.0) <= 1 for one in orders)
-
-
-def test_of_agents_cases_or_trials_count_alike(agents: Path) -> None:
-    with SessionReader(agents) as reader:
-        found = rankings(read_study(reader, "agents"))
-    assert [one.setting.words.rpartition("by ")[2] for one in found] == ["cases", "trials"]
-    assert found[0].orders
-    assert not found[1].orders
 
 
 def test_agents_are_measured_in_points_over_cases_and_trials(agents: Path) -> None:

@@ -154,7 +154,7 @@ def test_shares_say_of_how_many_blocks_they_are(tmp_path: Path) -> None:
     assert "(3 of 3 blocks, 120 not run)" in text
 
 
-def test_forks_and_trials_of_runs_that_were_put_away_are_nowhere(tmp_path: Path) -> None:
+def test_forks_and_trials_of_archived_runs_are_nowhere(tmp_path: Path) -> None:
     agents = Agents(tmp_path / "away.session")
     for case in CASES:
         agents.put("a", case, {"offline-4": FULL})
@@ -169,37 +169,6 @@ def test_forks_and_trials_of_runs_that_were_put_away_are_nowhere(tmp_path: Path)
     assert (gone.tokens, gone.cost_usd) == (0, None)
     assert "archived" in outcome.cell(CASES[0], "gone · local").problem
     assert not outcome.finished
-
-
-def test_a_trial_that_a_cell_names_twice_counts_once(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "twice.session")
-    key = agents.put("a", CASES[0], {"offline-4": FULL})
-    agents._trials[CASES[0], "a"] = [key, key]
-    assert agents.read().cell(CASES[0], "a · local").means["score"].items == 1
-
-
-def test_numbers_behind_ranked_shares_are_those_of_the_common_trials(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "common.session", StudySettings(checks=True))
-    for case in CASES:
-        agents.put("all", case, {"offline-4": FULL}, checked=(4, 1, 0, 0, 1, 0, 0))
-        ran = (1, 0, 0, 0, 1, 0, 0) if case == CASES[0] else (0, 0, 0, 9, 1, 0, 0)
-        agents.put("few", case, {"offline-4": FULL}, checked=ran)
-    outcome = agents.read()
-    assert (
-        next(one for one in rankings(outcome) if one.setting.measure == "works").words == "few (1 of 1) > all (4 of 5)"
-    )
-    assert compare(outcome, *outcome.columns, "works").judged == ((4, 5), (1, 1))
-    assert [one.brief for one in outcome.by_column[1].means["works"].missing] == ["2 without a share"]
-
-
-def test_cases_that_columns_do_not_share_are_compared_by_nothing(tmp_path: Path) -> None:
-    agents = Agents(tmp_path / "disjoint.session")
-    agents.put("a", CASES[0], {"offline-4": FULL})
-    agents.put("b", CASES[1], {"offline-4": FULL})
-    outcome = agents.read()
-    assert places(outcome) == {"a": (None, 0), "b": (None, 0)}
-    assert outcome.common["score"].to_json() == {"items": 0, "of": 2, "means": {}}
-    assert "0 common cases" in report(agents.path, "agents")
 
 
 def test_trials_of_one_cell_that_were_made_differently_are_named(tmp_path: Path) -> None:
@@ -259,3 +228,13 @@ def test_own_points_stand_before_those_that_a_grammar_gave(tmp_path: Path) -> No
     outcome = agents.read()
     assert outcome.by_column[0].means["score"].own == (10.0, 50.0)
     assert "10.0 of 50.0 own points; in all 60.0" in report(agents.path, "agents")
+
+
+def test_cases_that_columns_do_not_share_are_compared_by_nothing(tmp_path: Path) -> None:
+    agents = Agents(tmp_path / "disjoint.session")
+    agents.put("a", CASES[0], {"offline-4": FULL})
+    agents.put("b", CASES[1], {"offline-4": FULL})
+    outcome = agents.read()
+    assert places(outcome) == {"a": (None, 0), "b": (None, 0)}
+    assert outcome.common["score"].to_json() == {"items": 0, "of": 2, "means": {}}
+    assert "0 common cases" in report(agents.path, "agents")

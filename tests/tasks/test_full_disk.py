@@ -31,7 +31,7 @@ async def test_an_environment_without_room(
     cache = small_disk(kilobytes).folder
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(cache))
     if installer == "pip":
-        monkeypatch.setattr(environments, "_uv", lambda: None)
+        monkeypatch.setattr(environments, "uv_program", lambda: None)
     with pytest.raises(EnvironmentFailed) as caught:
         await build_environment(make(FILES))
     assert str(caught.value) == (
@@ -56,7 +56,7 @@ async def test_what_cannot_be_installed_is_one_line_of_the_installers(
     for name in ("UV_OFFLINE", "PIP_NO_INDEX"):
         monkeypatch.setenv(name, "1")
     if not offline:
-        monkeypatch.setattr(environments, "_uv", lambda: None)
+        monkeypatch.setattr(environments, "uv_program", lambda: None)
     text = FILES["pyproject.toml"] + 'dependencies = ["nowhere-to-be-found>=3"]\n'
     with pytest.raises(
         EnvironmentFailed, match="^The dependencies of sums could not be installed: .*nowhere-to-be-found"

@@ -31,11 +31,11 @@ INHERITED = "inherited"
 
 
 class ForkDiverged(WorkbenchError):
-    """The agent asked something else than its parent did before the step from which the fork continues."""
+    """The agent sent another request than its parent before the step from which the fork continues."""
 
 
 @dataclass(frozen=True, slots=True)
-class InheritedSteps:
+class InheritedAnswer:
     """A recorded answer: its call, the digest of its request, and its text."""
 
     call: int
@@ -49,12 +49,12 @@ class Inherited:
 
     parent: str  # identity of the trial that it comes from
     step: int  # the last inherited step; after it the model is asked
-    given: tuple[InheritedSteps, ...]  # answers up to that step in order, an edited one already replaced
+    given: tuple[InheritedAnswer, ...]  # answers up to that step in order, an edited one already replaced
     observations: Mapping[int, str] = field(default_factory=dict)  # replaced ones: text by step
     edited: str = ""  # ``message`` or ``observation`` of the last inherited step, or ""
     edited_call: int | None = None  # the call whose answer was replaced
-    took: Callable[[int], None] = lambda call: None  # called with the call of each answer that is given
-    _left: dict[str, list[InheritedSteps]] = field(default_factory=dict)
+    took: Callable[[int], None] = lambda call: None  # called with the call of each reused answer
+    _left: dict[str, list[InheritedAnswer]] = field(default_factory=dict)
     _applied: bool = False
     _diverged: bool = False
 
@@ -63,7 +63,7 @@ class Inherited:
             self._left.setdefault(one.digest, []).append(one)
 
     def answer(self, request: Request) -> Answer:
-        """Return the parent's answer to this request. ForkDiverged: it never asked this, or not so often."""
+        """Return the parent's answer to this request. ForkDiverged: the parent sent it less often or never."""
         waiting = self._left.get(request.digest)
         if not waiting or self._diverged:
             raise self._other("the agent asks something else than it did then")
@@ -251,8 +251,8 @@ class AgentContext:
     async def ask(self, messages: Sequence[Message], grammar: str | None = None) -> Turn:
         """Send the whole conversation to the model and parse the action in its answer; ``grammar`` is for the embedded one.
 
-        Raises OutOfSteps; ModelError, recorded as the trial's last step; ForkDiverged where a fork asks something else than
-        its parent did.
+        Raises OutOfSteps; ModelError, recorded as the trial's last step; ForkDiverged where a fork sends another request
+        than its parent.
         """
         if self.steps_left <= 0:
             raise OutOfSteps
@@ -301,8 +301,8 @@ class AgentContext:
             return
         observation = self._use(turn.outcome.name, turn.outcome.kwargs.get("path"), turn.outcome)
         self._record("tool", turn.outcome.name, observation.target, turn.began, turn=turn, observation=observation)
-        told = tool_message(turn.outcome.name, observation.text, self.steps_left, conversation.closings)
-        conversation.add_user(told)
+        message = tool_message(turn.outcome.name, observation.text, self.steps_left, conversation.closings)
+        conversation.add_user(message)
 
     def submit(self, turn: Turn) -> Submission:
         assert isinstance(turn.outcome, Action)

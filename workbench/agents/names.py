@@ -126,7 +126,7 @@ def is_remote(agent: str) -> bool:
 
 
 def is_peer(model: str) -> bool:
-    """Return whether ``model`` stands for the agent itself: no other model is asked."""
+    """Return whether ``model`` stands for the agent itself, which needs no other model."""
     return model.startswith(PEER_MODEL)
 
 

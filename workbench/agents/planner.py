@@ -120,7 +120,7 @@ class Planner:
     async def _generate(self, context: AgentContext, conversation: Conversation) -> Submission | None:
         """Return the model's submission, asked again once if the structure is not kept; None if there is none."""
         asked_again = False
-        kept: Submission | None = None
+        submitted: Submission | None = None
         shape = grammar(replace(knowledge_of(context, must_respond=True), files=(), folders=()))
         # The last step is the agent's own: its last resort, or what the model handed in before.
         while context.steps_left > 1:
@@ -128,15 +128,15 @@ class Planner:
             if not isinstance(turn.outcome, Action) or turn.outcome.name != RESPOND:
                 context.take(conversation, turn, run_tools=False)
                 continue
-            kept = submission_of(turn.outcome)
-            lacking = lacks(kept.readme)
+            submitted = submission_of(turn.outcome)
+            lacking = lacks(submitted.readme)
             if not lacking or asked_again or context.is_constrained or context.steps_left <= 2:
                 return context.submit(turn)
             asked_again = True
             conversation.add_assistant(turn.answer.text)
             conversation.add_user(f"{lacking} Hand in once more with respond, in the structure that was asked for.")
             context.note("invalid", "structure", "asked again", turn, lacking)
-        return context.hand_in(kept, "the README handed in before") if kept is not None else None
+        return context.hand_in(submitted, "the README handed in before") if submitted is not None else None
 
 
 def lacks(readme: str) -> str:
@@ -144,12 +144,12 @@ def lacks(readme: str) -> str:
     lines = readme.splitlines()
     headings = " ".join(line.lstrip("# ").lower() for line in lines if line.startswith("#"))
     missing = [words[0] for words in HEADINGS if not any(word in headings for word in words)]
-    said = []
+    problems = []
     if len(lines) < LEAST_LINES:
-        said.append(f"The README has {len(lines)} lines, not {LEAST_LINES}.")
+        problems.append(f"The README has {len(lines)} lines, not {LEAST_LINES}.")
     if missing:
-        said.append(f"It has no heading for {', '.join(missing)}.")
-    return " ".join(said)
+        problems.append(f"It has no heading for {', '.join(missing)}.")
+    return " ".join(problems)
 
 
 def minimal(context: AgentContext) -> Submission:

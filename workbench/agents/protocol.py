@@ -255,7 +255,7 @@ def normal(path: str) -> str:
 
 
 def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: int) -> Observation:
-    """Run a tool, return its result of at most ``read_limit`` characters; never raises, whatever is asked."""
+    """Run a tool, return its result of at most ``read_limit`` characters; never raises."""
     path = kwargs.get("path", "." if name == "list_directory" else None)
     if name not in TOOLS:
         return Observation(f"Error: unknown tool '{name}'. The tools are {', '.join(TOOLS)}.", name)

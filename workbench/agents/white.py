@@ -74,7 +74,7 @@ def _next_shape(context: AgentContext) -> str:
 
 
 class WhiteAgent:
-    """Explores the repository, then submits; an answer that is not a valid call is asked for again."""
+    """Explores the repository, then submits; an invalid call is requested again."""
 
     name = "white"
 

@@ -17,8 +17,8 @@ from workbench.app.navigation import NavigatingApp
 from workbench.app.toolkit.literal import ControlCharFilter
 from workbench.app.toolkit.workers import LatestWorker
 from workbench.base import paths
-from workbench.base.collecting import collect_rarely
 from workbench.base.errors import WorkbenchError
+from workbench.base.garbage_collection import collect_rarely
 from workbench.base.read_only import is_read_only
 from workbench.base.text import clean, one_line, plural
 

@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from workbench.app.difference_list import DifferenceList, laid_out
 from workbench.app.keys import bindings, with_keys
-from workbench.app.location import Anchor, Location, Marked, MarkedPair
+from workbench.app.location import Anchor, Location, MarkedItem, MarkedPair
 from workbench.app.toolkit.cell_table import PinnedLines
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
@@ -256,7 +256,9 @@ class SideBySide(ModeScreen):
     def _open(self, leads: panes.Leads) -> None:
         sides = [self.pair.right if one.of_b else self.pair.left for one in leads]
         if len(leads) == 2 and self.comparison is not None:
-            marked = [Marked(of.session, one.kind, one.key, run=one.run) for one, of in zip(leads, sides, strict=True)]
+            marked = [
+                MarkedItem(of.session, one.kind, one.key, run=one.run) for one, of in zip(leads, sides, strict=True)
+            ]
             self.workbench.show_pair(MarkedPair(marked[0], marked[1], *self.comparison.scale))
         elif leads:
             (lead,) = leads
@@ -275,5 +277,5 @@ def _id(title: str) -> str:
     return "-".join(re.findall(r"\w+", title.lower()))
 
 
-def _key(one: Marked) -> Any:
+def _key(one: MarkedItem) -> Any:
     return (one.run, one.key) if one.kind == "group" else (one.key, one.title) if one.kind == "trials" else one.key

@@ -21,7 +21,7 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import TourPanel
 from workbench.app.toolkit.row_list import Part, RowList
 from workbench.base import glyphs
-from workbench.session.forks import SIGN
+from workbench.results.forks import SIGN
 
 if TYPE_CHECKING:
     from textual.app import App

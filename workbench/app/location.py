@@ -98,7 +98,7 @@ SEVERAL = "■"
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedItem:
     """A marked item; the ``key`` of a group is its columns, of trials their ids.
 
     ``run`` is "" if the key is unique without it.
@@ -111,7 +111,7 @@ class Marked:
     run: str = ""
     of_trials: bool = False
 
-    def same(self, other: Marked) -> bool:
+    def same(self, other: MarkedItem) -> bool:
         return replace(self, title="") == replace(other, title="")
 
 
@@ -122,8 +122,8 @@ class MarkedPair:
     ``about`` is the pane to start with.
     """
 
-    left: Marked
-    right: Marked
+    left: MarkedItem
+    right: MarkedItem
     rubric: str = ""
     judge: str = ""
     about: str = ""
@@ -137,9 +137,9 @@ class Marks:
     """Marked items in order; another kind replaces all, a third item the oldest, except for :data:`MANY`."""
 
     def __init__(self) -> None:
-        self._marked: list[Marked] = []
+        self._marked: list[MarkedItem] = []
 
-    def toggle(self, one: Marked) -> None:
+    def toggle(self, one: MarkedItem) -> None:
         others = [known for known in self._marked if not known.same(one)]
         if len(others) < len(self._marked):
             self._marked = others
@@ -147,7 +147,7 @@ class Marks:
             alike = self.of(one.kind)
             self._marked = [*(alike if one.kind in MANY else alike[-1:]), one]
 
-    def letter(self, one: Marked) -> str:
+    def letter(self, one: MarkedItem) -> str:
         """Return the letter of an item in the comparison, ``A`` or ``B``.
 
         :data:`SEVERAL` if more than two are marked, "" if it is not.
@@ -159,11 +159,11 @@ class Marks:
             known.key: letter for letter, known in self._letters() if (known.session, known.kind) == (session, kind)
         }
 
-    def _letters(self) -> list[tuple[str, Marked]]:
+    def _letters(self) -> list[tuple[str, MarkedItem]]:
         letters = "AB" if len(self._marked) <= 2 else SEVERAL * len(self._marked)
         return list(zip(letters, self._marked, strict=False))
 
-    def pair(self, kind: str, under_cursor: Marked | None) -> MarkedPair | None:
+    def pair(self, kind: str, under_cursor: MarkedItem | None) -> MarkedPair | None:
         """Return the two items to compare: both marked ones, or the marked one and the one under the cursor.
 
         None otherwise.
@@ -173,7 +173,7 @@ class Marks:
             found = (*found, under_cursor)
         return MarkedPair(*found) if len(found) == 2 else None
 
-    def of(self, kind: str) -> tuple[Marked, ...]:
+    def of(self, kind: str) -> tuple[MarkedItem, ...]:
         return tuple(one for one in self._marked if one.kind == kind)
 
     def keep(self, session: Path, kind: str, keys: Container[object]) -> None:

@@ -98,7 +98,7 @@ def resume_study(session: Path, name: str) -> tuple[Path, int]:
     Returns the session and the number of incomplete runs.
     """
     from workbench.orders.study import StudyOrder
-    from workbench.studies.following import declared
+    from workbench.studies.study_reader import declared
 
     with SessionReader(session) as reader:
         order = StudyOrder(session, declared(reader, name))

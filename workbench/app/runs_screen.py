@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from workbench.app import runs
 from workbench.app.keys import bindings, key_of, with_keys
-from workbench.app.location import Location, Marked, ResultList
+from workbench.app.location import Location, MarkedItem, ResultList
 from workbench.app.toolkit.actions import LabelTarget
 from workbench.app.toolkit.columns import TableColumn
 from workbench.app.toolkit.literal import set_title
@@ -41,7 +41,7 @@ _WHAT_TO_DO = {
     "cancelled": "It was cancelled: {runs.resume} continues it.",
     "paused": "It is paused in the queue: {runs.pause} continues it.",
     "waiting": "It is number {} in the queue: {runs.sooner} or {runs.later} moves it, {runs.pause} pauses it, {runs.cancel} cancels it.",
-    "archived": "It is away and is excluded from all figures: {runs.archive} brings it back.",
+    "archived": "It is archived and excluded from all figures: {runs.archive} brings it back.",
 }
 _STYLES = {
     "done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused",
@@ -93,7 +93,7 @@ COLUMNS: tuple[TableColumn[RunLine], ...] = (
 
 
 class RunTable(VirtualTable[RunLine]):
-    """The runs; those put away are shown on request."""
+    """The runs; archived ones are shown on request."""
 
     RESTORED = (*VirtualTable.RESTORED, "with_archived")
     BINDINGS = bindings("runs.open")
@@ -169,7 +169,7 @@ class RunsScreen(ModeScreen):
             what = one_line(f"{line.kind} {line.id} · {line.asked}", 400)
             text = "\n".join(filter(None, (what, " · ".join(filter(None, (run_progress(line), todo))), failed, away)))
         elif self.table.rows:
-            text = f"All runs of this session were archived: {key_of('runs.all')} shows them, {key_of('runs.bring-back')} brings the last one back."
+            text = f"All runs of this session are archived: {key_of('runs.all')} shows them, {key_of('runs.bring-back')} brings the last one back."
         else:
             text = f"This session has no runs yet: press {key_of('app.cases')} and {key_of('cases.run')} to start one."
         self.query_one("#run-details", Static).update(text)
@@ -200,11 +200,11 @@ class RunsScreen(ModeScreen):
         line = self.table.selected
         return LabelTarget(line.name or line.asked, line.id) if line is not None else None
 
-    def _marked(self) -> Marked | None:
+    def _marked(self) -> MarkedItem | None:
         line, path = self.table.selected, self.workbench.session_path
         if line is None or path is None:
             return None
-        return Marked(path, "run", line.id, one_line(line.title, 100), line.id, line.kind == "document")
+        return MarkedItem(path, "run", line.id, one_line(line.title, 100), line.id, line.kind == "document")
 
     def action_mark(self) -> None:
         if (one := self._marked()) is not None:

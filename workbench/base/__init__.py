@@ -1,1 +1,1 @@
-"""What stands under everything: errors, text, numbers, files, paths, settings."""
+"""Errors, text, numbers, files, paths, settings, plug-ins: used by every other package."""

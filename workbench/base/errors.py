@@ -1,32 +1,24 @@
-"""Errors whose messages are meant for the user."""
+"""Errors with messages for the user."""
 
 from __future__ import annotations
 
 
 class WorkbenchError(Exception):
-    """An error that the user can understand and act upon.
+    """An error whose message is one sentence on what happened and what to do; app and CLI show it unchanged."""
 
-    ``str(error)`` is one clear sentence that says what happened and what to do. The app and the CLI show it unchanged;
-    a traceback is shown only with ``--debug``.
-
-    Attributes:
-        exit_code: What the CLI exits with.
-        lasting: Whether doing the same once more ends the same way: what was asked for has to change.
-    """
-
-    exit_code = 1
-    lasting = False
+    exit_code = 1  # of the CLI
+    lasting = False  # whether a retry would fail in the same way
 
 
 class UsageError(WorkbenchError):
-    """The caller asked for something that does not exist or is not valid; the CLI exits with 2."""
+    """An argument does not exist or is invalid; the CLI exits with 2."""
 
     exit_code = 2
     lasting = True
 
 
 class BadField(UsageError):
-    """What stands in a field of a form cannot be; ``field`` is its name."""
+    """The value of a form field is invalid; ``field`` is its name."""
 
     def __init__(self, field: str, sentence: str) -> None:
         super().__init__(sentence)

@@ -38,8 +38,10 @@ def import_folders(named: Sequence[tuple[str, str]], folders: Sequence[str] = ()
         answer = json.loads(done.stdout.decode().splitlines()[-1])
         problem, found = str(answer["problem"]), [str(folder) for folder in answer["folders"]]
     except (ValueError, IndexError, KeyError, TypeError):
-        said = last_words(done.stderr.decode("utf-8", "replace"))
-        raise UsageError(f"Importing {what} ended the process ({said or f'exit status {done.returncode}'}).") from None
+        reason = last_words(done.stderr.decode("utf-8", "replace"))
+        raise UsageError(
+            f"Importing {what} ended the process ({reason or f'exit status {done.returncode}'})."
+        ) from None
     if problem:
         raise UsageError(problem)
     return tuple(dict.fromkeys((*found, *folders)))
@@ -68,7 +70,7 @@ def _tried(order: dict[str, Any]) -> tuple[str, list[str]]:
             found.append(loaded.folder)
     except ExtensionProblem as problem:
         return str(problem), []
-    # An installed package is found wherever the same interpreter runs; its folder is nobody else's business.
+    # Installed packages are importable without their folder.
     return "", [folder for folder in dict.fromkeys(found) if folder and folder not in installed]
 
 

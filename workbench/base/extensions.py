@@ -42,7 +42,7 @@ class Loaded:
 
 
 def is_dotted(text: str, reserved: Collection[str] = ()) -> bool:
-    """Return whether ``text`` is a dotted path; what stands before the colon must not be one of ``reserved``."""
+    """Return whether ``text`` is a dotted path whose module is not one of ``reserved``."""
     return _DOTTED.fullmatch(text) is not None and text.partition(":")[0] not in reserved
 
 
@@ -75,7 +75,7 @@ def make(kind: str, loaded: Loaded, offered: Mapping[str, object] | None = None)
     """
     try:
         parameters = inspect.signature(loaded.cls).parameters
-    except (TypeError, ValueError):  # a class whose constructor is written in C tells nothing
+    except (TypeError, ValueError):  # constructors written in C have no signature
         parameters = {}  # type: ignore[assignment]
     taken = {name: value for name, value in (offered or {}).items() if name in parameters}
     try:
@@ -87,7 +87,7 @@ def make(kind: str, loaded: Loaded, offered: Mapping[str, object] | None = None)
 
 
 def failure(kind: str, path: str, error: BaseException) -> str:
-    """Return the sentence for an exception that the code of an extension let out, with the place where it was raised."""
+    """Return the sentence for an exception raised by an extension, with its file and line."""
     place, trace = "", error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -99,7 +99,7 @@ def _imported(kind: str, path: str, name: str, folders: Sequence[str]) -> Module
     importlib.invalidate_caches()
     top = name.partition(".")[0]
     here = str(Path.cwd())
-    # What is imported already stays: its folder need not be put in front of anything.
+    # An imported module needs no folder.
     places = () if top in sys.modules else (*folders, here)
     place = next((folder for folder in places if PathFinder.find_spec(top, [folder]) is not None), None)
     try:
@@ -141,7 +141,7 @@ def _folder(module: ModuleType) -> str:
 
 
 def _lacks(cls: type[Any], protocol: type[Any]) -> Iterator[str]:
-    """Say what a class lacks of a protocol: a member, an ``async``, or room for an argument."""
+    """Yield what a class lacks of a protocol: a member, an ``async``, or a parameter."""
     for name, wanted in _members(protocol).items():
         try:
             raw = inspect.getattr_static(cls, name)
@@ -159,9 +159,9 @@ def _lacks(cls: type[Any], protocol: type[Any]) -> Iterator[str]:
         elif inspect.iscoroutinefunction(member) and not inspect.iscoroutinefunction(wanted):
             yield f"has a {name}() that must not be async"
         arguments = list(inspect.signature(wanted).parameters)
-        given = arguments[1:] if isinstance(raw, staticmethod | classmethod) else arguments
+        passed = arguments[1:] if isinstance(raw, staticmethod | classmethod) else arguments
         try:
-            inspect.signature(member).bind(*given)
+            inspect.signature(member).bind(*passed)
         except TypeError:
             yield f"has a {name}() that cannot be called as {name}({', '.join(arguments[1:])})"
         except ValueError:
@@ -179,8 +179,8 @@ def _members(protocol: type[Any]) -> dict[str, Any]:
 
 
 def _said(error: BaseException) -> str:
-    said = one_line(str(error), 200).rstrip(".")
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    message = one_line(str(error), 200).rstrip(".")
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 GROUPS = {
@@ -194,17 +194,17 @@ GROUPS = {
     "report format": "workbench.report_formats",
     "theme": "workbench.themes",
 }
-"""Kind of a plug-in, as a person says it -> the group of its entry points."""
+"""Kind of a plug-in -> group of its entry points."""
 _OWN = "docs-workbench"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """One entry point; ``problem`` is what is wrong with the entry itself, whether it can be imported is not looked at."""
+    """An entry point; ``problem`` says what is wrong with the entry. It is not imported."""
 
     kind: str  # a key of :data:`GROUPS`
-    name: str  # what a person types
+    name: str  # as typed on the command line
     path: str  # ``package.module:Class``; of a theme the package that holds its file, ``package.themes``
     package: str  # that declares it, with its version
     problem: str = ""
@@ -285,7 +285,7 @@ def named_class(kind: str, text: str, protocol: type[Any], folders: Sequence[str
 def _points(group: str) -> list[metadata.EntryPoint]:
     try:
         return list(metadata.entry_points(group=group))
-    except Exception:  # the metadata of any package may be damaged; without plug-ins everything goes on
+    except Exception:  # damaged metadata of a package only loses plug-ins
         return []
 
 

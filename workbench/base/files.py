@@ -1,6 +1,6 @@
-"""Read files named by the user: regular files of limited size; anything else is refused with a clear sentence. Where files are built.
+"""Read files named by the user, and build files that appear complete or not at all.
 
-Opening a named pipe could wait for ever, reading a device may never end, and a folder is a mistake to report at once.
+Only regular files of limited size are read: opening a pipe could block forever, and reading a device may never end.
 """
 
 from __future__ import annotations
@@ -43,11 +43,7 @@ class TooDeep(ValueError):
 
 
 def expanded(text: str | Path) -> Path:
-    """Return a path with ``~`` and ``~user`` resolved.
-
-    Raises:
-        UsageError: There is no such user or home folder, or the text cannot be a path.
-    """
+    """Return a path with ``~`` and ``~user`` resolved. UsageError: no such user, or the text cannot be a path."""
     if "\0" in str(text):
         raise UsageError(f"{shown(text)} cannot be a path: it contains a NUL character.")
     try:
@@ -62,7 +58,7 @@ def shown(path: str | Path) -> str:
 
 
 def free_place(place: Path, is_taken: Callable[[Path], bool] = Path.exists) -> Path:
-    """Return a place, or where it is taken the first that is not: ``NAME-2.session``, ``NAME-3.session``."""
+    """Return a path, numbered if it is taken: ``NAME-2.session``, ``NAME-3.session``."""
     found, number = place, 2
     while is_taken(found):
         found, number = place.with_name(f"{place.stem}-{number}{place.suffix}"), number + 1
@@ -70,7 +66,7 @@ def free_place(place: Path, is_taken: Callable[[Path], bool] = Path.exists) -> P
 
 
 def put_in_place(built: Path, place: Path) -> None:
-    """Give what was built its name. Raises FileExistsError where somebody took that meanwhile, as a rename would not."""
+    """Move a built file to its place. Unlike a rename it raises FileExistsError if the place was taken meanwhile."""
     try:
         os.link(built, place)
     except FileExistsError:
@@ -83,18 +79,13 @@ def put_in_place(built: Path, place: Path) -> None:
 
 
 def building_beside(place: Path, what: str) -> Path:
-    """Return under which hidden name beside ``place`` this process builds it; what killed ones left there is removed.
-
-    Args:
-        place: The file or folder that is to appear complete.
-        what: The name's end; says to a person what was being done.
-    """
+    """Return a hidden path beside ``place`` to build it at, ending in ``what``; leftovers of killed processes are removed."""
     with contextlib.suppress(OSError), os.scandir(place.parent) as beside:
         for entry in beside:
             found = _BUILT.fullmatch(entry.name)
             if found is None or _lives(int(found[2])):
                 continue
-            # Of another name it may be another machine's, on a shared disk.
+            # On a shared disk a leftover of another name may belong to another machine.
             if found[1] == place.name or time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE_SECONDS:
                 left = Path(entry.path)
                 if entry.is_dir(follow_symlinks=False):
@@ -106,10 +97,7 @@ def building_beside(place: Path, what: str) -> Path:
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Give a file beside ``path`` that replaces it when the block succeeds; the folder is created.
-
-    A device or pipe is written directly.
-    """
+    """Yield a temporary file that replaces ``path`` when the block succeeds; a device or pipe is written directly."""
     import tempfile
 
     if path.is_dir():
@@ -149,15 +137,9 @@ def _lives(process: int) -> bool:
 
 
 def require_ordinary(path: Path, what: str = "", *, most: int | None = None) -> None:
-    """Make sure that a path is a regular file, without opening it.
+    """Check that a path is a regular file of at most ``most`` bytes, without opening it. Raises Unreadable.
 
-    Args:
-        path: The file.
-        what: What the file is, as the subject of messages: ``The samples file``.
-        most: The largest size in bytes; None = any.
-
-    Raises:
-        Unreadable: It is missing, a folder, a pipe, a device, or too large.
+    ``what`` is the file as the subject of messages: ``The samples file``.
     """
     try:
         status = path.stat()
@@ -167,16 +149,7 @@ def require_ordinary(path: Path, what: str = "", *, most: int | None = None) -> 
 
 
 def read_bytes(path: Path, what: str = "", *, most: int = MOST_BYTES) -> bytes:
-    """Return the content of a regular file.
-
-    Args:
-        path: The file.
-        what: What the file is, as the subject of messages: ``The samples file``.
-        most: The largest size in bytes.
-
-    Raises:
-        Unreadable: It is missing, a folder, a pipe, a device or too large, or cannot be read.
-    """
+    """Return the content of a regular file, see :func:`require_ordinary`. Raises Unreadable."""
     require_ordinary(path, what, most=most)
     try:
         # The path may have become a pipe since the check: opening it must not block.
@@ -191,11 +164,7 @@ def read_bytes(path: Path, what: str = "", *, most: int = MOST_BYTES) -> bytes:
 
 
 def read_text(path: Path, what: str = "", *, most: int = MOST_BYTES) -> str:
-    """Return the text of a regular file in UTF-8, without a byte order mark.
-
-    Raises:
-        Unreadable: See :func:`read_bytes`; or it is not UTF-8.
-    """
+    """Return the UTF-8 text of a regular file without a byte order mark. Raises Unreadable."""
     try:
         return read_bytes(path, what, most=most).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -203,11 +172,7 @@ def read_text(path: Path, what: str = "", *, most: int = MOST_BYTES) -> str:
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text.
-
-    Raises:
-        ValueError: It is not valid JSON, or nested so deeply that processing it recursively would fail.
-    """
+    """Return the value of a JSON text. ValueError: it is invalid, or nested too deeply to be processed recursively."""
     try:
         value = json.loads(text)
     except RecursionError:

@@ -15,9 +15,9 @@ VERDICTS = {"passed": "✓", "failed": "✗", "timeout": "⧖", "crashed": "!", 
 """The sign of each verdict; ``error`` is an error of the Workbench, not of the candidate."""
 WAITING, RUNNING, INTERRUPTED, CANCELLED, UNSCORED = "·", "▸", "‖", "⊘", "?"
 FORMER = "′"
-"""Follows the sign of a former verdict: the sample is being tested again."""
+"""Follows the sign of a former verdict of a sample that is being retested."""
 DOUBTFUL = "≟"
-"""Follows the sign of a pass whose body might have forged it: it could not be shown that it did."""
+"""Follows the sign of a pass that the body might have forged."""
 STATES = {
     "queued": WAITING,
     "running": RUNNING,
@@ -31,7 +31,7 @@ STATES = {
 
 
 def counted(state: str, count: int) -> str:
-    """Return how many are in a state: ``3 ✓ done``; what waits has no sign here, its dot would look like one between parts."""
+    """Return ``3 ✓ done``; waiting has no sign here, because its dot also separates parts."""
     sign = STATES.get(state, WAITING)
     return f"{count:,} {state}" if sign == WAITING else f"{count:,} {sign} {state}"
 
@@ -65,7 +65,7 @@ _SIGNS = "".join(sign for sign in (*WORDS, *_TYPOGRAPHY) if not sign.isascii())
 _SAID = "|".join(("passed|failed|timeout|crashed|invalid|error|unscored|waiting|running|interrupted|cancelled|doubtful|done",
                   "ok|missing|attention|not used|our error|[A-Z]{2}|The run failed"))  # fmt: skip
 _BEFORE_ITS_WORD = re.compile(f"[✓✗⧖∅↯▸‖⊘≟!] (?=(?:{_SAID}))")
-# The dot of what waits also stands between the parts of a line.
+# The sign for waiting also separates the parts of a line.
 _WAITING_FIRST = re.compile(r"(^\s*|(?<= · ))· (?=waiting|not used|cancelled)")
 _ALONE = re.compile(f"[{''.join(sign for sign in WORDS if not sign.isascii() and sign not in (WAITING, FORMER))}]")
 _ONLY_WAITING = re.compile(r"^(\s*)·(\s*)$")

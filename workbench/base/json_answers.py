@@ -1,4 +1,4 @@
-"""JSON objects in what a model answers, whatever words, fences and braces stand around them."""
+"""Find JSON objects in a model's answer, among prose, fences and other braces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.base.files import is_shallow
 _OPENING = re.compile(r"\{\s*(?:[\"'}]|//|/\*)")  # no other brace can open an object
 _MOST_FAILURES = 2_000  # a failed attempt costs time in proportion to the whole text
 _MOST_LOOSE_FAILURES, _LONGEST_LOOSE = 5, 100_000
-#: What models write in objects that are nearly JSON: single quotes, comments, commas at the end, words of Python.
+#: Deviations of models from JSON: single quotes, comments, trailing commas, Python's constants.
 _LOOSE = re.compile(
     r"""(?P<text>"(?:[^"\\]|\\.)*")|'(?P<single>(?:[^'\\]|\\.)*)'|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<comma>,(?=\s*[}\]]))"""
     r"""|(?P<brace>[{}])|\b(?P<word>True|False|None)\b""",
@@ -31,7 +31,7 @@ _DECODER = json.JSONDecoder(strict=False, parse_constant=no_constant)  # models 
 
 
 class FoundObject(NamedTuple):
-    """A JSON object and where it stands in the text; ``strict`` is False of what is nearly JSON."""
+    """A JSON object with its position in the text; ``strict`` is False for nearly valid JSON."""
 
     start: int
     end: int
@@ -48,9 +48,9 @@ def objects_in(text: str) -> list[FoundObject]:
 
 
 def _loose_object(text: str, start: int) -> tuple[Any, int] | None:
-    """Return the object that begins at a brace and is nearly JSON, and where it ends; None where there is none.
+    """Return the nearly valid object that starts at a brace, and its end; None if there is none.
 
-    Single quotes, comments, commas at the end, escapes that there are not, and ``True``, ``False`` and ``None`` are understood.
+    Accepts single quotes, comments, trailing commas, unknown escapes, and ``True``, ``False`` and ``None``.
     """
     depth, parts, position = 0, [], start
     for token in _LOOSE.finditer(text, start, start + _LONGEST_LOOSE):

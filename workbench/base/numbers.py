@@ -16,11 +16,7 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,30}|\.[0-9]{1,30})(?:[eE][
 
 
 def whole(value: object, least: int = 0, most: int = MOST_ITEMS) -> int:
-    """Return a whole number between two bounds, from text or from a number.
-
-    Raises:
-        ValueError: It is not valid; the message says what is accepted, as part of a sentence.
-    """
+    """Return a whole number between two bounds, from text or from a number. The ValueError says what is accepted."""
     number = value
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         number = int(value)
@@ -32,17 +28,7 @@ def whole(value: object, least: int = 0, most: int = MOST_ITEMS) -> int:
 
 
 def amount(value: object, least: float = 0.0, most: float = MOST_DOLLARS, *, above: bool = False) -> float:
-    """Return a number between two bounds, from text or from a number.
-
-    Args:
-        value: The user's value.
-        least: The smallest accepted value.
-        most: The largest accepted value.
-        above: Whether it must be larger than ``least``.
-
-    Raises:
-        ValueError: It is not valid; the message says what is accepted, as part of a sentence.
-    """
+    """Return a number between two bounds (``above``: larger than ``least``). The ValueError says what is accepted."""
     number = value
     if isinstance(value, str) and _DECIMAL.fullmatch(value.strip()):
         number = float(value)

@@ -48,17 +48,14 @@ def trash_dir() -> Path:
 
 
 def own_cases_dir() -> Path:
-    """Return the folder of the test cases that the user added."""
     return data_dir() / "test_cases"
 
 
 def own_themes_dir() -> Path:
-    """Return the folder of the user's themes."""
     return config_dir() / "themes"
 
 
 def config_file() -> Path:
-    """Return the path of the settings file, whether or not it exists."""
     return config_dir() / "config.toml"
 
 

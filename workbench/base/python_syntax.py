@@ -1,4 +1,4 @@
-"""Python source to its syntax tree, from any thread: the standard parser alone is not made for several at once."""
+"""Parse Python source from any thread; the standard parser is not safe for several at once."""
 
 from __future__ import annotations
 
@@ -12,29 +12,21 @@ from typing import TypeVar
 Source = TypeVar("Source")
 Result = TypeVar("Result")
 
-# What `ast.parse` raises for a text that is no Python, a null byte or an unknown encoding, or nesting beyond its stack.
+# What `ast.parse` raises for invalid syntax, null bytes, unknown encodings and deep nesting.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, LookupError)
 
-# The filters of warnings are one list for all threads.
+# All threads share one list of warning filters.
 _ONE_AT_A_TIME = threading.Lock()
 _MOST_TRIES, _PAUSE = 200, 0.002
 
 
 def parse(source: str | bytes) -> ast.Module:
-    """Return the tree of a Python file, without warnings about it.
-
-    Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError, LookupError: Python cannot read it; see `UNREADABLE`.
-    """
+    """Return the syntax tree of a Python file, without warnings. Raises one of :data:`UNREADABLE`."""
     return retried(ast.parse, source)
 
 
 def literal(source: str) -> object:
-    """Return the value of a literal's source text.
-
-    Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError, LookupError: it is no literal; see `UNREADABLE`.
-    """
+    """Return the value of a literal's source text. Raises one of :data:`UNREADABLE`."""
     return retried(ast.literal_eval, source)
 
 
@@ -44,8 +36,8 @@ def arguments_of(header: ast.arguments) -> list[ast.arg]:
 
 
 def retried(reader: Callable[[Source], Result], source: Source) -> Result:
-    # CPython before 3.13 keeps the depth of the tree it builds in one place for all threads and raises SystemError when two
-    # build at once. Others are not ours to lock out: imports, templates and models compile as well.
+    # CPython before 3.13 keeps the depth of an AST build per interpreter and raises SystemError when two threads build at once.
+    # A lock does not help: imports and templates compile as well.
     tries = 0
     while True:
         try:

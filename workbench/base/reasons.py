@@ -1,4 +1,4 @@
-"""Reduce the error output of other programs and libraries to the one line that states the reason."""
+"""Reduce the error output of other programs and libraries to one line."""
 
 from __future__ import annotations
 
@@ -28,13 +28,9 @@ _FRAME = re.compile(r'^\s+File "|^Traceback |^\s*[~^]+\s*$')
 
 
 def last_words(output: str, width: int = _WIDTH) -> str:
-    """Return the line of a program's output that says why it failed; "" if there was no output.
+    """Return the line of a program's output that states why it failed; "" without output.
 
-    Of a long line the middle is left out: its end has the cause of what its beginning tells.
-
-    Args:
-        output: What it printed, including tracebacks and advice.
-        width: Maximum length of the line.
+    A long line loses its middle, because its end has the cause.
     """
     lines = [line for line in clean(output).splitlines() if line.strip() and not _FRAME.match(line)]
     plain = [line.strip() for line in lines]

@@ -56,7 +56,7 @@ class Settings:
     evaluator: str = ""  # Evaluator model of regeneration; empty as above
     base_url: str = ""  # OpenAI-compatible endpoint for `openai/…` models
     local_model_path: str = ""  # Path of another GGUF file for the `local` model
-    concurrency: int = 8  # Requests under way at once per hosted provider
+    concurrency: int = 8  # Concurrent requests per hosted provider
     trials_at_once: int = 4  # Trials that the engine runs side by side
     request_timeout: float = 180.0  # Seconds that one request may take
     request_total_time: float = 600.0  # Seconds that one request may take with all its retries and waits
@@ -69,10 +69,10 @@ class Settings:
     # step are told so
     read_limit: int = 60_000
     answer_tokens: int = 4096  # Tokens that an answer of an agent's model may have; a step whose answer was cut says so
-    # US dollars above which a run is asked about before it starts, as far as its cost can be estimated; 0 = never
+    # Estimated US dollars above which a run has to be confirmed; 0 = never
     ask_above_dollars: float = 5.0
-    ask_above_minutes: float = 60.0  # Minutes above which it is asked about, likewise; 0 = never
-    notify: str = "off"  # What tells that a run has ended while the app is open: `bell`, `desktop` or `off`
+    ask_above_minutes: float = 60.0  # Estimated minutes above which a run has to be confirmed; 0 = never
+    notify: str = "off"  # Notification when a run ends while the app is open: `bell`, `desktop` or `off`
     sandbox: str = ""  # Back end for model-written code, or `package.module:Class`; empty = strongest available
     engine: str = ""  # Where candidates are tested: `dask://HOST:PORT`; empty = on this machine
     keymap: Mapping[str, str] = field(default_factory=dict)  # Binding id → key, overriding the app's own keys
@@ -98,13 +98,13 @@ def _convert(name: str, kind: object, value: object, origin: str) -> object:
 
 
 def _keymap(name: str, value: object, origin: str) -> Mapping[str, str]:
-    given: dict[str, object] = {}
+    entries: dict[str, object] = {}
     for key, item in value.items() if isinstance(value, Mapping) else [(name, value)]:
         # TOML parses the unquoted key app.quit = "…" as a nested table.
         inner = {f"{key}.{last}": to for last, to in item.items()} if isinstance(item, Mapping) else {key: item}
-        given |= inner
-    moved = {key: to for key, to in given.items() if isinstance(to, str)}
-    if not isinstance(value, Mapping) or len(moved) < len(given):
+        entries |= inner
+    moved = {key: to for key, to in entries.items() if isinstance(to, str)}
+    if not isinstance(value, Mapping) or len(moved) < len(entries):
         raise UsageError(f"{origin}: {name} must be a table of texts, for example [keymap] app.quit = 'ctrl+q'.")
     for key, to in moved.items():
         if key not in KEYS:

@@ -1,4 +1,4 @@
-"""Tasks that belong together: the first error ends the others, and it is that error which is raised, not a group of errors."""
+"""Task groups that raise their first error instead of an exception group."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ from workbench.base.errors import WorkbenchError
 
 @asynccontextmanager
 async def task_group() -> AsyncIterator[asyncio.TaskGroup]:
-    """Yield an :class:`asyncio.TaskGroup` that raises what ended it.
-
-    Raises:
-        BaseException: A sentence for people where one of the tasks raised one, else the first error.
-    """
+    """Yield an :class:`asyncio.TaskGroup` that raises a WorkbenchError of its tasks if there is one, else the first error."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group

@@ -18,8 +18,8 @@ UNSEEN = (
     r"\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c"  # bidirectional overrides, isolates and marks: can hide code
     r"\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # take no room, or none everywhere
 )
-"""What is not seen but makes two texts that look alike differ, as in a class of a regular expression. The joiners U+200C and U+200D,
-without which some scripts and emojis fall apart, are none of it."""
+"""Invisible characters by which equal-looking texts differ, for a character class of a regular expression. The joiners U+200C and
+U+200D, which some scripts and emojis need, are not among them."""
 # C0 except tab and newline, DEL, C1, and what is not seen.
 _CONTROLS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{UNSEEN}]")
 # Characters that JSON does not escape but that a terminal would interpret, that end a line for some readers, or that are not seen.

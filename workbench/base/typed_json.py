@@ -18,7 +18,7 @@ class WrongForm(ValueError):
 
 
 def decode(kind: type[Value], text: str | bytes) -> Value:
-    """Return the value of JSON text as a type; fields that it does not have are ignored. Raises WrongForm."""
+    """Decode JSON text as a type; unknown fields are ignored. Raises WrongForm."""
     try:
         values = json.loads(text)  # not msgspec: texts may hold lone surrogates
     except RecursionError:
@@ -37,9 +37,9 @@ def convert(kind: type[Value], values: Any) -> Value:
     except msgspec.ValidationError as error:
         what, _, path = str(error).replace("`", "").partition(" - at $.")
         missing = re.search(r"missing required field (\w+)", what)
-        said = f"{what[0].lower()}{what[1:]}{path and f' at {path}'}"
+        message = f"{what[0].lower()}{what[1:]}{path and f' at {path}'}"
         raise WrongForm(
-            f"its JSON has another form: {said}", ".".join(filter(None, (path, missing and missing[1])))
+            f"its JSON has another form: {message}", ".".join(filter(None, (path, missing and missing[1])))
         ) from None
 
 

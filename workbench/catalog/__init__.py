@@ -10,8 +10,8 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "reading": ["BadCase", "CaseExists", "Facts", "TestCase", "UnknownCase", "read_case"],
-        "resolving": [
+        "case_files": ["BadCase", "CaseExists", "Facts", "TestCase", "UnknownCase", "read_case"],
+        "case_sources": [
             "add_case",
             "case_from_source",
             "check_python",

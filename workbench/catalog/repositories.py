@@ -20,7 +20,7 @@ from typing import Any
 
 from workbench.base import paths, typed_json
 from workbench.base.text import one_line
-from workbench.catalog.reading import BadCase, TestCase, TomlTable, UnknownRepository, load_toml
+from workbench.catalog.case_files import BadCase, TestCase, TomlTable, UnknownRepository, load_toml
 
 #: The number of tasks in the paper's text, which differs from the sum of Table 2.
 TASKS_IN_THE_TEXT = 2924

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 from functools import cached_property
 from typing import Literal
 
-from workbench.claims.claim import CheckedClaim, Claim, LookupResult, TextRange, Truth
+from workbench.claims.claim import CheckedClaim, Claim, LookupResult, PageRange, Truth
 from workbench.claims.page import DOCTEST, POSIX, PYTHON, Code, Page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.python import imports_of, python_of
@@ -82,7 +82,7 @@ class Lookup:
         raise NotImplementedError
 
     def _claim(self, line: int, kind: str, text: str, found: LookupResult) -> CheckedClaim:
-        return Claim(kind, text, TextRange(line, path=self.page.path), found)
+        return Claim(kind, text, PageRange(line, path=self.page.path), found)
 
     def true(self, line: int, kind: str, text: str, reason: str = "") -> CheckedClaim:
         return self._claim(line, kind, text, LookupResult(Truth.TRUE, reason))

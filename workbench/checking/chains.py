@@ -1,7 +1,7 @@
 """Chains of steps that may run apart from the rest of the page, each in its own sandbox.
 
 A chain is a set of steps that must run together and in order: snippets with whatever binds the names they use, or one shell
-command. This module proposes what static analysis does not rule out; :mod:`.executing` and ``inside/traces.py`` observe
+command. This module proposes what static analysis does not rule out; :mod:`.executing` and ``runner/page_runner.py`` observe
 whether a chain really depended on nothing and left nothing behind.
 """
 
@@ -16,7 +16,7 @@ from workbench.checking.steps import PagePlan, PlannedStep
 from workbench.claims.python import python_of
 from workbench.claims.shell import simple_commands
 
-#: What reaches names in another way: functions of Python, modules, and words that stand in the text of strings as well.
+#: Functions, modules and words (also in strings) that reach names in a way that static analysis does not see.
 _NAMED = "globals locals vars dir help exec eval compile __import__ setattr delattr __builtins__ get_ipython"
 _FUNCTIONS = frozenset(_NAMED.split())
 _IMPORTED = "importlib inspect pickle shelve multiprocessing doctest unittest timeit runpy gc ctypes builtins imp code"
@@ -27,10 +27,10 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True, slots=True)
 class SnippetNames:
-    """SnippetNames of a snippet.
+    """Names that a snippet binds and needs.
 
     ``binds`` leaves out what any snippet can import again; ``repeated`` holds the source of these imports. ``open`` means
-    that it may use or bind names that cannot be told.
+    that it may use or bind unknown names.
     """
 
     binds: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ def _names(step: PlannedStep) -> SnippetNames:
     needs: set[str] = set()
     _follow(tree.body, set(), needs)
     binds = {name for node in tree.body if node not in repeated for name in _bound(node)}
-    # What a session shows last is ``_`` for those after it.
+    # A session binds ``_`` to its last value.
     binds |= {"_"} if step.kind == "doctest" else set()
     return SnippetNames(
         frozenset(binds), frozenset(imports), frozenset(needs), tuple(ast.unparse(one) for one in repeated)
@@ -118,7 +118,7 @@ def _follow(statements: Sequence[ast.stmt], bound: set[str], needs: set[str]) ->
         if isinstance(one, ast.Import | ast.ImportFrom):
             bound |= set(_imported([one]))
         elif isinstance(one, _DEFINITIONS):
-            # A function may be called at once: what it mentions has to be there already, or counts as needed.
+            # A function may be called at once, so its body needs its names now.
             needs |= _used(one, frozenset()) - bound - {one.name}
             bound.add(one.name)
         elif isinstance(one, ast.For | ast.AsyncFor):
@@ -144,7 +144,7 @@ def _follow(statements: Sequence[ast.stmt], bound: set[str], needs: set[str]) ->
             needs |= _used(one, frozenset()) - bound
             bound |= _stored(one.target) if one.value is not None else set()
         else:
-            # What else there is binds nothing for sure: try, match, del, an augmented assignment.
+            # Other statements bind nothing for sure: try, match, del, an augmented assignment.
             needs |= (_used(one, frozenset()) | _handled(one)) - bound
 
 
@@ -160,9 +160,9 @@ def _used(node: ast.AST, local: frozenset[str]) -> set[str]:
         first = _used(node.generators[0].iter, local)
         return first | {name for child in ast.iter_child_nodes(node) for name in _used(child, own)}
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        given = node.args
-        outside: list[ast.AST] = [one for one in (*given.defaults, *given.kw_defaults) if one is not None]
-        parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+        arguments = node.args
+        outside: list[ast.AST] = [one for one in (*arguments.defaults, *arguments.kw_defaults) if one is not None]
+        parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         outside += [one.annotation for one in parameters if one is not None and one.annotation is not None]
         body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
         if not isinstance(node, ast.Lambda):
@@ -176,7 +176,7 @@ def _used(node: ast.AST, local: frozenset[str]) -> set[str]:
     return {name for child in ast.iter_child_nodes(node) for name in _used(child, local)}
 
 
-#: Commands after which the place to work in, its files or variables are others.
+#: Commands that change the working directory, files or variables.
 _CHANGES = frozenset(
     {
         "cd", "pushd", "popd", "export", "unset", "set", "source", ".", "alias", "local", "read", "declare", "umask", "exit",
@@ -213,7 +213,7 @@ def chains_of(plan: PagePlan) -> tuple[Chain, ...]:
                 break
             if names.open or others.open or others.binds & names.needs:
                 _join(members, before, at)
-            # What a snippet binds and an import repeated in its place binds again, or the other way round, is one matter.
+            # A repeated import would rebind a name of the other snippet.
             if others.binds & names.imports or others.imports & names.binds:
                 _join(members, before, at)
             if others.imports & names.needs:

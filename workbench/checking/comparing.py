@@ -37,18 +37,18 @@ _FORGIVEN = (
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,_]*(?:\.\d+)*(?:[eE][-+]?\d+)?")
 _FLOAT = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?")
 _LEFT_OUT = re.compile(r"\.{3}|…|\[(?:\.\.\.|…|snip)\]")
-_COMMENT = re.compile(r"(?:[ \t]+|^)#[ \t].*$", re.M)  # a remark of the page's on what is printed
-_REMARK = re.compile(r"^[ \t]*(?:#|//)[ \t].*$\n?", re.M)  # a line that is one
+_COMMENT = re.compile(r"(?:[ \t]+|^)#[ \t].*$", re.M)  # a remark after the output
+_REMARK = re.compile(r"^[ \t]*(?:#|//)[ \t].*$\n?", re.M)  # a line with nothing but a remark
 _CLASS = re.compile(r"<class '([\w.]+)'>")
 _MAIN = re.compile(r"\b__main__\.")
 _BRACES = re.compile(r"\{([^{}:]*)\}")
 _MOST = 20_000
-#: How long a difference may be in all, and each of its lines.
+#: Maximum number of lines of a difference, and of characters in each.
 _MOST_LINES, _WIDEST = 20, 200
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
-#: A line of nothing but a ruler, or one of a table's borders: how long it is depends on the terminal.
+#: A ruler or a table border, whose length depends on the terminal.
 _RULER = re.compile(r"^[ \t]*[|+=_-]{3,}[ \t]*$|[\u2500-\u257f]{2,}", re.M)
-#: A value that depends on the clock may be this far from now: yesterday, next month, in a year.
+#: Maximum distance from now of a value that depends on the clock: yesterday, next month, in a year.
 _DAYS, _MINUTES = 400, 10
 
 
@@ -81,7 +81,7 @@ def doctest_difference(want: str, got: str) -> tuple[str, ...]:
     if not want.strip() and got.strip() and got.strip() != "None":
         return ()  # a page may leave out what an expression shows
     if want.strip() == "None" and not got.strip():
-        return ()  # a session shows nothing where a page may say that it is None
+        return ()  # a session shows nothing for None
     claimed, real = (_in_short(clean(text)[:_MOST].replace("<BLANKLINE>", "")) for text in (want, got))
     real = _as_the_page(claimed, real)
     wanted, shown = _values(claimed), _values(real)
@@ -95,7 +95,7 @@ def doctest_difference(want: str, got: str) -> tuple[str, ...]:
 def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
     """Whether two diffs show an output that differs from the page only where it differs between runs."""
     if any(len(diff) >= _MOST_LINES or any(len(line) >= _WIDEST for line in diff) for diff in (one, other)):
-        return False  # it may be cut
+        return False  # it may be truncated
     (claimed, real), (again, later) = _sides(one), _sides(other)
     words = [re.split(r"(\W+)", text) for text in (claimed, real, later)]
     if claimed != again or len({len(each) for each in words}) != 1:
@@ -137,7 +137,7 @@ def of_one_kind(claimed: str, real: str) -> bool:
     if not claimed.strip() or not real.strip():
         return False
     try:
-        # A number or text that the page cuts short is one still.
+        # The page may truncate a number or text.
         one, other = python_syntax.literal(_LEFT_OUT.sub("", claimed).strip()), python_syntax.literal(real.strip())
     except (*python_syntax.UNREADABLE, TypeError):
         words = alike(claimed, real)
@@ -262,7 +262,7 @@ def _equal(one: object, other: object) -> bool:
         return _close(one, other) or (math.isnan(one) and math.isnan(other))
     if isinstance(one, str) and isinstance(other, str):
         return one == other or _same_but_fractions(one, other)
-    return type(one) is type(other) and one == other
+    return one == other
 
 
 def _close(one: float, other: float) -> bool:
@@ -314,7 +314,7 @@ def _same_but_fractions(want: str, real: str) -> bool:
     return all(_close(float(a), float(b)) for a, b in zip(one, other, strict=True))
 
 
-# -- what tells of the machine, or of the time
+# -- values that depend on the machine or the time
 
 
 def _as_the_page(claimed: str, real: str) -> str:
@@ -347,7 +347,7 @@ def _is_of_the_check(path: str) -> bool:
 
 _NAMES_OF_DAYS = "|".join([*calendar.day_name, *calendar.day_abbr])
 _NAMES_OF_MONTHS = "|".join([*calendar.month_name[1:], *calendar.month_abbr[1:]])
-#: Values that may differ from day to day or from machine to machine, and how those that do are known.
+#: Values that may differ from day to day or between machines, and the test for such a value.
 _UNSTABLE: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = (
     (re.compile(r"\b\d{4}(-|/|, )\d{1,2}\1\d{1,2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?"), _is_about_now),
     (re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?\b"), _is_about_now),

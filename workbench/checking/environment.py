@@ -8,18 +8,15 @@ version.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import fcntl
 import hashlib
 import json
-import os
 import re
 import shutil
 import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,11 +25,19 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from workbench.base import paths
-from workbench.base.errors import WorkbenchError
 from workbench.base.reasons import last_words
 from workbench.base.text import one_line
 from workbench.claims.declared import tree_files
 from workbench.regeneration.declarations import Declarations
+from workbench.regeneration.environment import (
+    EnvironmentFailed,
+    completed,
+    interpreter_folders,
+    locked,
+    run_installer,
+    site_packages,
+    uv_program,
+)
 from workbench.sandbox import NoIsolation, program
 from workbench.sandbox.program import Ended, Program, ProgramLimits
 
@@ -72,29 +77,20 @@ async def run_in_sandbox(
         "PYTHONNOUSERSITE": "1",
         "NO_COLOR": "1",
     }
-    outside = await asyncio.to_thread(_interpreters, python)
+    outside = await asyncio.to_thread(lambda: tuple(interpreter_folders(python)))
     seen, variables = (*mounts, *outside), {**usual, **(variables or {})}
     work = Program(command, folder, inside, cwd or inside, python, None, mounts=seen, variables=variables)
     limits = ProgramLimits(seconds=seconds, memory_mb=_MEMORY_MB, processes=_PROCESSES, disk_mb=_DISK_MB)
     return await program.run_confined(work, limits, stop=asyncio.Event())
 
 
-def _interpreters(python: Path) -> list[Path]:
-    found = (Path(sys.base_prefix).resolve(), python.resolve().parent.parent)
-    return [one for one in dict.fromkeys(found) if not one.is_relative_to("/usr")]
-
-
 #: Incremented whenever environments are built differently.
 _FORMAT = 8
 _SECONDS = 600.0
 _PAGES = (".md", ".markdown", ".rst")
-#: How the installer says that a distribution is not in the registry, and for how long that is believed.
+#: The installer's message for a distribution that is not in the registry, and how long that answer is cached.
 _ABSENT = re.compile(r"(\S+) was not found in the package registry")
 _ABSENT_SECONDS = 24 * 3600.0
-
-
-class NotInstalled(WorkbenchError):
-    """The project cannot be installed; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +122,7 @@ async def environment_for(
     """Build the environment of a project, or take it from the cache; ``extras`` and ``others`` are what its pages install.
 
     Raises:
-        NotInstalled: It cannot be installed here.
+        EnvironmentFailed: It cannot be installed here.
     """
     requirements = list(declared.requirements)
     of_extras = [one for extra in extras for one in declared.extras.get(extra, ())]
@@ -136,15 +132,19 @@ async def environment_for(
     stamp = json.dumps([_FORMAT, sorted(requirements), sorted(of_extras), sorted(others), build, content, sys.version])
     folder = paths.cache_dir().absolute() / "checked" / hashlib.sha256(stamp.encode()).hexdigest()[:24]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    async with _locked(folder.with_suffix(".lock")):
+    async with locked(folder.with_suffix(".lock")):
         record = _complete(folder)
         cached = record is not None
         if record is None:
             try:
-                record = await _made(folder, root, declared, requirements, (of_extras, others), build, on_progress)
-            except BaseException:
+                async with asyncio.timeout(_SECONDS):
+                    record = await _made(folder, root, declared, requirements, (of_extras, others), build, on_progress)
+            except BaseException as error:
                 await asyncio.to_thread(shutil.rmtree, folder, True)
-                raise
+                if not isinstance(error, TimeoutError):
+                    raise
+                title = declared.name or root.name
+                raise EnvironmentFailed(f"Installing {title} took more than {_SECONDS:.0f} s.") from None
     venv = folder / "venv"
     found = {name: frozenset(record[name]) for name in ("installed", "commands", "programs", "absent")}
     return CheckEnvironment(venv, venv / "bin" / "python", cached=cached, **found)
@@ -178,27 +178,30 @@ async def _made(
     build: Sequence[str],
     on_progress: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Make an environment; a group of ``wanted`` requirements that cannot be had is left out."""
+    """Make an environment; groups of ``wanted`` requirements that cannot be installed are left out."""
     await asyncio.to_thread(shutil.rmtree, folder, True)
     await asyncio.to_thread(folder.mkdir)
     venv, python = folder / "venv", folder / "venv" / "bin" / "python"
     on_progress("making an environment")
-    await _outside(
-        [_uv(), "venv", "--quiet", "--python", sys.executable, str(venv)], "An environment could not be made"
+    uv = uv_program() or "uv"
+    await run_installer(
+        [uv, "venv", "--quiet", "--python", sys.executable, str(venv)], "An environment could not be made"
     )
-    install = [_uv(), "pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(python)]
+    install = [uv, "pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(python)]
     title = declared.name or root.name
     if requirements:
         on_progress(f"installing {', '.join(requirements)}")
-        await _outside([*install, "--", *requirements], f"The dependencies of {title} could not be installed")
+        await run_installer(
+            [*install, "--", *requirements], f"The dependencies of {title} could not be installed", _why
+        )
     absent = set[str]()
     for group in wanted:
         while there := [one for one in group if canonicalize_name(Requirement(one).name) not in absent]:
             on_progress(f"installing what the pages do: {', '.join(there)}")
             try:
-                await _outside([*install, "--", *requirements, *there], "could not be installed")
+                await run_installer([*install, "--", *requirements, *there], "could not be installed", _why)
                 break
-            except NotInstalled as error:
+            except EnvironmentFailed as error:
                 unknown = {canonicalize_name(name) for name in _ABSENT.findall(str(error))} - absent
                 if not unknown:
                     break
@@ -206,30 +209,29 @@ async def _made(
     if build:
         on_progress("installing what builds the project")
         target = [*install, "--target", str(folder / "build")]
-        await _outside([*target, "--", *build], f"What builds {title} could not be installed")
+        await run_installer([*target, "--", *build], f"What builds {title} could not be installed", _why)
     on_progress(f"installing {title} from its tree")
     await asyncio.to_thread(copy_tree, root, folder / "source")
-    uv = Path(_uv())
     ended = await run_in_sandbox(
         [
-            *(str(uv), "pip", "install", "--quiet", "--offline", "--no-cache", "--no-deps"),
+            *(uv, "pip", "install", "--quiet", "--offline", "--no-cache", "--no-deps"),
             *("--no-build-isolation", "--no-sources", "--compile-bytecode", "--link-mode", "copy"),
             *("--python", str(python), str(folder / "source")),
         ],
         folder=folder,
         inside=str(folder),
         python=python,
-        mounts=(uv,),
+        mounts=(Path(uv),),
         seconds=_SECONDS,
         variables={
             "PYTHONPATH": str(folder / "build"),
-            # The tree has no version control any more, which tools that derive a version ask.
+            # .git is gone; setuptools-scm and friends need a version.
             "SETUPTOOLS_SCM_PRETEND_VERSION": declared.version if declared.version != "0" else "0.0",
         },
     )
     if ended.stopped or ended.status:
         why = "it took too long" if ended.stopped == "time" else _why(ended.output)
-        raise NotInstalled(f"{title} could not be installed from its tree: {why}.")
+        raise EnvironmentFailed(f"{title} could not be installed from its tree: {why}.")
     shutil.rmtree(folder / "source", ignore_errors=True)
     shutil.rmtree(folder / "build", ignore_errors=True)
     record = _contents(venv, declared)
@@ -239,7 +241,7 @@ async def _made(
 
 
 def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
-    site = next(venv.glob("lib/python*/site-packages"))
+    site = site_packages(venv)
     infos = sorted(site.glob("*.dist-info"))
     commands = set(declared.scripts)
     for info in infos:
@@ -265,7 +267,7 @@ def _require_plain(requirements: Sequence[str]) -> None:
         except InvalidRequirement:
             problem = True
         if problem:
-            raise NotInstalled(f"{one_line(line, 80)!r} is not installed: it names nothing in the registry.")
+            raise EnvironmentFailed(f"{one_line(line, 80)!r} is not installed: it names nothing in the registry.")
 
 
 def _build_requirements(root: Path) -> tuple[str, ...]:
@@ -278,24 +280,6 @@ def _build_requirements(root: Path) -> tuple[str, ...]:
     return tuple(needed) if isinstance(stated, list) else ("setuptools<81", "wheel")
 
 
-async def _outside(command: Sequence[str], what: str) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-    )
-    try:
-        async with asyncio.timeout(_SECONDS):
-            output, _ = await process.communicate()
-    except BaseException as error:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-        if isinstance(error, TimeoutError):
-            raise NotInstalled(f"{what}: it took more than {_SECONDS:.0f} s.") from None
-        raise
-    if process.returncode:
-        raise NotInstalled(f"{what}: {_why(output.decode('utf-8', 'replace'))}.")
-
-
 def _why(output: str) -> str:
     text = " ".join(line.strip(" ×╰─▶│") for line in output.splitlines())
     if found := re.search(r"Because (.{0,300}?)(?:, we can conclude| and |$)", text):
@@ -303,32 +287,16 @@ def _why(output: str) -> str:
     return last_words(output) or "no reason given"
 
 
-@contextlib.asynccontextmanager
-async def _locked(path: Path) -> AsyncIterator[None]:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        await asyncio.to_thread(fcntl.flock, descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+def _complete(folder: Path) -> Mapping[str, Any] | None:
+    record = completed(folder)
+    if record is None or not record.get("absent"):
+        return record
+    # A missing distribution may have been published since.
+    age = time.time() - (folder / "complete.json").stat().st_mtime
+    return record if age <= _ABSENT_SECONDS else None
 
 
-def _complete(folder: Path) -> dict[str, Any] | None:
-    try:
-        record = dict(json.loads((folder / "complete.json").read_text()))
-        # What was not in the registry may be there now.
-        old = bool(record.get("absent")) and time.time() - (folder / "complete.json").stat().st_mtime > _ABSENT_SECONDS
-        return None if old else record
-    except (OSError, ValueError):
-        return None
-
-
-def _uv() -> str:
-    beside = Path(sys.executable).parent / "uv"
-    return str(beside) if beside.exists() else shutil.which("uv") or "uv"
-
-
-_INSIDE = Path(__file__).resolve().parent / "inside"
+RUNNER = Path(__file__).resolve().parent / "runner"
 _MOST_COMMANDS, _HELP_SECONDS = 8, 10.0
 
 
@@ -342,28 +310,28 @@ async def help_texts(environment: CheckEnvironment) -> dict[str, str]:
         try:
             return {str(name): str(text) for name, text in json.loads(cache_file.read_text()).items()}
         except (OSError, ValueError, AttributeError):
-            pass  # made again
+            pass  # created again
     place = paths.cache_dir().absolute() / "checked"
     with tempfile.TemporaryDirectory(prefix=".help-", dir=place) as name:
         folder = Path(name)
         await run_in_sandbox(
             [
-                *(str(environment.python), "-I", "-B", f"{_INSIDE}/help_runner.py", "/checked/help.json"),
+                *(str(environment.python), "-I", "-B", f"{RUNNER}/help_runner.py", "/checked/help.json"),
                 *(str(_HELP_SECONDS), *commands),
             ],
             folder=folder,
             inside="/checked",
             python=environment.python,
-            mounts=(environment.folder, _INSIDE),
+            mounts=(environment.folder, RUNNER),
             seconds=_HELP_SECONDS * 12,
-            # A help in a table cuts long options off where it is narrow.
+            # Help in a narrow table truncates long options.
             variables={"COLUMNS": "300", "TERMINAL_WIDTH": "300"},
         )
         try:
             found = {str(key): str(text) for key, text in json.loads((folder / "help.json").read_text()).items()}
         except (OSError, ValueError, AttributeError):
             return {}  # not cached: it may have been an accident
-    # A command that says nothing of options is a command all the same.
+    # A command whose help lists no options is still a command.
     helping = {name: text if re.search(r"\s--?\w", text) else "" for name, text in found.items()}
     found = {name: text for name, text in helping.items() if text or " " not in name}
     cache_file.write_text(json.dumps(found))

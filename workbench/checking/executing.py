@@ -1,8 +1,8 @@
 """Run the steps of a page in order in one sandbox, and independent chains in others meanwhile.
 
-Once the page has taken a moment, chains run apart, the last of the page first. When the page reaches a chain whose every
-step worked apart and left nothing behind, and nothing before it left anything behind, it takes those results. Otherwise it
-runs the chain in place.
+After a moment, other sandboxes run chains, the last of the page first. When the page reaches a chain whose steps all
+worked there and left nothing behind, and no earlier step left anything behind, it reuses those results. Otherwise it runs
+the chain in place.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.task_groups import task_group
 from workbench.base.text import one_line
 from workbench.checking.chains import Chain, chains_of, imports_of
-from workbench.checking.environment import CheckEnvironment, copy_tree, run_in_sandbox
+from workbench.checking.environment import RUNNER, CheckEnvironment, copy_tree, run_in_sandbox
 from workbench.checking.steps import PagePlan
 from workbench.claims.page import Page
 from workbench.claims.project import ProjectIndex
 from workbench.sandbox import NoIsolation
 from workbench.sandbox.program import Ended
 
-_INSIDE = Path(__file__).resolve().parent / "inside"
 _LOOK_SECONDS = 0.25
-#: How often sandboxes are told of one another, and how long a page is run before others are started.
+#: Polling interval of the sandboxes, and the time after which further ones start.
 _REPORT_SECONDS, _WAIT_SECONDS = 0.02, 0.25
-#: In so many sandboxes beside the page's own one at most.
+#: Maximum number of sandboxes beside the page's own.
 _MOST_APART = 3
-#: A tree of more files is not looked through after each step.
+#: A larger tree is not scanned after each step, so its page runs in order only.
 _MOST_FILES = 5_000
 
 Results = Mapping[int, Mapping[str, Any]]
@@ -52,7 +51,7 @@ class Execution:
     ``seconds`` limits a step; ``room`` holds places for further sandboxes, None to run in order only; ``worked`` judges the
     results of a chain; ``report`` is called with results a few times a second. ``waiting`` are unfinished chains, ``settled``
     those that worked; ``passed`` is the last step that ended on the page; ``over`` means that something was left behind, so
-    that no chain can be taken any more; ``file`` tells the page what to skip.
+    that no result can be reused any more; ``file`` lists the chains that the page may skip.
     """
 
     page: Page
@@ -142,14 +141,14 @@ class Execution:
 
     async def start(self, folder: Path, *words: str) -> Ended:
         python = self.environment.python
-        given = ["/checked/steps.json", "/checked/results.jsonl", str(self.seconds), *words]
+        arguments = ["/checked/steps.json", "/checked/results.jsonl", str(self.seconds), *words]
         return await run_in_sandbox(
-            [str(python), "-I", "-B", f"{_INSIDE}/page_runner.py", *given],
+            [str(python), "-I", "-B", f"{RUNNER}/page_runner.py", *arguments],
             folder=folder,
             inside="/checked",
             cwd="/checked/repo",
             python=python,
-            mounts=(self.environment.folder, _INSIDE),
+            mounts=(self.environment.folder, RUNNER),
             seconds=self.seconds * len(self.orders) + 30.0,
             variables={
                 "PYTHONHASHSEED": self.seed,
@@ -184,7 +183,7 @@ class Execution:
                 with contextlib.suppress(OSError, NoIsolation):
                     await self._one_apart(chains)
                 if chains[0] in self.waiting:
-                    return  # it could not be started, or the page has come to it
+                    return  # it could not be started, or the page has reached it
 
     async def _one_apart(self, chains: Sequence[Chain]) -> None:
         with _folder() as folder:
@@ -240,14 +239,14 @@ def _folder() -> Any:
         yield Path(name)
 
 
-async def _prepare(folder: Path, project: ProjectIndex, asked: Any) -> None:
+async def _prepare(folder: Path, project: ProjectIndex, request: Any) -> None:
     copying = asyncio.ensure_future(asyncio.to_thread(copy_tree, project.root, folder / "repo"))
     try:
         await asyncio.shield(copying)
     finally:
-        await copying  # its thread goes on after a cancellation, and would write into a folder that is taken away
+        await copying  # the thread survives a cancellation and would write into a deleted folder
     (folder / "repo").mkdir(exist_ok=True)
-    (folder / "steps.json").write_text(json.dumps(asked))
+    (folder / "steps.json").write_text(json.dumps(request))
 
 
 def _write(path: Path, value: Any) -> None:
@@ -259,7 +258,7 @@ def _write(path: Path, value: Any) -> None:
 def _results(path: Path) -> dict[int, Mapping[str, Any]]:
     found: dict[int, Mapping[str, Any]] = {}
     try:
-        # What runs inside may write there as well: what is no result of the runner's is left alone.
+        # Code in the sandbox may write here too; lines that are no results are ignored.
         for line in path.read_text("utf-8", "replace").splitlines():
             result = json.loads(line)
             found.setdefault(int(result["id"]), result)

@@ -35,7 +35,7 @@ _FORMERLY = re.compile(
     r"only|available|added|since|was|were|branch(?:es)?|series|new in|tested|support(?:s|ed)? (?:was|for (?:python|\d))|if you|for python|on python|recommended)\b",
     re.I,
 )
-#: What a line on the oldest Python says, or that it is a short one: a heading, an entry of a list, a badge.
+#: Words of a line about the oldest Python, or a short line: a heading, a list entry, a badge.
 _NEEDS = re.compile(
     r"\b(?:requires?|required|needs?|needed|support(?:s|ed)?|works? (?:with|on)|runs? on|minimum|prerequisite|dependenc(?:y|ies)|depends?)\b|^.{0,40}$",
     re.I,
@@ -45,7 +45,7 @@ _EMPTY_PREFIX = re.compile(
 )
 
 
-#: Python with its version, in whatever marks: ``**Python** 3.9``, ``Python: 3.9``, ``Python (3.9``, ``python_requires = ">=3.9``.
+#: Python with its version, in any markup: ``**Python** 3.9``, ``Python: 3.9``, ``Python (3.9``, ``python_requires = ">=3.9``.
 _PYTHON = r"\b(?:c?python|py(?=\d))(?:[\s*_`:(=\"'v-]|\bversions?\b|requires\b)*"
 _NUMBER = r"(?P<v>\d\.\d{1,2})\b(?!\.\d)"
 _AT_LEAST = tuple(
@@ -225,7 +225,7 @@ class FactClaims(Lookup):
         return self._of_the_project(row) and not _FORMERLY.search(_sentence_of(text, written, row))
 
     def _says_oldest(self, real: tuple[int, ...]) -> bool:
-        """Whether the page states the project's real bound elsewhere: other versions are then about something else."""
+        """Whether the page states the project's real bound elsewhere: then other versions are about something else."""
         return any(
             (bound := _python_bound(part)) is not None and bound[1] == real
             for _, written in self.page.prose

@@ -1,4 +1,4 @@
-"""From how a step ended to its verdict.
+"""Judge the result of a step.
 
 A step fails only where the page or project is surely at fault: a name or parameter that the project lacks, an unknown
 option or command, a step that it says is missing. Any other error may come from the sandbox (no network, key or screen), a
@@ -43,9 +43,9 @@ from workbench.claims.similarity import slip_of
 
 _LOGS = re.compile(r"\blog(?:ger|ging)?\.\w+\(|get_?logger", re.I)
 _DISPLAYED = re.compile(r"\b(?:object|returned|results?|output|prints?|shows?|looks? like)\b[^\n]*:\s*$", re.I)
-#: What a session names that is on the machine of its author: what it shows of that is so there.
+#: Paths of the author's machine: output about them is true only there.
 _HOME = re.compile(r"(?<![\w./])(?:/(?:home|root|Users)/|~[/\\])|\b[A-Z]:\\{1,2}\w")
-#: Where a module of the check's environment lies, which is nobody's business but the check's.
+#: The location of a module in the check's environment, which is removed from messages.
 _INSTALLED = re.compile(r" ?\(?/\S*/site-packages/[^\s)]*\)?")
 
 
@@ -57,7 +57,7 @@ def judge_parts(step: PlannedStep, ended: Mapping[str, Any], context: StepContex
         return (not_run(step, f"the process of the page's snippets ended with status {ended.get('status')}"),)
     if step.kind != "shell" and ended.get("asked"):
         found = judge_parts(step, {**ended, "asked": ()}, context)
-        # A program that goes on without one says nothing of it.
+        # A program may go on without a network and never mention it.
         reason = f"it asked for {ended['asked'][0]}, or what went before it did: "
         return tuple(
             replace(one, verdict=BlockVerdict.NOT_RUN, reason=reason + one.reason, output="", diff=())
@@ -74,7 +74,7 @@ def judge_parts(step: PlannedStep, ended: Mapping[str, Any], context: StepContex
 
 
 def set_apart(found: BlockPart, heading: str) -> BlockPart:
-    """Take back an alarm in a section about the past or the future."""
+    """Downgrade an alarm in a section about the past or the future to *not run*."""
     if found.verdict not in ALARMS:
         return found
     reason = f"it stands below “{one_line(heading, 40)}”: {found.reason}"
@@ -96,7 +96,7 @@ def _exception(
 ) -> BlockPart:
     kind, message, line = str(error["type"]), one_line(str(error["message"]), 300), error.get("line") or step.line
     message = _INSTALLED.sub("", message)
-    said = f"{kind}: {message}" if message else kind
+    error_line = f"{kind}: {message}" if message else kind
     at_page = error["place"] == context.page
     name = str(error.get("name") or "")
 
@@ -104,7 +104,7 @@ def _exception(
         return not_run(step, reason, line)
 
     def fails() -> BlockPart:
-        return part(BlockVerdict.FAILS, line, said, clean(str(error["text"])).strip()[-1500:])
+        return part(BlockVerdict.FAILS, line, error_line, clean(str(error["text"])).strip()[-1500:])
 
     if kind == "SystemExit":
         if error.get("code") in (None, 0):
@@ -117,31 +117,33 @@ def _exception(
             return unrun(f"it needs {root}, which is not installed")
         if at_page and own and not lacking(message) and _sources_agree(kind, name, message, context):
             return fails()
-        return unrun(f"it ended with {said}")
+        return unrun(f"it ended with {error_line}")
     if kind == "SyntaxError":
         return unrun(f"it is no complete Python: {message}")
     if kind == "NameError":
         missing = name or (re.findall(r"'(\w+)'", message) or [""])[0]
-        meant = slip_of(missing, context.imported) if len(missing) > 5 and not context.project.occurs(missing) else ""
-        if meant and at_page and not MEANT.search(comments(context.around)):
-            return replace(fails(), reason=f"{said}; the page has {meant}")
+        suggestion = (
+            slip_of(missing, context.imported) if len(missing) > 5 and not context.project.occurs(missing) else ""
+        )
+        if suggestion and at_page and not MEANT.search(comments(context.around)):
+            return replace(fails(), reason=f"{error_line}; the page has {suggestion}")
         return unrun(f"it uses {missing}, which no earlier snippet that ran defines")
     if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
         return unrun("it shows what something is, and is not for running")
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.project.modules:
         owner = str(error["owner"]).split(".")
-        # Of the page's own config, say, only a module of that name was found.
+        # The page's own object is missing, and the runner imported a module of the same name instead.
         if message.startswith("module ") and {owner[0], owner[-1]} & set(imported):
-            return unrun(f"it leaves its imports out: {said}")
+            return unrun(f"it leaves its imports out: {error_line}")
         missing = re.findall(r"has no attribute '(\w+)'", message)
         elsewhere = bool(missing) and context.project.occurs(missing[0])
         if elsewhere and (other := _of_another_section(step.code, message, context)):
-            return unrun(f"it uses {other}, which another section of the page has made: {said}")
+            return unrun(f"it uses {other}, which another section of the page has made: {error_line}")
         if message.startswith("module ") and missing and not context.project.lacks(str(error["owner"]), missing[0]):
-            return unrun(f"it ended with {said}, which the project's sources do not bear out")
+            return unrun(f"it ended with {error_line}, which the project's sources do not bear out")
         return fails()
     if kind == "AttributeError" and not _is_own_or_builtin(str(error.get("owner", "")), context):
-        return unrun(f"it may need another version of Python or of {error['owner']}: {said}")
+        return unrun(f"it may need another version of Python or of {error['owner']}: {error_line}")
     if (
         at_page
         and kind == "TypeError"
@@ -152,31 +154,31 @@ def _exception(
         and not step.stand_ins
     ):
         if other := _called_of_another_section(step.code, line - step.line, context):
-            return unrun(f"it calls {other}, which another section of the page has made: {said}")
+            return unrun(f"it calls {other}, which another section of the page has made: {error_line}")
         if "missing" in message and _only_shows_options(step.code, line - step.line + 1):
-            return unrun(f"it shows an option, and leaves out the rest: {said}")
+            return unrun(f"it shows an option, and leaves out the rest: {error_line}")
         if message.partition("(")[0].removesuffix(".__init__").rpartition(".")[2] not in context.project.defined:
-            return unrun(f"it may need another version of what it calls: {said}")
+            return unrun(f"it may need another version of what it calls: {error_line}")
         return fails()
     if kind == "TypeError" and not step.stand_ins and _rejected(step.code, message, context):
         return fails()
-    if what := lacking(f"{said} {str(error['text'])[-600:]}"):
-        return unrun(f"it needs {what}: {one_line(said, 120)}")
+    if what := lacking(f"{error_line} {str(error['text'])[-600:]}"):
+        return unrun(f"it needs {what}: {one_line(error_line, 120)}")
     if kind == "AssertionError" and at_page and not _asserts_something(step.code, line - step.line + 1):
         return unrun("it shows an assertion that cannot hold, whatever the project does")
     if step.stand_ins:
         return unrun(f"it needs the reader's own {step.stand_ins[0]}")
     if MEANT.search(comments(context.around)):
-        return unrun(f"it ended with {said}, which the page may mean to show")
+        return unrun(f"it ended with {error_line}, which the page may mean to show")
     if context.before:
-        return unrun(f"it ended with {one_line(said, 120)}, after {context.before}")
+        return unrun(f"it ended with {one_line(error_line, 120)}, after {context.before}")
     if imported:
-        return unrun(f"it ended with {one_line(said, 120)}, and leaves out where {imported[0]} comes from")
+        return unrun(f"it ended with {one_line(error_line, 120)}, and leaves out where {imported[0]} comes from")
     if kind == "AssertionError" and at_page:
         return part(
             BlockVerdict.DIFFERS, line, "what it asserts does not hold", clean(str(error["text"])).strip()[-1500:]
         )
-    return unrun(f"it ended with {said}")
+    return unrun(f"it ended with {error_line}")
 
 
 def _whatever_a_network_says(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) -> bool:
@@ -192,8 +194,8 @@ def _rejected(code: str, message: str, context: StepContext) -> bool:
         return False
     called, keyword = found[1].replace("<locals>.", ""), found[2]
     name = called.removesuffix(".__init__").rpartition(".")[2]
-    given = re.search(rf"\b{re.escape(name)}\(", code) and re.search(rf"\b{keyword}\s*=(?!=)", code)
-    return given is not None and context.project.rejects(called, keyword)
+    passed = re.search(rf"\b{re.escape(name)}\(", code) and re.search(rf"\b{keyword}\s*=(?!=)", code)
+    return passed is not None and context.project.rejects(called, keyword)
 
 
 def _sources_agree(kind: str, name: str, message: str, context: StepContext) -> bool:
@@ -256,7 +258,7 @@ def _doctest(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) 
         one = replace(_example(step, example, ended, context), code=str(example["source"]).strip())
         after = next((other for other in found if not went_well(other)), None)
         if after is not None and one.verdict in ALARMS:
-            # What went before may be why.
+            # The earlier example may be the cause.
             reason = f"it comes after line {after.line}, which did not work: {one.reason}"
             one = part(BlockVerdict.NOT_RUN, one.line, reason, code=one.code)
         found.append(one)
@@ -281,18 +283,18 @@ def _example(
     if error is not None:
         if re.search(r"(?<!\w)_(?!\w)", str(example["source"])) and "_" not in context.imported:
             return not_run(step, "it uses _, which no earlier snippet that ran defines", line)
-        said = _exception(step, {**error, "line": error.get("line") or line}, context, imported)
-        return said if said.verdict is BlockVerdict.NOT_RUN else _unless_stood_in(step, said)
+        failed = _exception(step, {**error, "line": error.get("line") or line}, context, imported)
+        return failed if failed.verdict is BlockVerdict.NOT_RUN else _unless_stood_in(step, failed)
     want, got, err = str(example["want"]), str(example["got"]), str(example.get("stderr", ""))
     if not got.strip() and not err.strip() and _binds(str(example["source"])):
-        return good  # a page shows what a name is now, where a session would print nothing
+        return good  # a page may show the new value, where a session prints nothing
     diff = doctest_difference(want, got)
     if not diff or (err and not all(doctest_difference(want, each) for each in (err, f"{err}\n{got}"))):
-        return good  # a terminal shows both
+        return good  # a terminal shows both streams
     shown = got if got.strip() else err
     if why := _why_not_compared(step, example, ended, context, (want, shown)):
         return not_run(step, why, line)
-    # Two values are of two types where they are not of one kind; other text may be what a page invents.
+    # Values of different types differ; other text may be an invented example.
     if not (is_value(want) and is_value(shown)) and not of_one_kind(want, shown):
         return not_run(step, "it prints something else altogether, which need not be what the page means", line)
     reason = "what it prints differs from what the page says"
@@ -330,7 +332,7 @@ def _expected_error(
     head, _, want = claimed.partition(":")
     if error is None:
         if not head.replace(".", "").isidentifier():
-            return good  # the page leaves out which
+            return good  # the page does not name an exception
         diff = difference(str(example["want"]), str(example["got"]))
         return _unless_stood_in(step, part(BlockVerdict.DIFFERS, line, "no exception is raised", "", diff))
     same = _same_exception(claimed, str(error["type"]))

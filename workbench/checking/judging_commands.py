@@ -1,4 +1,4 @@
-"""From how a command ended to its verdict; the rule is in :mod:`.judging`."""
+"""Judge the result of a command; the rule is in :mod:`.judging`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.checking.steps import PlannedStep
 from workbench.checking.verdicts import BlockPart, BlockVerdict
 from workbench.claims.project import ProjectIndex
 
-#: What a sandbox does not have, by what programs say where they miss it.
+#: What a sandbox lacks, with the words of programs that miss it.
 _LACKS = (
     ("a network", r"name resolution|name or service not known|nodename nor servname|network is unreachable|max retries exceeded|"
      r"connection ?refused|connect(?:ion)?error|failed to (?:connect|resolve)|urlopen error|could not resolve|cannot connect|gaierror|"
@@ -35,7 +35,7 @@ MEANT = re.compile(
     r"\b(?:raises?|raised|errors?|exceptions?|fails?|failed|failing|invalid|traceback|refuse[sd]?|reject(?:s|ed)?)\b|\w+Error\b",
     re.I,
 )
-#: An absolute path outside of a project: what is printed about it depends on the machine.
+#: An absolute path outside of a project: output about it depends on the machine.
 MACHINE = re.compile(r"(?<![\w./])(?:/(?:home|root|etc|usr|var|opt|Users|tmp|mnt|srv)\b|~[/\\]|[A-Z]:\\)")
 
 
@@ -82,7 +82,7 @@ def lacking(text: str) -> str:
 
 
 def comments(around: str) -> str:
-    """Text for readers in a block and its paragraph: prose and comments."""
+    """Prose and comments of a block and its paragraph."""
     prose, _, code = around.partition("\0")
     return f"{prose}\n" + "\n".join(re.findall(r"#.*$|\bexcept\b.*$|'''.*|\"\"\".*", code, re.M))
 
@@ -92,7 +92,7 @@ _USAGE = re.compile(
     r"unexpected (?:extra )?argument|invalid option|option --?\S+ not recognized|does not exist as a (?:sub)?command",
     re.I,
 )
-#: How a program says that a step before it is missing.
+#: Messages about a missing earlier step.
 _MISSING_STEP = re.compile(
     r"\b(?:run|call|execute|initiali[sz]e|create|make|use)\b[^.\n]{1,80}\b(?:first|before)\b", re.I
 )
@@ -112,7 +112,7 @@ def command_verdict(step: PlannedStep, ended: Mapping[str, Any], context: StepCo
         if not diff:
             return works(step)
     if status and step.expected is not None and MEANT.search(step.expected):
-        # The page shows an error: the same one is what it says, whatever else its traceback holds.
+        # The page shows an error; the same exception confirms it, whatever the rest of the traceback.
         shown, real = _LAST_ERROR.findall(step.expected), _LAST_ERROR.findall(err)
         if shown and real and shown[-1] == real[-1]:
             return works(step)

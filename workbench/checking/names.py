@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z]\w*_\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+")
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """What a name of the page stands for: a module, or ``name`` of a module."""
+    """What a name on the page refers to: a module, or ``name`` in it."""
 
     module: str
     name: str = ""
@@ -35,7 +35,7 @@ class NameClaims(Lookup):
         super().__init__(page, project)
         self._bound: dict[str, _Bound] = {}
         self._defined: set[str] = set()
-        self._foreign: set[str] = set()  # what the page's code imports of other projects
+        self._foreign: set[str] = set()  # imports from other projects
 
     def all(self) -> Iterator[CheckedClaim]:
         examples = (

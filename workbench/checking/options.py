@@ -28,9 +28,9 @@ _PLAIN_WORDS = (
     "python test true false file time date type copy start open set sort find make which source more less read go just head "
     "cut dir code install watch top clear export split"
 )
-#: Programs whose names are words of English, which a paragraph may have for themselves.
+#: Programs whose names are English words, so prose may use them.
 _WORDS = frozenset(_PLAIN_WORDS.split())
-#: A program that takes options which it does not name, for another program or as it likes.
+#: A program that accepts options that it does not declare.
 _PASSING = re.compile(
     rb"parse_known_(?:intermixed_)?args|REMAINDER|ignore_unknown_options|allow_extra_args|parse_unknown"
 )
@@ -46,7 +46,7 @@ class OptionClaims(Lookup):
         self._in_help = frozenset(flag for text in helps.values() for flag in LONG_OPTION.findall(text))
         self._stated = frozenset(name for option in project.options for name in option.names)
         self._known = self._in_help | {name for name in self._stated if name.startswith("--")}
-        # A page on how options are declared has some of its own.
+        # A page about declaring options has examples of its own.
         self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self.page.text))
 
     def all(self) -> Iterator[CheckedClaim]:
@@ -176,21 +176,21 @@ _DEFAULT = re.compile(
     r"(?P<bare>-?\d+(?:\.\d+)?(?![\w.]*\w)|(?-i:True|False|None)\b))(?!,?\s+(?:if|when|unless|for|on|in|or|otherwise)\b)",
     re.I,
 )
-#: A word that may stand for a value of another kind, or for what is worked out.
+#: Words that may stand for a value of another type or for a computed one.
 _VAGUE = frozenset(
     {
         "none", "auto", "off", "on", "false", "true", "no", "yes", "current", "stdout", "stdin", "empty", "all", "required", "unset",
         "optional", "disabled", "enabled",
     }
 )  # fmt: skip
-#: A default of something else than what begins the row: ``--silent`` sets ``verbose=False``, whose default is ``True``.
+#: A default of something other than the subject of the row: ``--silent`` sets ``verbose=False``, whose default is ``True``.
 _OF_ANOTHER = re.compile(r"`\w+\s*=[^`]*`.*\bdefault|\bwhose\s+default", re.I)
 _NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
-#: A parameter at the beginning of an entry of a list or of a row of a table, in code, with or without its type.
+#: A parameter in a code span at the beginning of a list entry or table row, with or without its type.
 _PARAMETER = re.compile(
     r"^\s*(?:[-*+]\s+|\|\s*|\d+\.\s+)?\**`(?P<name>[A-Za-z_]\w{2,})(?:\s*:[^`]*)?`(?!\s*(?:/|,|&|and|or)\s*`)"
 )
-#: A parameter in a sentence, directly before what it defaults to.
+#: A parameter in a sentence, directly before its default.
 _IN_A_SENTENCE = re.compile(
     r"`(?P<name>[A-Za-z_]\w{2,})`(?:\s+(?:parameter|argument|keyword))?(?:\s+of\s+`[^`]+`)?(?:,?\s+which)?\s+\(?defaults?\b",
     re.I,
@@ -210,7 +210,7 @@ class DefaultClaims(Lookup):
             column = _default_column(lines, first)
             for offset, row in enumerate(written.split("\n")):
                 flags = set(LONG_OPTION.findall(row))
-                # What stands before an option is the default of another one.
+                # A default before an option belongs to another one.
                 after = row[max(row.find(flag) for flag in flags) :] if flags and column is None else row
                 if (
                     _NO_DEFAULT.search(row)
@@ -225,7 +225,7 @@ class DefaultClaims(Lookup):
                     if values := self._of_parameter(name):
                         yield self._compared(name, stated, first + offset, values)
         for span in self.page.spans:
-            # In the middle of a sentence it may be a call.
+            # Inside a sentence it may be a call rather than a signature.
             if re.match(rf"\s*(?:#{{1,6}}\s+|[-*+]\s+|\|\s*)?\**`{re.escape(span.text)}`", span.around):
                 yield from self._signature(span.text.strip(), span.line)
 
@@ -251,7 +251,7 @@ class DefaultClaims(Lookup):
         for keyword in call.keywords:
             values = {value for one, value in self.project.defaults_of(keyword.arg or "") if one == owner}
             stated = (literal_of(keyword.value) and ast.get_source_segment(text, keyword.value)) or ""
-            # A call that turns a switch on looks the same.
+            # A call that sets one switch looks like a signature.
             if stated and values and (stated not in ("True", "False") or len(call.keywords) > 1 or {stated} == values):
                 yield self._compared(keyword.arg or "", stated, line, values)
 
@@ -261,7 +261,7 @@ class DefaultClaims(Lookup):
             return self.true(line, "default", both)
         if len(real) != 1 or not (value := next(iter(real))):
             return self.unknown(line, "default", both, "its default cannot be read")
-        # A text stands in quotes where the page has it so.
+        # Quote a string if the page does.
         shown = value if stated.startswith(("'", '"')) else str(ast.literal_eval(value))
         if _same(stated, value, of_option=of_option) is None:
             return self.unknown(line, "default", both, f"its default is written as {shown}")
@@ -296,10 +296,10 @@ def _same(text: str, real: str, *, of_option: bool) -> bool | None:
     """Whether a stated default is the real one, a Python literal; None where they cannot be compared."""
     value, stated, words = ast.literal_eval(real), _literal(text), text.strip("`\"' ")
     if words == str(value) or (stated is not None and stated == value and type(stated) is type(value)):
-        # What a command line takes is text, so that there a number may stand in quotes.
+        # Command line arguments are strings, so a quoted number is fine for an option.
         return of_option or not isinstance(stated, str) or isinstance(value, str)
     if value is None:
-        return None  # what takes its place is worked out later
+        return None  # the real value is computed later
     if isinstance(value, bool):
         switch = {"true": True, "false": False}.get(words.lower())
         same = {"on": True, "yes": True, "off": False, "no": False}.get(words.lower()) == value

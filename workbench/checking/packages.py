@@ -23,7 +23,7 @@ from workbench.claims.shell import Installed, installs, is_install, simple_comma
 from workbench.claims.similarity import nearest, slip_of
 from workbench.regeneration.declarations import requirements_file
 
-#: Where else than in the registry a command looks.
+#: Options that make a command use another source than the registry.
 _ELSEWHERE = re.compile(r"(?<!\S)(?:-i|-f|--index-url|--extra-index-url|--find-links|--no-index)\b|_INDEX_URL=")
 _HERE = re.compile(r"(?:\.|\./)(?:\[([\w,. -]+)\])?")
 
@@ -44,7 +44,7 @@ def wanted(pages: Sequence[Page], project: ProjectIndex) -> tuple[tuple[str, ...
         here, requirement = _HERE.fullmatch(one.text), requirement_of(one.text)
         if one.option == "-r":
             lines = requirements_file(project.root, one.text)
-            others |= dict.fromkeys(line for line in lines if (said := requirement_of(line)) and not said.url)
+            others |= dict.fromkeys(line for line in lines if (listed := requirement_of(line)) and not listed.url)
         elif here:
             extras |= dict.fromkeys(_extras(here[1] or ""))
         elif requirement is not None and project.is_called(requirement.name):
@@ -78,8 +78,8 @@ def install_verdict(
         if one.option == "-r":
             if one.text not in project.files:
                 return ("not run" if project.released else "fails"), f"the repository has no {one.text}"
-            listed = [said for line in requirements_file(project.root, one.text) if (said := requirement_of(line))]
-            missing = [said.name for said in listed if environment and not environment.has(said.name)]
+            listed = [found for line in requirements_file(project.root, one.text) if (found := requirement_of(line))]
+            missing = [found.name for found in listed if environment and not environment.has(found.name)]
             if missing:
                 return "not run", f"{missing[0]} of {one.text} is not in the check's environment"
             continue
@@ -149,7 +149,7 @@ class PackageClaims(Lookup):
         declared = {canonicalize_name(name): name for name in self.project.extras}
         for name in filter(None, map(str.strip, names)):
             if name.isupper() and len(name) > 2:
-                continue  # it stands for one
+                continue  # a placeholder
             if canonicalize_name(name) in declared:
                 yield self.true(line, "extra", name)
             elif name == "all" or not self._extras_known(name):
@@ -158,11 +158,11 @@ class PackageClaims(Lookup):
                 near = nearest(name, declared.values(), 0.6)
                 yield self.untrue(line, "extra", name, f"there is no extra {name}", *near)
         if requirement is not None and requirement.specifier:
-            said, version = str(requirement.specifier), self.project.declared.version
+            specifier, version = str(requirement.specifier), self.project.declared.version
             if _holds(requirement, version):
-                yield self.true(line, "version", said)
+                yield self.true(line, "version", specifier)
             else:
-                yield self.unknown(line, "version", said, f"the tree is of version {version}")
+                yield self.unknown(line, "version", specifier, f"the tree is of version {version}")
 
     def _extras_known(self, name: str) -> bool:
         """Whether the declared extras are all: a setup.py may compute more."""
@@ -177,27 +177,27 @@ class PackageClaims(Lookup):
     # -- distributions
 
     def _dependency(self, name: str, line: int) -> CheckedClaim:
-        """Claim that a distribution is the project or one it needs.
+        """The claim that a distribution is the project or one of its dependencies.
 
-        Pages install others too. One is untrue only where the repository names it nowhere, and it is a slip of a name there
-        or all that a README installs.
+        Pages may install others. One is untrue only if the repository names it nowhere, and it is either a misspelling of a
+        name there or the only package that a README installs.
         """
-        said, own = canonicalize_name(name), self.project.declared.name
+        normal, own = canonicalize_name(name), self.project.declared.name
         names = {canonicalize_name(own), *self.project.dependencies}
-        if said in names:
+        if normal in names:
             return self.true(line, "dependency", name)
-        module = re.escape(said.replace("-", "_"))
+        module = re.escape(normal.replace("-", "_"))
         if not own or self.project.may_install(name) or re.search(rf"\b(?:import|from)\s+{module}\b", self.page.text):
             return self.unknown(line, "dependency", name, "the project does not declare it")
-        joined = {one for one in names if one.replace("-", "") == said.replace("-", "")}
-        if meant := slip_of(said, names) or min(joined, default=""):
+        joined = {one for one in names if one.replace("-", "") == normal.replace("-", "")}
+        if suggestion := slip_of(normal, names) or min(joined, default=""):
             reason = f"neither the project nor what it needs is called {name}"
-            return self.untrue(line, "dependency", name, reason, meant, meant == canonicalize_name(own))
-        if self._installs_only(said):
+            return self.untrue(line, "dependency", name, reason, suggestion, suggestion == canonicalize_name(own))
+        if self._installs_only(normal):
             return self.untrue(line, "dependency", name, f"the page installs {name}, and not the project", own)
         return self.unknown(line, "dependency", name, f"the repository names {name} nowhere")
 
-    def _installs_only(self, said: str) -> bool:
+    def _installs_only(self, normal: str) -> bool:
         found: set[str] = set()
         for _, text in self._commands:
             words = pip_installs(text)
@@ -207,7 +207,7 @@ class PackageClaims(Lookup):
                     return False
                 found.add(canonicalize_name(requirement.name))
         is_readme = PurePosixPath(self.page.path).name.lower().startswith("readme")
-        return is_readme and found == {said} and re.search(r"setup\.py|git clone", self.page.text) is None
+        return is_readme and found == {normal} and re.search(r"setup\.py|git clone", self.page.text) is None
 
 
 def _holds(requirement: Requirement, version: str) -> bool:

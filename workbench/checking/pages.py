@@ -16,7 +16,6 @@ from workbench.base.files import read_bytes
 from workbench.base.text import one_line
 from workbench.checking.environment import (
     CheckEnvironment,
-    NotInstalled,
     environment_for,
     help_texts,
     require_isolation,
@@ -34,9 +33,10 @@ from workbench.claims.declared import tree_files
 from workbench.claims.page import A_VERSION, PAST_OR_FUTURE, Page, parse_page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.python import python_of
+from workbench.regeneration.environment import EnvironmentFailed
 
 _FOR_DEVELOPERS = r"news|old|planning|designs?|rfcs?|peps?|adrs?|decisions?|research|internals?|notes|meetings?|analysis|audits?|reviews?|specs?|postmortems?"
-#: The name of a page or folder that has such a word as its first or last one.
+#: A page or folder whose name begins or ends with such a word.
 _NAME = re.compile(
     rf"(?:{PAST_OR_FUTURE}|{_FOR_DEVELOPERS})\b.*|.*\b(?:{PAST_OR_FUTURE}|{_FOR_DEVELOPERS})\W*\d*", re.I
 )
@@ -49,12 +49,12 @@ def is_page_for_readers(path: str) -> bool:
     if any(part.startswith(("_", ".")) for part in folders) or name.lower().startswith(_OF_PROJECTS):
         return False
     return not any(
-        _NAME.fullmatch(said) or A_VERSION.fullmatch(said)
-        for said in (re.sub(r"[_-]+", " ", part) for part in (*folders, PurePosixPath(name).stem))
+        _NAME.fullmatch(title) or A_VERSION.fullmatch(title)
+        for title in (re.sub(r"[_-]+", " ", part) for part in (*folders, PurePosixPath(name).stem))
     )
 
 
-#: Pages beyond that are machine output, not documentation.
+#: A larger page is machine output, not documentation.
 LARGEST = 2_000_000
 
 _OTHER_MARKUP = {".rst": "reStructuredText", ".adoc": "AsciiDoc", ".org": "Org", ".textile": "Textile", ".txt": "text"}
@@ -120,8 +120,8 @@ async def check(
     if run:
         require_isolation()
     pages, problems = await asyncio.to_thread(_pages, root, files)
-    asked = CheckOptions(run=run, seconds=seconds, on_progress=on_progress)
-    return await check_pages(root, pages, asked, problems)
+    options = CheckOptions(run=run, seconds=seconds, on_progress=on_progress)
+    return await check_pages(root, pages, options, problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,41 +140,41 @@ class CheckOptions:
 
 
 async def check_pages(
-    root: Path, pages: Sequence[Page], asked: CheckOptions, problems: Sequence[str] = ()
+    root: Path, pages: Sequence[Page], options: CheckOptions, problems: Sequence[str] = ()
 ) -> CheckResult:
     began = time.monotonic()
     project = ProjectIndex(root)
     pages = [with_commands(page, project) for page in pages]
-    said = list(problems)
+    notes = list(problems)
     names = tuple(page.path for page in pages)
     environment: CheckEnvironment | None = None
     problem = ""
-    runs = asked.run and any(page.codes for page in pages)
+    runs = options.run and any(page.codes for page in pages)
     if runs:
         require_isolation()
         extras, others = wanted(pages, project)
         try:
-            environment = await environment_for(project.root, project.declared, extras, others, asked.on_progress)
-        except NotInstalled as error:
+            environment = await environment_for(project.root, project.declared, extras, others, options.on_progress)
+        except EnvironmentFailed as error:
             problem = str(error)
-            said.append(problem)
-    asked.on_progress("running blocks and looking up claims" if runs else "looking up claims")
+            notes.append(problem)
+    options.on_progress("running blocks and looking up claims" if runs else "looking up claims")
     # Claims are looked up while blocks run: neither needs the other.
     looked_up = asyncio.create_task(_claims(pages, project, environment))
     try:
         if runs:
-            blocks = await _blocks(pages, project, environment, problem, asked, said)
+            blocks = await _blocks(pages, project, environment, problem, options, notes)
         else:
             blocks = []
             for page in pages:
                 blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
-        asked.on_known(CheckResult(names, tuple(blocks), problems=tuple(said)))
+        options.on_known(CheckResult(names, tuple(blocks), problems=tuple(notes)))
         claims = agreed(await looked_up, blocks)
     finally:
         looked_up.cancel()
-    said += [f"{page.path} has no blocks of code." for page in pages if not page.codes]
+    notes += [f"{page.path} has no blocks of code." for page in pages if not page.codes]
     cached = environment is not None and environment.cached
-    return CheckResult(names, tuple(blocks), tuple(claims), tuple(said), time.monotonic() - began, cached)
+    return CheckResult(names, tuple(blocks), tuple(claims), tuple(notes), time.monotonic() - began, cached)
 
 
 async def _claims(
@@ -201,25 +201,25 @@ async def _blocks(
     project: ProjectIndex,
     environment: CheckEnvironment | None,
     problem: str,
-    asked: CheckOptions,
+    options: CheckOptions,
     problems: list[str],
 ) -> list[BlockResult]:
     room = asyncio.Semaphore(max(1, os.cpu_count() or 1))
 
-    def tell(blocks: Sequence[BlockResult], waiting: Sequence[int]) -> None:
+    def report(blocks: Sequence[BlockResult], waiting: Sequence[int]) -> None:
         names = (pages[0].path,)
-        asked.on_known(CheckResult(names, tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
+        options.on_known(CheckResult(names, tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
 
     async def one(page: Page) -> tuple[BlockResult, ...]:
         plan = await asyncio.to_thread(plan_of, page, project, environment, problem.rstrip("."))
-        if asked.last is not None:
-            plan = plan.up_to(asked.last)
+        if options.last is not None:
+            plan = plan.up_to(options.last)
         if environment is None:
             return settled(page, plan, project)
         async with room:
             try:
-                told = tell if len(pages) == 1 else None  # of several pages nobody follows each block
-                return await run_page(page, plan, project, environment, asked.seconds, told, room)
+                on_known = report if len(pages) == 1 else None  # only a single page is followed block by block
+                return await run_page(page, plan, project, environment, options.seconds, on_known, room)
             except NotSandboxed as error:
                 problems.append(str(error))
                 return settled(page, plan, project, "its sandbox does not isolate")
@@ -251,7 +251,7 @@ def untrue_claims(readme: str, project: ProjectIndex) -> list[CheckedClaim]:
     return [one for one in claims if one.lookup.truth is Truth.UNTRUE]
 
 
-#: How a sentence says of what it names that it is not there, is called otherwise, or belongs to another time or language.
+#: A sentence which says that something does not exist, was renamed, or belongs to another time or language.
 _NOT_SO = re.compile(
     r"\b(?:do(?:es)?\s+not|doesn't|don't|did\s+not|no\s+longer|is\s+not|isn't|are\s+not|aren't|cannot|never)\b[^.]{0,60}"
     r"\b(?:exist|available|supported|provided?|work|present|there|published|included|implemented|have|part)\b|"
@@ -321,7 +321,7 @@ def _executed(part: BlockPart) -> Iterator[tuple[int, str]]:
 
 
 def fixed(text: str, claims: Iterable[CheckedClaim]) -> tuple[str, tuple[CheckedClaim, ...]]:
-    """Mend a page's text and list the mended claims: those with one nearest true name that stand once on their line."""
+    """Correct a page's text; return it with the corrected claims, those with one nearest true name that occur once on their line."""
     lines = text.splitlines(keepends=True)
     mended = []
     for claim in claims:

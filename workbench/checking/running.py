@@ -24,12 +24,12 @@ from workbench.claims.python import names_bound, python_of
 _SHOWS = re.compile(
     r"\b(?:outputs?|prints?|printed|results?|gives?|shows?|displays?|returns?|yields?|see|like this|following)\b", re.I
 )
-#: How often an alarm has to come out the same, and how often more on a page of which something does not.
+#: How often an alarm must repeat, and how often more on a page with random output.
 _SAME, _SAME_WHERE_RANDOM = 1, 5
-#: So many sections and blocks of a page are run by themselves at most: a page that is wrong throughout must come to its end.
+#: Maximum number of sections and blocks that run alone, so that the check of a page full of errors ends.
 _MOST_ALONE = 20
 _RANDOM = "it ends differently each time"
-#: Seconds that a step may take.
+#: Time limit of a step.
 STEP_SECONDS = 10.0
 
 
@@ -59,24 +59,23 @@ async def run_page(
     run = _Run(page, project, environment, seconds)
     first, late, apart = await run.once(plan, "0", on_known, room)
     if apart and any(one.verdict in ALARMS for one in first):
-        # No alarm is to come of anything but the page in order.
+        # An alarm counts only if the page runs in order.
         first, late, _ = await run.once(plan, "0", on_known)
-    # What ran out of time would again.
+    # A step that timed out would time out again.
     in_time = plan.without(lambda at, _: at in late, "it had not ended when its time was up", harmless=False)
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
         if not any(one.verdict in ALARMS for one in first):
             break
         last = max(at for at, one in enumerate(first) if one.verdict in ALARMS)
-        # What comes after the last alarm has no part in it.
+        # Later steps cannot affect the last alarm.
         again, _, _ = await run.once(in_time.up_to(last), str(seed))
         before, first = first, tuple(_twice(one, other) for one, other in zip(first, again, strict=True))
-        # Where something is drawn at random, the rest may be as well, and have come out the same by chance; so may the order
-        # of two elements of a set.
+        # If one output is random, others may be too and have agreed by chance; so may the order of two elements of a set.
         if seed == _SAME and first == before and not any(_only_order(part.diff) for one in first for part in one.parts):
             break
     runs: dict[tuple[int, ...], tuple[BlockResult, ...]] = {}
     for at in [at for at, one in enumerate(first) if one.verdict in ALARMS]:
-        # A reader may begin with its section, or with the block, without what others have set.
+        # A reader may start with this section or block, without the state of earlier ones.
         section = tuple(index for index, code in enumerate(page.codes) if code.section == page.codes[at].section)
         for own in (section, (at,)):
             if first[at].verdict not in ALARMS or len(own) == len(page.codes):
@@ -107,7 +106,7 @@ def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
 
 
 def _confirmed(one: BlockPart, other: BlockPart | None) -> BlockPart:
-    """A part as it counts beside the same one of another run: what differs between runs is no fault of the page."""
+    """Confirm a part by another run: output that differs between runs is no fault of the page."""
     if one.verdict not in ALARMS:
         return one
     if other is not None and one.verdict is other.verdict:
@@ -172,7 +171,7 @@ def _judged(
     ]
     before = ""
     unbound: set[str] = set()
-    bound: dict[str, int] = {}  # names, and the section whose code bound them last
+    bound: dict[str, int] = {}  # name → section whose code bound it last
     parts: dict[int, list[BlockPart]] = {}
     for index, step in enumerate(plan.steps):
         code = page.codes[step.block]

@@ -26,7 +26,7 @@ from workbench.claims.project import ProjectIndex
 from workbench.claims.python import python_of
 from workbench.claims.shell import commands_of, is_install, simple_commands
 
-#: What a file that a reader would bring along holds where the page does not say it.
+#: Content of a file that the reader provides, if the page shows none.
 _STAND_INS = {
     ".txt": "The quick brown fox jumps over the lazy dog.\nA second line of text.\n",
     ".md": "# Title\n\nSome text.\n",
@@ -34,7 +34,7 @@ _STAND_INS = {
     ".json": '{"name": "one", "value": 1}\n',
 }
 _FILE = re.compile(r"(?<![\w/.-])((?:[\w-]+/)*[\w-]+\.(?:py|toml|cfg|ini|ya?ml|json|txt|md|csv|sh|env))(?![\w/-])")
-#: How a path begins that is given from where a reader stands.
+#: Prefixes of a path that is relative to the reader's working directory.
 OF_A_READER = ("./", "../", "~/")
 _OUTPUT_OPTIONS = re.compile(r"(?:-o|--out(?:put)?(?:-file)?|--output-\w+|--save|--to|>{1,2})$")
 
@@ -44,7 +44,7 @@ class PlannedStep:
     """One thing to run, or not.
 
     ``kind`` is ``shell``, ``python``, ``doctest``, or ``settled`` where the verdict is known without running. ``reason``
-    says why it is not run. ``harmless`` means that nothing later can fail for want of it. ``files`` are written before it,
+    says why it is not run. ``harmless`` means that no later step depends on it. ``files`` are written before it,
     ``stand_ins`` in place of the reader's own; ``absent`` are files that neither repository nor page has.
     """
 
@@ -70,7 +70,7 @@ class PagePlan:
     steps: list[PlannedStep]
 
     def without(self, leaves: Callable[[int, PlannedStep], bool], reason: str, *, harmless: bool = True) -> PagePlan:
-        """The plan without some of the steps that would be run, by place and step."""
+        """The plan with the steps for which ``leaves`` holds settled as not run."""
         steps = list(self.steps)
         for at, step in enumerate(steps):
             if step.kind != "settled" and leaves(at, step):
@@ -103,7 +103,7 @@ class _Planner:
         self._own = frozenset({*project.modules, canonicalize_name(project.declared.name), project.declared.name}) - {
             ""
         }
-        self._named: dict[str, str] = {}  # files that the page tells its reader to write
+        self._named: dict[str, str] = {}  # files that the reader is to write
         self._clones = {
             PurePosixPath(url.rstrip("/")).name.removesuffix(".git")
             for url in re.findall(r"git clone\s+(?:-\S+\s+)*(\S+)", page.text)
@@ -214,7 +214,7 @@ class _Planner:
         return tuple(stand_ins), tuple(files)
 
 
-#: So many of a page are run, each for so many seconds: some start servers, and a page that mentions hundreds is no tutorial.
+#: Limits for commands in running text: some start servers, and a page that mentions hundreds is no tutorial.
 MOST = 20
 SECONDS = 3.0
 _INTERPRETER = re.compile(r"python[\d.]*|py")
@@ -374,7 +374,7 @@ _OF_PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(?:print|exec)'|multiple exception types must be parenthesized"
 )
 _NAMES = r"[A-Za-z_]\w*(?:\s+as\s+\w+)?(?:\s*,\s*[A-Za-z_]\w*(?:\s+as\s+\w+)?)*"
-#: An import without the word, or with a comma after it; nothing else, as other languages (``cimport``) have imports as well.
+#: An import that lacks the word ``import`` or has a comma after it; other languages have more forms (``cimport``).
 _IMPORT = re.compile(
     rf"\s*(?:>>> )?from\s+([A-Za-z_]\w*)(?:\.\w+)*\s+(?:(?!import\b){_NAMES}|import\s*,\s*{_NAMES})\s*(?:#.*)?"
 )
@@ -382,9 +382,9 @@ _PAGE_OF_PYTHON_2 = re.compile(r"\bpython[ -]?2", re.I)
 
 
 def syntax_fault(
-    code: str, modules: Set[str], oldest: tuple[int, ...] | None, said: str = ""
+    code: str, modules: Set[str], oldest: tuple[int, ...] | None, prose: str = ""
 ) -> tuple[int, str] | None:
-    """Line (from 1) and description of a slip in a snippet; None where it parses or may be meant as it stands."""
+    """Line (from 1) and description of a slip in a snippet; None where it parses or may be intended."""
     code = textwrap.dedent(code)
     error = _error_of(code)
     if error is None:
@@ -393,7 +393,7 @@ def syntax_fault(
     number = min(max(error.lineno or 1, 1), len(lines))
     line = lines[number - 1]
     if _OF_PYTHON_2.search(message):
-        known = oldest is not None and oldest >= (3,) and not _PAGE_OF_PYTHON_2.search(said)
+        known = oldest is not None and oldest >= (3,) and not _PAGE_OF_PYTHON_2.search(prose)
         wanted = ".".join(map(str, oldest or ()))
         return (
             (number, f"it is Python 2, and the project needs Python {wanted}: {message.partition('.')[0]}")

@@ -1,4 +1,4 @@
-"""What a check says: a verdict on every block and claim."""
+"""The result of a check: a verdict on every block and claim."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.base import typed_json
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
 from workbench.claims.claim import CheckedClaim, Claim, Truth
-from workbench.results.works import Works, counting
+from workbench.results.check_summary import CheckSummary, counting_check
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -39,7 +39,7 @@ class BlockPart:
     """A command, snippet or example of a block.
 
     ``line`` (from 1) is where it failed, else where it begins. ``seconds`` is 0 where it was not run; the first example of
-    a session has the time of all. ``harmless``: nothing can fail for want of it.
+    a session has the time of all. ``harmless``: no later step depends on it.
     """
 
     line: int
@@ -57,7 +57,7 @@ class BlockResult:
     """A block with its verdict.
 
     ``path`` is relative to the repository; ``line`` (from 1) is where it failed, else where it begins; ``reason`` is a
-    sentence without full stop, "" where all works; ``command`` is what ran where it failed.
+    sentence without full stop, "" where all works; ``command`` is the failing command.
     """
 
     path: str
@@ -107,9 +107,9 @@ class BlockResult:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Everything a check says.
+    """The result of a check.
 
-    ``problems`` are sentences on what could not be checked. ``waiting`` are the places of blocks without a verdict yet,
+    ``problems`` are sentences about parts that could not be checked. ``waiting`` are the places of blocks without a verdict yet,
     *not run* until then.
     """
 
@@ -169,7 +169,7 @@ def shown_lines(one: BlockResult | CheckedClaim, most: int) -> list[str]:
     return [] if isinstance(one, Claim) else list(one.diff) or one.output.splitlines()[-most:]
 
 
-#: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
+#: Increased with every change in the meaning of verdicts; results of other rules are kept beside the new ones.
 RULES = 4
 
 
@@ -177,9 +177,9 @@ class CheckDamaged(WorkbenchError):
     """A recorded check cannot be read."""
 
 
-def works(checked: CheckResult) -> Works:
+def works(checked: CheckResult) -> CheckSummary:
     blocks, claims = counts(checked)
-    return Works(*blocks.values(), *claims.values())
+    return CheckSummary(*blocks.values(), *claims.values())
 
 
 def to_json(checked: CheckResult) -> str:
@@ -197,8 +197,8 @@ def from_json(text: str) -> CheckResult:
 
 
 def checked_of(reader: SessionReader, trial: str) -> CheckResult | None:
-    """The check of a trial's README that counts, None without one."""
-    row = counting(reader.checks(trial))
+    """The latest valid check of a trial's README; None without one."""
+    row = counting_check(reader.checks(trial))
     return None if row is None else result_of(reader, row)
 
 

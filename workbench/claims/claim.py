@@ -18,7 +18,7 @@ class Truth(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TextRange:
+class PageRange:
     """Characters ``start`` to ``end`` of a page in ``line`` (from 1); 0 to 0 is the whole line."""
 
     line: int
@@ -65,7 +65,7 @@ class Claim(Generic[LookupT]):
 
     kind: str
     text: str
-    place: TextRange
+    place: PageRange
     lookup: LookupT
 
     @property

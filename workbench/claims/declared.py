@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 from workbench.regeneration.declarations import Declarations, declarations
 
-#: Files in which a repository names distributions, in whatever folder they lie.
+#: Names of files that list distributions, in any folder.
 _NAMES_DISTRIBUTIONS = re.compile(
     r"pyproject\.toml|setup\.(?:py|cfg)|.*requirements.*\.(?:txt|in)|tox\.ini|environment.*\.ya?ml|Pipfile"
 )
@@ -69,7 +69,7 @@ class DeclaredProject:
 
     @cached_property
     def oldest_python(self) -> tuple[int, ...] | None:
-        """The oldest Python that is declared; None where none is that can be read."""
+        """The oldest Python that the project declares; None if it declares none."""
         bounds = [
             tuple(int(part) for part in one.version.split(".")[:2] if part.isdigit())
             for one in self._pythons
@@ -79,7 +79,7 @@ class DeclaredProject:
 
     @cached_property
     def newest_python(self) -> tuple[int, ...]:
-        """The newest Python by a declared bound, else by classifiers, else the newest that may exist."""
+        """The newest Python by a declared bound, else by classifiers, else the newest release that may exist."""
         with contextlib.suppress(ValueError):
             for one in self._pythons:
                 numbers = tuple(int(part) for part in one.version.split(".")[:2])
@@ -87,7 +87,7 @@ class DeclaredProject:
                     return numbers if one.operator == "<=" else (numbers[0], numbers[1] - 1)
         named = re.findall(r"Programming Language :: Python :: (\d)\.(\d+)", self._declarations)
         today = datetime.datetime.now(datetime.UTC)
-        # One a year, in October; the next one can be tried before.
+        # Python has one release a year, in October; the next one can be tried before.
         return max(((int(major), int(minor)) for major, minor in named), default=(3, today.year - 2010))
 
     @cached_property
@@ -109,7 +109,7 @@ class DeclaredProject:
 
     @cached_property
     def licences(self) -> frozenset[str]:
-        """Licence families that are declared or of which the text is there; several where these disagree."""
+        """Licence families by declaration and licence files; more than one if these disagree."""
         found = set(licence_families(self.declared.licence))
         for name in self.licence_files:
             head = " ".join((self.root / name).read_text("utf-8", "replace")[:1500].split())
@@ -120,7 +120,7 @@ class DeclaredProject:
 
     @cached_property
     def licence_files(self) -> list[str]:
-        """Licence files; a declaration alone may be about bindings."""
+        """Licence files. A declaration without one may be about bindings only."""
         return [name for name in sorted(self.files) if re.fullmatch(r"(?:LICEN[SC]E|COPYING)(?:\.\w+)?", name, re.I)]
 
     @cached_property

@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
-#: Tools that any README may tell one to install without them being the project's dependencies.
+#: Tools that any README may install; they need not be dependencies of the project.
 _TOOLING = (
     "pip setuptools wheel build virtualenv venv pipx uv poetry pytest tox nox black ruff flake8 mypy pylint isort "
     "pre-commit coverage pytest-cov twine hatch pipenv conda ipython jupyter notebook"
@@ -43,7 +43,7 @@ _PROGRAMS = (
     "virtualenvwrapper mkvirtualenv workon activate pdb cython mypyc pyinstaller "
 )
 PROGRAMS = frozenset(_PROGRAMS.split()) | FILE_TOOLS | TOOLING
-"""Programs that have documentation of their own: they, their options and arguments are no claims about a project."""
+"""Programs with documentation of their own: their names, options and arguments are no claims about a project."""
 
 BUILD_TOOLS = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile",), "npm": ("package.json",)}
 """Programs whose targets the project defines, and the files in which it does."""
@@ -71,7 +71,7 @@ _FILE_NAMES = (
 FILE = re.compile(
     rf"(?:[\w.@+*-]+/)*(?:[\w@+*-][\w.@+*-]*\.(?:{'|'.join(_EXTENSIONS)})|{_FILE_NAMES}|\.[a-z][\w-]+(?:\.[\w-]+)*)"
 )
-"""A file's name, by an extension that files have, or one of the names without."""
+"""A file name: one with a usual extension, or one of the usual names without."""
 FOLDER = re.compile(r"(?:\.{0,2}/)?(?:[\w.@+-]+/)+(?:[\w.@+-]+)?")
 
 _COMMON_FILES = ".git .gitignore .venv venv .bashrc .zshrc .profile .bash_profile .ssh .netrc .pypirc .cache .config"
@@ -112,7 +112,7 @@ def is_attribute(name: str) -> bool:
 
 
 def may_be_own(name: str) -> bool:
-    """Whether projects define this known name too: a method or module, but no builtin."""
+    """Whether a project may define this known name as well: a method or module, but no builtin."""
     return (
         len(name) > 2
         and name.islower()
@@ -127,7 +127,7 @@ def is_everybodys_file(path: str) -> bool:
 
 
 def is_python(name: str) -> bool:
-    """Whether Python or its standard library defines a name; of a dotted one the module counts."""
+    """Whether Python or its standard library defines a name; a dotted name counts by its module."""
     first = name.split(".")[0]
     return name in _python() or ("." in name and first in sys.stdlib_module_names) or _dunder(name)
 
@@ -137,7 +137,7 @@ def _dunder(name: str) -> bool:
 
 
 def is_known(name: str) -> bool:
-    """Whether a name in code belongs to no project in particular."""
+    """Whether a name in code is common knowledge and so belongs to no particular project."""
     low = name.lower()
     return (
         is_python(name)
@@ -163,7 +163,7 @@ def is_readers_name(name: str) -> bool:
 
 
 def is_readers_data(path: str) -> bool:
-    """Whether a path is a file that a reader would bring (``input.txt``)."""
+    """Whether a path is a file that the reader provides (``input.txt``)."""
     return _USUAL_DATA.match(path) is not None
 
 

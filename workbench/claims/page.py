@@ -13,7 +13,7 @@ from markdown_it.token import Token
 LONGEST = 100_000
 """Characters of a README whose outline is read."""
 MOST_PARTS = 1_000
-"""Headings and code blocks of an outline; of paragraphs and rows it has five times as many."""
+"""Maximum number of headings and of code blocks in an outline; five times as many paragraphs and rows."""
 
 DOCTEST = frozenset({"pycon", "doctest", "pyshell", "python-console", "ipython"})
 PYTHON = DOCTEST | {"python", "py", "python3", "py3", "testcode", "testsetup", "code-cell", "ipython3"}
@@ -59,10 +59,10 @@ class Heading:
 class Code:
     """A code block, or a command in running text (``inline``).
 
-    ``info`` is what stands after the fence, ``before`` the paragraph or heading right before it, ``skip`` why its author
-    wants it skipped. ``adjacent`` means that nothing but ``before`` separates it from the block above. ``section`` counts
+    ``info`` is the text after the fence, ``before`` the paragraph or heading right before it, ``skip`` the author's reason
+    to skip it. ``adjacent`` means that nothing but ``before`` separates it from the block above. ``section`` counts
     headings of the first two levels; ``another_time`` is the heading of a section on the past or future. ``closed`` is
-    False for a fence that runs into the end.
+    False for a fence that the page never closes.
     """
 
     line: int
@@ -158,7 +158,7 @@ def parse_page(text: str, path: str, folder: str = "") -> Page:
     return page
 
 
-# A README is read by several criteria one after the other; parsing is by far the dearest part.
+# Several criteria read the same README in turn; parsing is by far the most expensive part.
 @lru_cache(maxsize=4)
 def outline(readme: str) -> Page:
     """Headings, code and paragraphs of the first 100,000 characters of a README in Markdown or reStructuredText."""
@@ -169,7 +169,7 @@ def outline(readme: str) -> Page:
 
 
 _WHOLE = MarkdownIt("commonmark").enable("table")
-# Without what an outline does not need; definitions of links would be decoded, which lone surrogates break.
+# An outline needs neither rule; link definitions would be decoded, which fails on lone surrogates.
 _BLOCKS = MarkdownIt("commonmark").enable("table").disable(["inline", "reference"])
 
 
@@ -267,7 +267,7 @@ class _Reader:
 
 
 def is_of_another_time(heading: str) -> bool:
-    """Whether a section with this heading tells of the past or the future."""
+    """Whether a section with this heading is about the past or the future."""
     title = heading.strip("#=-*_ \n\t")
     return bool(A_VERSION.fullmatch(title) or _HEADING.fullmatch(title))
 
@@ -382,7 +382,7 @@ def _restructured(text: str) -> Page:
 
 
 def _indented(bare: list[str], start: int) -> int:
-    """The first line from ``start`` that is neither empty nor indented; trailing empty lines are not taken."""
+    """The first line from ``start`` that is neither empty nor indented, without trailing empty lines."""
     end = start
     while end < len(bare) and (not bare[end] or bare[end][:1] in " \t"):
         end += 1

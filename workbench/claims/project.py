@@ -1,6 +1,6 @@
-"""What a repository really has: modules, names, parameters, options, files, words, declarations.
+"""What a repository contains: modules, names, parameters, options, files, words, declarations.
 
-Sources are parsed, never imported, and only those that a claim asks about.
+Sources are parsed, never imported, and only when a lookup needs them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from workbench.regeneration.project_layout import import_roots, own_modules
 if TYPE_CHECKING:
     from workbench.repository import View
 
-#: What makes a module's names impossible to read from its source.
+#: Code after which the names of a module cannot be read from its source.
 _DYNAMIC = re.compile(
     rb"^\s*(?:def __getattr__|from [\w.]+ import \*|from \. import \*)|globals\(\)|vars\(\)|locals\(\)|setattr\(|lazy_loader|"
     rb"sys\.modules\[|exec\(|importlib\.import_module|extend_path|declare_namespace",
     re.M,
 )
-#: A package of which other distributions may hold a part.
+#: A namespace package that several distributions share.
 _SHARED = re.compile(rb"extend_path|declare_namespace")
 _OPTIONS = re.compile(rb"add_argument|add_option|[Oo]ption\(")
 _LARGEST = 2_000_000
@@ -93,7 +93,7 @@ class ProjectIndex(DeclaredProject):
 
     @cached_property
     def code(self) -> bytes:
-        """All Python and other declarations in one piece, to search for words."""
+        """Sources and configuration files in one piece, to search for words."""
         others = [
             (self.root / path).read_bytes()
             for path in sorted(self.files)
@@ -114,7 +114,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def suggestion(self, name: str) -> str:
-        """The only function or class that a name is a slip of; "" if none."""
+        """The one function or class that a misspelt name stands for; "" if none."""
         return slip_of(name, self.defined)
 
     @_remembered
@@ -147,7 +147,7 @@ class ProjectIndex(DeclaredProject):
         return python_of(self.sources.get(path, b"").decode("utf-8", "replace"))
 
     def names_of(self, path: str) -> frozenset[str] | None:
-        """Words of a module; None where its names are made at run time."""
+        """Words in a module's source; None if it creates names at run time."""
         text = self.sources.get(path)
         if text is None or _DYNAMIC.search(text):
             return None
@@ -175,7 +175,7 @@ class ProjectIndex(DeclaredProject):
     def lacks(self, module: str, name: str) -> bool:
         """Whether a module has no such word and its package no such module.
 
-        False for a module that makes names at run time, unless the word is nowhere in the code, and for a package that
+        False for a module that creates names at run time, unless the word is nowhere in the code, and for a package that
         several distributions share.
         """
         path = self.module_file(module) if module else None
@@ -201,7 +201,7 @@ class ProjectIndex(DeclaredProject):
         return frozenset(part for *folders, name in others for part in (*folders, name.split(".")[0]))
 
     def parameters(self, module: str, name: str, depth: int = 0) -> tuple[str, ...] | None:
-        """Keywords of what a module defines or imports under a name; None where these cannot be told."""
+        """Parameters of what a module defines or imports under a name; None if these cannot be determined."""
         path = self.module_file(module)
         tree = self.parsed(path) if path else None
         if path is None or tree is None or depth > 5:
@@ -310,7 +310,7 @@ class ProjectIndex(DeclaredProject):
 
     @cached_property
     def flags(self) -> frozenset[str]:
-        """Everything in the Python that is spelled as a long option, and what frameworks derive from it."""
+        """Every word of the sources that is spelled like a long option, and the negated options that frameworks derive."""
         own = b"\n".join(self._own.values())
         found = {flag.decode() for flag in re.findall(rb"--[A-Za-z][\w-]*", own)}
         return frozenset(found | {f"--no-{flag[2:]}" for flag in found})
@@ -319,7 +319,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def may_install(self, distribution: str) -> bool:
-        """Whether a page may tell to install a distribution: it is declared or named somewhere, a usual tool, a placeholder."""
+        """Whether a page may install a distribution: it is declared, named somewhere, a usual tool or a placeholder."""
         name = canonicalize_name(distribution)
         if name in self.dependencies or known.is_known(distribution) or known.stands_for_a_package(distribution):
             return True

@@ -29,7 +29,7 @@ def is_python(code: Code) -> bool:
 
 
 def example_of(code: str) -> ast.Module | None:
-    """Syntax tree of an example, of its readable lines where the whole does not parse; of a console session only the input."""
+    """Syntax tree of an example: of a console session its input, of code that does not parse its readable lines."""
     lines = code.splitlines()
     if any(line.lstrip().startswith(">>>") for line in lines):
         typed: dict[int, str] = {}
@@ -147,7 +147,7 @@ class Option:
 
 
 def options_of(tree: ast.Module) -> Iterator[Option]:
-    """Options that a module declares to argparse, optparse, click or typer. What turns a switch off has no default."""
+    """Options that a module declares to argparse, optparse, click or typer; a negated switch has no default."""
     constants = _constants(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):

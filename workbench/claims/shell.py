@@ -29,7 +29,7 @@ class Command:
 
 
 def commands_of(code: str) -> list[Command]:
-    """Commands of a block; with loops, functions or documents in it the whole is one."""
+    """Commands of a block; a block with loops, functions or here-documents is one command."""
     if _COMPOUND.search(code) and not any(PROMPT.match(line) for line in code.splitlines()):
         first = next((at for at, line in enumerate(code.splitlines()) if line.strip()), 0)
         return [Command(first, code)] if code.strip() else []
@@ -37,7 +37,7 @@ def commands_of(code: str) -> list[Command]:
 
 
 def lines_of(code: str) -> list[Command]:
-    """Lines of a block with what continues them; with prompts, what follows a command is its output."""
+    """Logical lines of a block; in a block with prompts, the lines after a command are its output."""
     lines = code.splitlines()
     prompted = any(_OF_ANY_SHELL.match(line) for line in lines)
     found: list[Command] = []
@@ -59,7 +59,7 @@ def lines_of(code: str) -> list[Command]:
             text, count = _whole(lines[at:])
             at += count
         if text.strip() and not text.lstrip().startswith("#"):
-            # A comment before the next prompt is the page's, not the program's.
+            # The program did not print a comment before the next prompt.
             shown = re.sub(r"(?:\n|^)#[^\n]*\s*$", "", "\n".join(output).strip("\n")).strip("\n")
             found.append(Command(begin, text, shown if shown.strip() else None))
     return found
@@ -81,7 +81,7 @@ def _open_quote(text: str) -> bool:
     return False
 
 
-# What the shell would read as a redirection or escape and a page does not mean so: placeholders, versions, paths of Windows.
+# Redirections and escapes for the shell that a page means literally: placeholders, versions, Windows paths.
 _AS_WRITTEN = re.compile(
     r"<[A-Za-z][\w.-]*(?: [\w.-]+)*>|(?<=[\w\],])[<>](?==)|(?<=[A-Za-z\],])[<>](?=\d)|(?<=[\w\],])<(?=\d)|"
     r"(?<=[\w.])\\(?=[A-Za-z.])"
@@ -179,7 +179,7 @@ _BEFORE_A_PROGRAM = frozenset({"sudo", "time", "env", "nohup", "uvx", "do", "the
 
 
 def started(words: Sequence[str]) -> int:
-    """Where the words of the program begin that a command starts, behind ``sudo``, ``uv run`` and the like."""
+    """Index of the program's name in a command, after ``sudo``, ``uv run`` and the like."""
     at = 0
     while at < len(words) and (words[at] in _BEFORE_A_PROGRAM or _ASSIGNMENT.fullmatch(words[at])):
         at += 1
@@ -204,7 +204,7 @@ def normal(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def head(words: tuple[str, ...]) -> tuple[str, ...]:
-    """What a normal command starts: ``python x.py``, ``python -m x`` or the program's name."""
+    """The program of a normal command: ``python x.py``, ``python -m x`` or the program's name."""
     if words[:1] != ("python",):
         return words[:1]
     return words[:3] if words[1:2] in {("-m",), ("-c",)} else words[:2]
@@ -268,13 +268,13 @@ _SKIPPED = frozenset(_TAKES_WORD.split())
 
 
 def is_install(command: str) -> bool:
-    """Whether a command installs something, with whatever installer."""
+    """Whether a command installs something, with any installer."""
     return _INSTALLS.match(command.strip()) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A word that a command for Python's packages installs, ``number`` in the command.
+    """An argument of an installer of Python packages; ``number`` is its index in the command.
 
     ``option`` is ``-r`` or ``-c`` for a file with requirements, ``-e`` for what is editable, else "".
     """

@@ -19,7 +19,7 @@ _STOP_WORDS = (
     "without within over under about"
 )
 _STOP = frozenset(_STOP_WORDS.split())
-# Words that fit nearly every program: they tell little about this one.
+# Words that fit nearly every program say little about this one.
 _PALE_WORDS = (
     "tool utility program application app software project simple library package python script command line cli "
     "module use user provide support feature allow offer help make work several multiple various"
@@ -29,7 +29,7 @@ WINDOW = 60
 """Words; about one paragraph."""
 
 
-# A repository says the same words thousands of times.
+# The same words occur thousands of times in a repository.
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return a crude stem: plural and the commonest English endings off; ``generates`` matches ``generator``."""
@@ -127,7 +127,7 @@ def coverage(wanted: dict[str, float], text: list[Token]) -> Coverage:
 
 # -- names
 
-#: How alike two names have to be, from 0 to 1, for one to be meant by the other.
+#: Similarity from 0 to 1 from which on one name may be a misspelling of the other.
 NEAR = 0.8
 _CLEARLY = 0.08
 
@@ -145,7 +145,7 @@ def nearest(name: str, names: Iterable[str], least: float = NEAR) -> tuple[str, 
             rated.append((0.9, one))
             continue
         matcher.set_seq1(one.lower())
-        # Upper bounds first, which are quick.
+        # The upper bounds are quick to compute.
         if (
             matcher.real_quick_ratio() >= least
             and matcher.quick_ratio() >= least
@@ -170,16 +170,16 @@ def one_letter_off(name: str, names: Iterable[str]) -> str:
 
 
 def slip_of(name: str, names: Iterable[str]) -> str:
-    """The only name that another is a slip of (one letter, capitals, order or number of words); "" otherwise.
+    """The only name of which another is a misspelling (one letter, capitals, order or number of words); "" otherwise.
 
-    Similar names are not slips: ``get_headers`` may be another library's ``get_sdk_headers``.
+    Similar names are no misspellings: ``get_headers`` may be another library's ``get_sdk_headers``.
     """
     words = _words(name)
     found = {
         one
         for one in names
         if one != name
-        # httpOriginator is what another language calls it, beside a class HttpOriginator.
+        # Another language may have httpOriginator beside a class HttpOriginator.
         and one[:1].isupper() == name[:1].isupper()
         and (
             one.lower() == name.lower()

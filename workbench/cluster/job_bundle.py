@@ -1,4 +1,4 @@
-"""What a worker of the cluster needs to test candidates of one repository, packed to be sent once; and what runs on it."""
+"""The job bundle of a repository, sent once to each worker of a cluster, and the functions that run on workers."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def deliver(bundle: JobBundle) -> JobBundle:
 
 
 async def test(bundle: JobBundle, job: Job) -> dict[str, Any]:
-    """Test one candidate on this worker: its address, and ``report`` or ``unfit``, why it cannot test the repository's."""
+    """Test one candidate on this worker; return its address, and ``report``, or ``unfit`` with the reason."""
     from distributed.worker import get_worker
 
     worker = get_worker()

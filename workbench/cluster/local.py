@@ -1,4 +1,4 @@
-"""A cluster on this machine, for trying it out: a scheduler and worker processes that stop together."""
+"""A cluster on this machine, for trials: a scheduler and worker processes that stop together."""
 
 from __future__ import annotations
 

@@ -285,7 +285,7 @@ class ClusterPool:
         from distributed.versions import get_versions
 
         ours = get_versions([DISTRIBUTION])
-        # Like Client.get_versions, but for new workers only: one that has just died would delay all others.
+        # Like Client.get_versions, but only for new workers: a worker that has just died would delay the others.
         message = {"op": "versions", "packages": [DISTRIBUTION]}
         answers = await self._client.scheduler.broadcast(msg=message, workers=list(addresses), on_error="ignore")
         for address, theirs in answers.items():
@@ -318,7 +318,7 @@ class ClusterPool:
                 self._fail(error)
                 return
             except Exception:
-                # The connection is lost for now; those who wait for a report notice it, too.
+                # The connection is lost for now; `_try` notices it, too.
                 if self._client.status == "closed":
                     self._fail(self._scheduler_lost())
                     return

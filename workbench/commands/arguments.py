@@ -115,7 +115,7 @@ def declare(parser: argparse.ArgumentParser, arguments: Mapping[str, Argument]) 
         parser.add_argument(*(flags or words[:1]), help=help_text, **more)
 
 
-def asked(kind: type[Any], *names: str, **helps: str) -> dict[str, Argument]:
+def plan_arguments(kind: type[Any], *names: str, **helps: str) -> dict[str, Argument]:
     """Return the arguments of a plan, or of these fields of it, for :func:`declare`; ``helps`` replaces the help of some."""
     found: dict[str, Argument] = {}
     plain = {one.name: one.default for one in fields(kind)}
@@ -133,8 +133,8 @@ def asked(kind: type[Any], *names: str, **helps: str) -> dict[str, Argument]:
 
 def plan_of(kind: type[PlanT], arguments: argparse.Namespace, **other: Any) -> PlanT:
     """Return the plan of a command line; ``other`` has fields that are not arguments or differ from them."""
-    given = {name: getattr(arguments, name) for name in arguments_of(kind) if hasattr(arguments, name)}
-    return kind(**{name: tuple(one) if isinstance(one, list) else one for name, one in given.items()} | other)
+    values = {name: getattr(arguments, name) for name in arguments_of(kind) if hasattr(arguments, name)}
+    return kind(**{name: tuple(one) if isinstance(one, list) else one for name, one in values.items()} | other)
 
 
 _TYPED: dict[str | None, tuple[Callable[[str], Any], Any]] = {
@@ -153,9 +153,9 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Mapping[str, Verb]) -> Non
         verb.set_defaults(execute=execute, parser=verb)
 
 
-def check_texts(given: list[str]) -> str:
+def check_texts(argv: list[str]) -> str:
     """Return why arguments cannot be intended, "" if they can: an empty one comes from an unset shell variable."""
-    for before, text in zip(["", *given], given, strict=False):
+    for before, text in zip(["", *argv], argv, strict=False):
         option, equals, value = text.partition("=")
         named = option if equals and text.startswith("--") else before if before.startswith("-") else ""
         after = f" for {named}" if named else ""
@@ -166,14 +166,14 @@ def check_texts(given: list[str]) -> str:
     return ""
 
 
-def with_verb(given: Sequence[str], name: str, command: Command) -> list[str]:
+def with_verb(argv: Sequence[str], name: str, command: Command) -> list[str]:
     """Return the arguments with the default verb inserted if none is named."""
-    place = list(given).index(name) + 1
-    named = given[place : place + 1]
+    place = list(argv).index(name) + 1
+    named = argv[place : place + 1]
     if not isinstance(command, dict) or (named and named[0] in (*command, "-h", "--help")):
-        return list(given)
+        return list(argv)
     default, (_, arguments, _) = next(iter(command.items()))
     # If the default verb takes no positional argument, a word is a misspelt verb, which the parser reports with the choices.
     takes_words = any(not usage.startswith("-") for usage in arguments)
     misspelt = named and not (takes_words or named[0].startswith("-"))
-    return list(given) if misspelt else [*given[:place], default, *given[place:]]
+    return list(argv) if misspelt else [*argv[:place], default, *argv[place:]]

@@ -15,10 +15,10 @@ from workbench.base.settings import load
 from workbench.catalog import TestCase, add_case, check_there, load_cases, resolve_case, snapshot_of, view_of
 from workbench.checking.pages import untrue_claims
 from workbench.claims.project import project_of
-from workbench.commands.arguments import Argument, Command, asked, path, plan_of, shared
-from workbench.commands.closing import planned_trials, watch
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.arguments import Argument, Command, path, plan_arguments, plan_of, shared
+from workbench.commands.order_command import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, say, tell
+from workbench.commands.summaries import planned_trials, watch
 from workbench.commands.terminal import Terminal
 from workbench.models import Gateway, Limits
 from workbench.models.types import MemoryCallLog
@@ -141,7 +141,7 @@ _SCORE: dict[str, Argument] = {
     "--case CASE": "the test case with whose facts to compare",
     "--rubric RUBRIC": ("aeo-bench (default) or strict", str, "aeo-bench"),
     "--judge JUDGE": "offline, a model, or package.module:Class (default: the best judge of this machine)",
-    **asked(DocumentPlan, "judge_repeats"),
+    **plan_arguments(DocumentPlan, "judge_repeats"),
     "--json": "print JSON lines; the last is the score",
 }
 
@@ -223,6 +223,6 @@ async def _scored(readme: str, metadata: object, arguments: argparse.Namespace) 
 
 COMMANDS: dict[str, Command] = {
     "cases": (_CASES, cases),
-    "run": ({**asked(DocumentPlan), **shared("--session"), **ORDERING}, run),
+    "run": ({**plan_arguments(DocumentPlan), **shared("--session"), **ORDERING}, run),
     "score": (_SCORE, score),
 }

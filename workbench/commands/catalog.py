@@ -39,6 +39,7 @@ from workbench.orders.regenerate import RegenerateOrder
 from workbench.pages.page import FactList, MarkedText, Note, PageTable, Part, ReportPage, Section
 from workbench.pages.writing import rendered
 from workbench.plans.plan import RegenerationPlan
+from workbench.plans.task_names import row_id
 from workbench.regeneration.tasks import is_skipped
 from workbench.repository.functions import find_functions
 from workbench.sandbox import choose_backend
@@ -46,7 +47,6 @@ from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.json_forms import picked
 from workbench.session.sample_counts import is_counted
-from workbench.session.task_names import row_id
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -136,7 +136,6 @@ def page(record: Callable[[PaperRepository], BuildRecord | None] = bundled_recor
 
 
 def _scores(entry: PaperRepository) -> PageTable:
-    """Return the published pass@k, with a row for each doc system and a column for each evaluator and k."""
     scores = published_scores(entry.repository)
     columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
     systems = dict.fromkeys((score.documenter, score.documenter_model) for score in scores)

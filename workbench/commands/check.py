@@ -20,7 +20,7 @@ from workbench.checking import BlockResult, BlockVerdict, CheckResult, check, fi
 from workbench.checking.verdicts import CheckDamaged, alarm, counts, fault, result_of, shown_lines, word, works
 from workbench.claims.claim import CheckedClaim, Truth
 from workbench.commands.arguments import Argument, path, whole
-from workbench.commands.ordering import ORDERING, carry_out
+from workbench.commands.order_command import ORDERING, carry_out
 from workbench.commands.output import print_json, say, tell, tell_over
 from workbench.commands.watching import follow
 from workbench.orders.check import CheckOrder
@@ -131,7 +131,7 @@ def run_on_session(arguments: argparse.Namespace) -> int:
                 )
                 return 130
         with SessionReader(order.session) as reader:
-            return shown.rest(reader, order.meant)
+            return shown.rest(reader, order.selected)
 
     return carry_out(arguments, order, look)
 

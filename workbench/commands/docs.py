@@ -73,8 +73,8 @@ def run_kept(arguments: argparse.Namespace) -> int:
         what = " × ".join(filter(None, (documented.source, documented.program))) if documented else "not finished"
         if documented and not what:
             what = "by an older version, which recorded no names"
-        came = summary_of(documented) if documented else ""
-        rows.append((one.id, when(one.changed_at), f"{what} · {size_of(one.bytes)}\n{came}".rstrip()))
+        counts = summary_of(documented) if documented else ""
+        rows.append((one.id, when(one.changed_at), f"{what} · {size_of(one.bytes)}\n{counts}".rstrip()))
     if rows:
         Terminal().parts([PageTable(("", "", ""), tuple(rows))])
     elif not found and not arguments.json:

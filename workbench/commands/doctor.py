@@ -91,10 +91,9 @@ def _program(env: Mapping[str, str]) -> Iterator[Finding]:
     yield ("packages", "ok", ", ".join(versions))
     if absent:
         yield ("packages", "missing", ", ".join(absent), f"make install, or: pip install {' '.join(absent)}")
-    if sqlite3.sqlite_version_info >= _OLDEST_SQLITE:
-        yield ("sqlite", "ok", sqlite3.sqlite_version)
-    else:
-        yield ("sqlite", "missing", sqlite3.sqlite_version, "Use a Python with SQLite 3.24 or newer.")
+    old = sqlite3.sqlite_version_info < _OLDEST_SQLITE
+    advice = "Use a Python with SQLite 3.24 or newer." if old else ""
+    yield ("sqlite", "missing" if old else "ok", sqlite3.sqlite_version, advice)
     file = paths.config_file()
     try:
         settings.load(env)
@@ -110,16 +109,9 @@ def _terminal(env: Mapping[str, str]) -> Iterator[Finding]:
         yield ("terminal", "note", "output goes to a file or pipe; run doctor in a terminal to check it")
     else:
         size = shutil.get_terminal_size()
-        shown = f"{size.columns} × {size.lines}"
         small = size.columns < _LITTLE_TERMINAL[0] or size.lines < _LITTLE_TERMINAL[1]
-        yield (
-            "size",
-            "warning" if small else "ok",
-            shown,
-            "80 × 24 or more shows everything." if small else "",
-        )
-        from workbench.commands.terminal import Terminal
-
+        advice = "80 × 24 or more shows everything." if small else ""
+        yield ("size", "warning" if small else "ok", f"{size.columns} × {size.lines}", advice)
         system = Terminal().color_system
         colours = {None: "none", "standard": "16", "256": "256", "truecolor": "16 million"}.get(system, str(system))
         few = system not in {"256", "truecolor"}
@@ -127,10 +119,13 @@ def _terminal(env: Mapping[str, str]) -> Iterator[Finding]:
         if env.get("NO_COLOR"):
             advice = "NO_COLOR is set, so colours are off."
         yield ("colours", "note" if few else "ok", f"{colours}, TERM={env.get('TERM', 'not set')}", advice)
-    if "utf" in encoding:
-        yield ("encoding", "ok", encoding)
-    else:
-        yield ("encoding", "warning", encoding, "Set LANG=C.UTF-8 (or another UTF-8 locale).")
+    utf = "utf" in encoding
+    yield (
+        "encoding",
+        "ok" if utf else "warning",
+        encoding,
+        "" if utf else "Set LANG=C.UTF-8 (or another UTF-8 locale).",
+    )
     if env.get("NO_COLOR") and not sys.stdout.isatty():
         yield ("NO_COLOR", "note", "set, so colours are off")
 
@@ -142,19 +137,13 @@ def _models(env: Mapping[str, str]) -> Iterator[Finding]:
     described = describe_models(env)
     local = next(info for info in described if info.name == "local")
     hosted = [info for info in described if info.name != "local" and info.available]
-    advice = "" if local.available else "workbench model install"
-    if local.available:
-        yield (LOCAL_NAME, "ok", local.detail)
-    else:
-        yield (LOCAL_NAME, "warning" if hosted else "missing", local.detail, advice)
+    status = "ok" if local.available else "warning" if hosted else "missing"
+    yield (LOCAL_NAME, status, local.detail, "" if local.available else "workbench model install")
     for info in hosted:
         yield (info.name, "ok", info.detail)
-    absent = [info.name for info in described if info.name != "local" and not info.available]
-    if absent:
-        yield (
-            "without a key", "note", ", ".join(absent),
-            "" if hosted else "Set for example OPENAI_API_KEY to use hosted models.",
-        )  # fmt: skip
+    if absent := [info.name for info in described if info.name != "local" and not info.available]:
+        advice = "" if hosted else "Set for example OPENAI_API_KEY to use hosted models."
+        yield ("without a key", "note", ", ".join(absent), advice)
     chosen = settings.load(env)
     roles = []
     for role, named in (("agent", chosen.agent_model), ("judge", chosen.judge), ("evaluator", chosen.evaluator)):
@@ -290,22 +279,16 @@ def _git(env: Mapping[str, str]) -> Iterator[Finding]:
 
 def _files(env: Mapping[str, str]) -> Iterator[Finding]:
     sessions = paths.sessions_dir()
-    problem = _write_problem(sessions)
-    if problem:
-        yield (
-            "sessions", "missing", f"{sessions}: {problem}",
-            "Make it writable, or set WORKBENCH_SESSIONS_DIR to a folder that is.",
-        )  # fmt: skip
+    if problem := _write_problem(sessions):
+        advice = "Make it writable, or set WORKBENCH_SESSIONS_DIR to a folder that is."
+        yield ("sessions", "missing", f"{sessions}: {problem}", advice)
     else:
         there = "" if sessions.exists() else " (created with the first session)"
         yield ("sessions", "ok", f"{sessions}, writable{there}")
     for name, folder in (("data", paths.data_dir()), ("cache", paths.cache_dir())):
         free = shutil.disk_usage(_existing(folder)).free
-        shown = f"{size_of(free)} free, {folder}"
-        if free < _LITTLE_DISK:
-            yield (f"disk of {name}", "warning", shown, "Free some space: environments need about 1 GB.")
-        else:
-            yield (f"disk of {name}", "ok", shown)
+        advice = "Free some space: environments need about 1 GB." if free < _LITTLE_DISK else ""
+        yield (f"disk of {name}", "warning" if advice else "ok", f"{size_of(free)} free, {folder}", advice)
 
 
 def _existing(folder: Path) -> Path:
@@ -360,7 +343,7 @@ def findings(found: Sequence[Check]) -> Iterator[Part]:
             (
                 MARKS[one.status],
                 one.name,
-                "\n".join((one.detail, *one.lines, *([f"→ {one.advice}"] if one.advice else ()))),
+                "\n".join((one.detail, *one.lines, *filter(None, (one.advice and f"→ {one.advice}",)))),
             )
             for one in found
             if one.group == group

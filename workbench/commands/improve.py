@@ -14,8 +14,8 @@ from typing import Any
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.read_only import must_write
 from workbench.base.text import NOTHING, plural
-from workbench.commands.arguments import Argument, asked, path, plan_of
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.arguments import Argument, path, plan_arguments, plan_of
+from workbench.commands.order_command import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import RegenerationWatch, follow, position, showing
@@ -33,21 +33,21 @@ from workbench.orders.improve import ImproveOrder, improved, state_of
 from workbench.orders.improve import plan_of as recorded_plan
 from workbench.pages.page import Note, Part, table_of
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan
+from workbench.plans.task_names import row_id
 from workbench.results.tasks import DocstringQuality
 from workbench.session import SessionReader
 from workbench.session.json_forms import picked
-from workbench.session.task_names import row_id
 
 ARGUMENTS: dict[str, Argument] = {
-    **asked(RegenerationPlan, "source"),
-    **asked(
+    **plan_arguments(RegenerationPlan, "source"),
+    **plan_arguments(
         RegenerationPlan,
         *("evaluator", "samples", "tasks", "sandbox", "engine", "prompt", "context", "spend_limit"),
         evaluator="model that writes bodies from docstrings (default: the evaluator of the session's run)",
         samples="samples per function that the writer sees (default: 3)",
         spend_limit="stop asking models above this amount, for the whole order",
     ),
-    **asked(ImprovementPlan),
+    **plan_arguments(ImprovementPlan),
     "--session SESSION": "a session file or name; its regeneration with the original docs, or its unfinished order, is continued",
     "--patch FILE": ("file for the patch (default: NAME-docstrings.patch)", path),
     "--branch NAME": "also commit the docstrings to a new branch, if SOURCE is a git checkout",
@@ -79,13 +79,13 @@ def run(arguments: argparse.Namespace) -> int:
         if state != "done":
             tell(f"workbench: {problem or f'The order is {state}.'} {then}")
             return 130 if state == "cancelled" else 1
-        came = improved(session, order.id)
-        result = closing(session, came) | _written(came, patch, checkout, arguments.branch)
+        improvement = improved(session, order.id)
+        result = closing(session, improvement) | _written(improvement, patch, checkout, arguments.branch)
         if arguments.json:
             print_json(result)
         else:
-            Terminal().parts(closing_parts(came, result))
-        return 0 if len(came.kept) == len(came.tried) else 1
+            Terminal().parts(closing_parts(improvement, result))
+        return 0 if len(improvement.kept) == len(improvement.tried) else 1
 
     return carry_out(arguments, order, follow)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from workbench.base.errors import UsageError
 from workbench.base.settings import load
 from workbench.base.text import bounds, fixed, one_line
-from workbench.commands.arguments import asked, shared
+from workbench.commands.arguments import plan_arguments, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
@@ -31,7 +31,7 @@ ARGUMENTS = {
     **shared("--model-path"),
     "--helpfulness": "have a model (--judge) rate each docstring from 1 to 5; the ratings are stored in the session",
     "--judge MODEL": "model that rates helpfulness",
-    **asked(DocumentPlan, "spend_limit"),
+    **plan_arguments(DocumentPlan, "spend_limit"),
     "--json": "print one JSON object for each group, with the values of every task",
 }
 

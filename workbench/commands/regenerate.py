@@ -7,17 +7,17 @@ import subprocess
 import time
 from pathlib import Path
 
-from workbench.commands.arguments import asked, plan_of
-from workbench.commands.closing import watch_order
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.arguments import plan_arguments, plan_of
+from workbench.commands.order_command import ORDERING, carry_out, session_path
+from workbench.commands.summaries import watch_order
 from workbench.commands.watching import RegenerationWatch, position
-from workbench.orders.orders import Order, options_help
+from workbench.orders.ordered_asks import OrderedAsk, options_help
 from workbench.orders.regenerate import RegenerateOrder
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionReader
 
 ARGUMENTS = {
-    **asked(RegenerationPlan),
+    **plan_arguments(RegenerationPlan),
     "--session SESSION": "a session file or name; work that it has is kept and completed",
     **ORDERING,
 }
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     return carry_out(arguments, work, follow)
 
 
-def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes]) -> None:
+def _remove_empty(session: Path, order: OrderedAsk, process: subprocess.Popen[bytes]) -> None:
     """Delete a session that was created for a refused order, if it has no other order."""
     try:
         process.wait(timeout=10)

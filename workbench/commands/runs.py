@@ -9,16 +9,24 @@ from pathlib import Path
 from workbench.base.errors import UsageError
 from workbench.base.files import expanded, read_text
 from workbench.base.text import one_line
-from workbench.commands.arguments import Argument, Command, asked, shared
-from workbench.commands.closing import order_summary, planned_trials, watch, watch_order, watch_runs
-from workbench.commands.ordering import ORDERING, carry_out, print_estimate
+from workbench.commands.arguments import Argument, Command, plan_arguments, shared
+from workbench.commands.order_command import ORDERING, carry_out, print_estimate
 from workbench.commands.output import print_json, say, say_path, tell, tell_damage
-from workbench.commands.watching import RegenerationWatch, Scored, asked_for, follow, position, showing, stop
+from workbench.commands.summaries import order_summary, planned_trials, watch, watch_order, watch_runs
+from workbench.commands.watching import (
+    RegenerationWatch,
+    ScoreSelection,
+    follow,
+    position,
+    requested_scores,
+    showing,
+    stop,
+)
 from workbench.orders import running
 from workbench.orders.fork import Edit, ForkOrder
 from workbench.orders.launching import end_of
 from workbench.orders.measured import measure
-from workbench.orders.orders import all_orders
+from workbench.orders.ordered_asks import all_orders
 from workbench.orders.regenerate import move
 from workbench.orders.rerun import RerunOrder, RerunTrialOrder
 from workbench.orders.rescore import RescoreOrder
@@ -64,15 +72,17 @@ def resume(arguments: argparse.Namespace) -> int:
     elif not runs and not arguments.json:
         say("Nothing is missing: every run of this session is done.")
 
-    def trials() -> list[Scored]:
+    def trials() -> list[ScoreSelection]:
         with SessionReader(session) as reader:
-            own = [Scored(row.id) for row in reader.trials() if not arguments.run or row.run_id == arguments.run]
+            own = [
+                ScoreSelection(row.id) for row in reader.trials() if not arguments.run or row.run_id == arguments.run
+            ]
             # A rescoring run is about the trials of other runs.
             others = [
                 one
                 for row in reader.runs()
                 if row.kind == "document" and arguments.run in ("", row.id) and is_rescored(row)
-                for one in asked_for(reader, row.id)
+                for one in requested_scores(reader, row.id)
             ]
         return own + others
 
@@ -152,7 +162,7 @@ _RERUN = {
     "--failed": "only candidates that did not pass; all of them if no ITEM is given",
     "--samples M": "continue until each task has M candidates of its evaluator; if there are several, name one with --model",
     **shared("--engine"),
-    **asked(RegenerationPlan, "spend_limit"),
+    **plan_arguments(RegenerationPlan, "spend_limit"),
     **ORDERING,
 }
 
@@ -196,7 +206,7 @@ _RESCORE = {
     **shared("session"),
     "[items ITEM…]": "trials by id, its first characters, or case (default: all)",
     "--judge J[,J2]": "offline, or models (default: the best judge of this machine)",
-    **asked(DocumentPlan, "rubrics", "judge_repeats", "spend_limit"),
+    **plan_arguments(DocumentPlan, "rubrics", "judge_repeats", "spend_limit"),
     **ORDERING,
 }
 
@@ -221,7 +231,7 @@ _FORK: dict[str, Argument] = {
     "--step N": ("the last step to keep; the model continues after it", {"required": True}),
     "--observation FILE": "replace the observation of that step; - reads standard input",
     "--message FILE": "replace the model's message at that step; - reads standard input",
-    **asked(DocumentPlan, "model", "spend_limit", model="continue with this model (default: the trial's)"),
+    **plan_arguments(DocumentPlan, "model", "spend_limit", model="continue with this model (default: the trial's)"),
     **ORDERING,
 }
 

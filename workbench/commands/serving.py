@@ -14,7 +14,7 @@ from workbench.agents.names import current_name
 from workbench.base.errors import UsageError
 from workbench.base.settings import load
 from workbench.base.text import plural
-from workbench.commands.arguments import Argument, Command, asked, shared, whole
+from workbench.commands.arguments import Argument, Command, plan_arguments, shared, whole
 from workbench.commands.output import print_json, say, tell
 from workbench.interop.a2a.agent import check_installed
 from workbench.orders.run import resolved, resolved_judge
@@ -103,10 +103,10 @@ def _place(port: int) -> dict[str, Argument]:
 
 _SERVE_AGENT: dict[str, Argument] = {
     "[agent]": ("white (default), planner, no-exploration, or package.module:Class", str, "white"),
-    **asked(DocumentPlan, "model"),
+    **plan_arguments(DocumentPlan, "model"),
     **_place(9002),
     "--at-once N": ("concurrent messages (default: 4)", whole(1, 1000), 4),
-    **asked(DocumentPlan, "spend_limit"),
+    **plan_arguments(DocumentPlan, "spend_limit"),
 }
 
 

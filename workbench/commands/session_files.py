@@ -8,8 +8,8 @@ from pathlib import Path
 
 from workbench.base.errors import UsageError
 from workbench.base.text import one_line
-from workbench.commands.arguments import Argument, Command, asked, path, plan_of, shared
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.arguments import Argument, Command, path, plan_arguments, plan_of, shared
+from workbench.commands.order_command import ORDERING, carry_out, session_path
 from workbench.commands.output import look_for_damage, print_json, say, say_path, tell, tell_over
 from workbench.engine.merging import merge as merge_sessions
 from workbench.interop.formats.exporting import export as export_items
@@ -23,7 +23,7 @@ from workbench.results.items import find_item
 from workbench.results.scores import cards_of
 from workbench.session import SUFFIX, SessionReader, SessionWriter, labels
 from workbench.session.json_forms import picked
-from workbench.session.placing import discard_empty
+from workbench.session.session_folder import discard_empty
 from workbench.session.session_names import is_example, named, new_place, resolve_session
 
 # -- pack
@@ -63,7 +63,7 @@ _MERGE: dict[str, Argument] = {
 
 def merge(arguments: argparse.Namespace) -> int:
     sources = [resolve_session(text) for text in arguments.sessions]
-    merged = merge_sessions(sources, new_place(arguments.output), told=lambda name: tell(f"Reading {name}…"))
+    merged = merge_sessions(sources, new_place(arguments.output), on_source=lambda name: tell(f"Reading {name}…"))
     if arguments.json:
         print_json({"type": "merged", "session": str(merged.path), "rows": merged.rows, "equal": merged.equal})
     else:
@@ -105,14 +105,14 @@ def tag(arguments: argparse.Namespace) -> int:
             if note:
                 writer.annotate(item, note, step, criterion="" if step is not None else part)
     with SessionReader(session, surveyed=False) as reader:
-        given = labels.star_first(row.label for row in reader.labels(item) if row.part == part)
+        existing = labels.star_first(row.label for row in reader.labels(item) if row.part == part)
         remarks = [row.text for row in reader.annotations(item) if row.of == part]
     if arguments.json:
         names = {"type": "marks", "item": item, "step": step, "criterion": part.partition(":")[2] or None}
-        print_json({**names, "labels": given, "remarks": remarks})
+        print_json({**names, "labels": existing, "remarks": remarks})
         return 0
     name = session.stem if item == labels.SESSION else f"{item}, {labels.part_in_words(part)}" if part else item
-    say(f"{name}: {labels.in_words(given) or 'no tags'}")
+    say(f"{name}: {labels.in_words(existing) or 'no tags'}")
     for remark in remarks:
         say(f"  ✎ {remark}")
     return 0
@@ -142,7 +142,7 @@ def _criterion(reader: SessionReader, trial: str, name: str) -> str:
     known = list(dict.fromkeys(parts))
     matching = [part for part in known if name == part.partition(":")[2] or name == part.rpartition(".")[2]]
     if len(matching) != 1:
-        choices = ", ".join(part.partition(":")[2] for part in matching or known) or "none, as it has no scores"
+        choices = ", ".join(part.partition(":")[2] for part in matching or known) or "none: it has no scores"
         why = "several criteria are called" if matching else "no criterion is called"
         raise UsageError(f"In trial {trial}, {why} {one_line(name, 60)!r}; choose from {one_line(choices, 600)}.")
     return matching[0]
@@ -150,7 +150,7 @@ def _criterion(reader: SessionReader, trial: str, name: str) -> str:
 
 # -- import
 
-_IMPORT: dict[str, Argument] = {**asked(ImportPlan), **shared("--session"), **ORDERING}
+_IMPORT: dict[str, Argument] = {**plan_arguments(ImportPlan), **shared("--session"), **ORDERING}
 
 
 def import_files(arguments: argparse.Namespace) -> int:

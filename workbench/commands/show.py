@@ -16,7 +16,7 @@ from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
 from workbench.orders.rerun import find_items
-from workbench.pages import records, regeneration_page, session_page, wording
+from workbench.pages import regeneration_page, session_json, session_page, wording
 from workbench.pages.excerpts import Excerpts
 from workbench.pages.page import (
     BulletList,
@@ -30,6 +30,7 @@ from workbench.pages.page import (
     table_of,
 )
 from workbench.pages.writing import encoded
+from workbench.plans.task_names import row_id
 from workbench.results.contents import Contents, Trial, read_contents
 from workbench.results.costs import ModelCost, costs_of, own_sessions, total_of
 from workbench.results.items import all_items, find_item
@@ -37,8 +38,7 @@ from workbench.session import SessionReader, json_forms
 from workbench.session.labels import SESSION
 from workbench.session.rows import CallRow, CandidateRow, StepRow
 from workbench.session.session_names import resolve_session
-from workbench.session.task_names import row_id
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 _FAILURES = 10  # failure groups; reports have more
 
@@ -244,34 +244,34 @@ def _id_of(reader: SessionReader, text: str) -> str:
 def json_lines(reader: SessionReader, contents: Contents) -> Iterator[dict[str, Any]]:
     item = contents.item
     if item is None:
-        yield {"type": "session", **records.session_values(contents)}
-        yield from ({"type": "run", **records.run_values(run)} for run in contents.runs)
-        yield from ({"type": "trial", **records.trial_values(trial)} for trial in contents.trials)
-        yield from ({"type": "mean", **group} for group in records.spread_values(contents))
-        yield from ({"type": "agreement", **one} for one in records.agreement_values(contents))
+        yield {"type": "session", **session_json.session_values(contents)}
+        yield from ({"type": "run", **session_json.run_values(run)} for run in contents.runs)
+        yield from ({"type": "trial", **session_json.trial_values(trial)} for trial in contents.trials)
+        yield from ({"type": "mean", **group} for group in session_json.spread_values(contents))
+        yield from ({"type": "agreement", **one} for one in session_json.agreement_values(contents))
         for run, outcome in contents.regenerations:
-            yield {"type": "regeneration", "run": run.row.id, **records.regeneration_values(outcome)}
-        yield from ({"type": "annotation", **remark} for remark in records.remark_values(contents))
+            yield {"type": "regeneration", "run": run.row.id, **session_json.regeneration_values(outcome)}
+        yield from ({"type": "annotation", **remark} for remark in session_json.remark_values(contents))
     elif item.kind == "trial":
         if item.step is None:
             for trial in contents.trials:
-                yield {"type": "trial", **records.trial_values(trial), **records.trial_details(reader, trial)}
+                yield {"type": "trial", **session_json.trial_values(trial), **session_json.trial_details(reader, trial)}
         for step in reader.steps(item.id):
             if item.step in (None, step.number):
                 call = reader.call(step.call_id) if step.call_id is not None and item.step is not None else None
-                asked = {} if item.step is None else {"call": call and _call(reader, call)}
-                yield {"type": "step", "trial": item.id, **records.step_values(reader, step), **asked}
+                with_call = {} if item.step is None else {"call": call and _call(reader, call)}
+                yield {"type": "step", "trial": item.id, **session_json.step_values(reader, step), **with_call}
     for _, outcome in contents.regenerations:
         for task in outcome.tasks:
             if item is None or item.kind == "task":
-                yield {"type": "task", **records.task_values(reader, task, outcome)}
+                yield {"type": "task", **session_json.task_values(reader, task, outcome)}
             for candidate in (one for line in outcome.of_task(task.id) for one in line.candidates):
                 if item is None or item.kind == "task":
-                    yield {"type": "candidate", **records.candidate_values(reader, candidate)}
+                    yield {"type": "candidate", **session_json.candidate_values(reader, candidate)}
                 elif item.id == candidate.id:
                     calls = [_call(reader, call) for call in reader.calls(item.id)]
-                    yield {"type": "candidate", **records.candidate_values(reader, candidate), "calls": calls}
+                    yield {"type": "candidate", **session_json.candidate_values(reader, candidate), "calls": calls}
 
 
 def _call(reader: SessionReader, call: CallRow) -> dict[str, Any]:
-    return records.call_values(reader, call, lambda digest, text: text)
+    return session_json.call_values(reader, call, lambda digest, text: text)

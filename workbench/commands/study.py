@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.numbers import MOST_REPEATS
-from workbench.commands.arguments import Argument, asked, whole
-from workbench.commands.ordering import ORDERING, carry_out, session_path
+from workbench.commands.arguments import Argument, plan_arguments, whole
+from workbench.commands.order_command import ORDERING, carry_out, session_path
 from workbench.commands.output import interrupted, print_json, print_page, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import TerminalShow, follow, stop
@@ -33,8 +33,8 @@ from workbench.session import SessionReader
 from workbench.session.session_names import resolve_session
 from workbench.studies.analysis import analyse
 from workbench.studies.declaration import PAPER, Study, with_amounts
-from workbench.studies.following import declared, read_study
 from workbench.studies.study_files import packaged_studies, study_named
+from workbench.studies.study_reader import declared, read_study
 
 FORMATS = ("text", "md", "json")
 
@@ -46,7 +46,7 @@ ARGUMENTS: dict[str, Argument] = {
     "--repeats N": ("trials per cell of agents (default: as declared)", whole(1, MOST_REPEATS)),
     "--samples M": ("candidates per task of docs (default: as declared)", whole(1)),
     "--show": "print the results of the session and start nothing",
-    **asked(
+    **plan_arguments(
         DocumentPlan,
         "spend_limit",
         spend_limit="stop asking models above this amount, for all runs (default: as declared)",

@@ -16,16 +16,16 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.text import NOTHING, fixed, percent, plural
 from workbench.catalog import check_python, resolve_case
-from workbench.commands.arguments import Argument, Verb, asked, shared, whole
+from workbench.commands.arguments import Argument, Verb, plan_arguments, shared, whole
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
-from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
+from workbench.engine.dataset_building import BuiltSource, build_dataset, summary_of
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
 from workbench.engine.task_rows import identity
 from workbench.orders.plan_checks import check_descriptors
 from workbench.pages.page import Note, PageTable, Part, Subheading
-from workbench.plans.plan import Ask, Asked, chosen
+from workbench.plans.plan import Ask, EvaluatorArguments, chosen
 from workbench.regeneration.dataset import DatasetRow, parse_formats, read_dataset
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Task, TaskSet, located, parse_selection
@@ -94,7 +94,7 @@ class _BuildProgress(ExitStack):
             return _StageLines(source)
         return self.enter_context(StageBars(Terminal(stderr=True), source, transient=True))
 
-    def outcome(self, outcome: Outcome) -> None:
+    def outcome(self, outcome: BuiltSource) -> None:
         self.close()
         if self._as_json:
             print_json({"type": "repository", **outcome.to_json()})
@@ -166,7 +166,6 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def _table(names: tuple[str, ...], tasks: Iterable[tuple[tuple[str, ...], Task | DatasetRow, int]]) -> PageTable:
-    """Return a table of tasks, each given with its names and its number of tests."""
     rows = tuple(
         (
             *called,
@@ -317,7 +316,7 @@ _LISTED: dict[str, Argument] = {
         "original",
     ),
     "--docs-scope SCOPE": "repository (default), target or docstrings-only, as for regenerate",
-    **asked(Asked, "limit", "tasks"),
+    **plan_arguments(EvaluatorArguments, "limit", "tasks"),
     **_BUILT,
     **shared("--json"),
 }
@@ -331,7 +330,7 @@ _WRITTEN: dict[str, Argument] = {
 }
 _SHOWN: dict[str, Argument] = {
     "dataset DATASET": "a folder written by tasks build, or its name",
-    **asked(Asked, "limit", "tasks"),
+    **plan_arguments(EvaluatorArguments, "limit", "tasks"),
     **shared("--json"),
 }
 VERBS: dict[str, Verb] = {

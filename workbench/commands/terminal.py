@@ -14,7 +14,7 @@ from workbench.base import glyphs
 from workbench.base.text import clean, one_line
 from workbench.commands.output import readable
 from workbench.pages import page
-from workbench.pages.fitting import BETWEEN, cell_widths, fitted
+from workbench.pages.table_layout import BETWEEN, cell_widths, fitted
 
 _PIPED = 200  # columns of output that is not a terminal
 _LONG = 80  # from this width on, values are printed one per line

@@ -18,10 +18,11 @@ from workbench.base.text import clean, one_line
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.orders import launching, running
-from workbench.orders.orders import belongs
+from workbench.orders.ordered_asks import belongs
 from workbench.pages import wording
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, DocumentPlan
+from workbench.plans.task_names import row_id
 from workbench.results.samples import ErrorReason, kind_of
 from workbench.results.scores import card_of
 from workbench.results.spread import Total
@@ -32,7 +33,6 @@ from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, trial_state
 from workbench.session.rows import CandidateRow, RunRow, StepRow, TaskRow, TrialRow
-from workbench.session.task_names import row_id
 
 _NEVER = -1.0
 _LOOK_SECONDS = 0.1
@@ -55,7 +55,7 @@ def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoreSelection:
     """Selects the scores of a trial: by this judge ("" for that of its run) and rubric, not older than ``since``."""
 
     trial: str
@@ -64,7 +64,7 @@ class Scored:
     since: float = 0.0
 
 
-def asked_for(reader: SessionReader, run: str) -> list[Scored]:
+def requested_scores(reader: SessionReader, run: str) -> list[ScoreSelection]:
     """Return the requested scores of a document run: all its trials, also those of other runs, by each of its judges."""
     row = reader.run(run)
     if row is None or row.kind != "document":
@@ -72,13 +72,15 @@ def asked_for(reader: SessionReader, run: str) -> list[Scored]:
     try:
         plan = DocumentPlan.from_json(row.config)
     except PlanDamaged:
-        return [Scored(trial.id) for trial in reader.trials(run)]
+        return [ScoreSelection(trial.id) for trial in reader.trials(run)]
     rubric = "aeo-bench" if "aeo-bench" in plan.rubrics or not plan.rubrics else plan.rubrics[0]
     since = row.created_at if plan.rescore == "anew" else 0.0
-    return [Scored(trial, recorded_as(judge), rubric, since) for judge in plan.asked_judges for trial in plan.trials]
+    return [
+        ScoreSelection(trial, recorded_as(judge), rubric, since) for judge in plan.asked_judges for trial in plan.trials
+    ]
 
 
-def case_line(reader: SessionReader, trial: TrialRow, scored: Scored) -> dict[str, Any]:
+def case_line(reader: SessionReader, trial: TrialRow, scored: ScoreSelection) -> dict[str, Any]:
     """Return a trial for the summary; an unscored tier is None, and ``problem`` is why a judge failed."""
     judges = (scored.judge,) if scored.judge else judges_of(reader.run(trial.run_id))
     scores = [one for one in reader.scores(trial.id) if one.at >= scored.since and (not judges or one.judge in judges)]
@@ -118,7 +120,7 @@ class TrialWatch:
     def __init__(self) -> None:
         self._shown: dict[str, int] = {}
         self._states: dict[str, str] = {}
-        self._scored: dict[Scored, float] = {}
+        self._scored: dict[ScoreSelection, float] = {}
 
     def __call__(self, reader: SessionReader, run: str, show: Show) -> None:
         for trial in reader.trials(run):
@@ -130,11 +132,11 @@ class TrialWatch:
             state = trial_state(reader, trial)
             if self._states.get(trial.id) != state:
                 self._states[trial.id] = state
-                show({"type": "trial", **case_line(reader, trial, Scored(trial.id))})
-        for one in asked_for(reader, run):
+                show({"type": "trial", **case_line(reader, trial, ScoreSelection(trial.id))})
+        for one in requested_scores(reader, run):
             self._score(reader, run, one, show)
 
-    def _score(self, reader: SessionReader, run: str, one: Scored, show: Show) -> None:
+    def _score(self, reader: SessionReader, run: str, one: ScoreSelection, show: Show) -> None:
         cards = [score for score in reader.scores(one.trial) if (score.rubric, score.judge) == (one.rubric, one.judge)]
         if not cards or cards[0].at < one.since or self._scored.get(one) == cards[0].at:
             return
@@ -294,7 +296,7 @@ def _follow(
 ) -> str:
     pause = threading.Event()
     with SessionReader(session) as reader:
-        version = asked = -1
+        version = checked = -1
         due = 0.0
         while True:
             row = reader.run(run)
@@ -310,8 +312,8 @@ def _follow(
                 version = current
                 look(reader, run, show)
             # ``end`` reads all rows of an order; in a large run that is limited to a twentieth of a core.
-            if over or (current != asked and time.monotonic() >= due):
-                asked, began = current, time.monotonic()
+            if over or (current != checked and time.monotonic() >= due):
+                checked, began = current, time.monotonic()
                 if ended := end(reader):
                     look(reader, run, show)
                     return ended
@@ -333,7 +335,6 @@ def _waiting(reader: SessionReader, row: RunRow, process: subprocess.Popen[bytes
 
 
 def _say_end(row: RunRow, state: str, reader: SessionReader, show: Show) -> None:
-    """Report why a run is incomplete, and once how to continue."""
     if state == "interrupted" and row.state == "queued":
         ended = launching.engine_of(row.id) is not None
         sentence = f"The engine ended before it started the run: {launching.end_of(row.id)}" if ended else ""

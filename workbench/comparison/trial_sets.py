@@ -166,7 +166,6 @@ def paired_points(pairs: Iterable[TrialPair], left: SessionReader, right: Sessio
 
 
 def _means(trial: ScoredTrial, reader: SessionReader) -> dict[Part, Criterion]:
-    """Return the parts of a trial's scorecards with their mean points over the repeats that have them."""
     repeats: dict[Part, list[Criterion]] = defaultdict(list)
     for card in filter(None, (card_of(reader, score) for score in trial.scores)):
         tiers = {(at, "", 0): Criterion(at, "", "", one.points, one.maximum, "") for at, one in card.tiers.items()}

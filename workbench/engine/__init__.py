@@ -1,5 +1,5 @@
 """The engine: a separate process that executes runs and is the only writer of the runs that it executes.
 
-Request work through :mod:`workbench.orders.client`; :mod:`workbench.plans.plan` defines what can be requested. Everything
-else here runs inside the engine process (``python -m workbench.engine``) and may import heavy libraries.
+Work is requested through :mod:`workbench.orders`; :mod:`workbench.plans.plan` defines its arguments. Modules of this package run
+in the engine process (``python -m workbench.engine``) and may import heavy libraries.
 """

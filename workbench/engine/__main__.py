@@ -1,4 +1,4 @@
-"""``python -m workbench.engine --session FILE --run ID``, or ``--study NAME``, ``--improvement ID``, or ``--warm``: wait for an order."""
+"""``python -m workbench.engine --session FILE`` with ``--run ID``, ``--study NAME`` or ``--improvement ID``; ``--warm`` waits for an order."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.base.collecting import collect_rarely
 from workbench.base.errors import WorkbenchError
+from workbench.base.garbage_collection import collect_rarely
 
 
 def _warm() -> int:
-    # The heavy imports happen now, while nobody waits for them. LiteLLM, the heaviest, goes on while an order is taken
-    # up; where no provider is set up the embedded model will be asked, which does without.
+    # Heavy imports happen now, while nobody waits. LiteLLM, the heaviest, is imported in a thread, unless the default
+    # model is embedded and does not need it.
     from workbench.engine.process import serve
     from workbench.models import provider
     from workbench.models.defaults import default_model, is_local
@@ -35,7 +36,7 @@ def _warm() -> int:
 
 
 def _execute(session: Path, arguments: argparse.Namespace) -> int:
-    from workbench.orders.launching import come_to_turn, wait_for_others
+    from workbench.orders.launching import require_turn, wait_for_others
 
     if arguments.queue:
         wait_for_others(session, arguments.study or "")
@@ -47,24 +48,22 @@ def _execute(session: Path, arguments: argparse.Namespace) -> int:
         from workbench.engine.improvement import execute_improvement
 
         return execute_improvement(session, arguments.improvement)
-    come_to_turn(session, arguments.run)
+    require_turn(session, arguments.run)
     from workbench.engine.process import serve
 
     return serve(session, arguments.run)
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     collect_rarely()
     parser = argparse.ArgumentParser(prog="python -m workbench.engine")
     parser.add_argument("--warm", action="store_true", help="wait on standard input for one order")
     parser.add_argument("--session", type=Path)
     parser.add_argument("--run")
-    parser.add_argument("--study", help="execute what a study lacks, run after run")
-    parser.add_argument(
-        "--queue", action="store_true", help="begin a study or improvement after the runs that are there"
-    )
-    parser.add_argument("--improvement", help="execute an order to improve docstrings, by its id")
-    arguments = parser.parse_args()
+    parser.add_argument("--study", help="execute the incomplete runs of a study")
+    parser.add_argument("--queue", action="store_true", help="start a study or improvement after the other runs")
+    parser.add_argument("--improvement", help="execute an order to improve docstrings")
+    arguments = parser.parse_args(words)
     if arguments.warm:
         return _warm()
     if arguments.session is None or not (arguments.study or arguments.improvement or arguments.run):

@@ -1,4 +1,4 @@
-"""The candidates of a run as rows: add those that the plan requires, and list those that still lack a verdict."""
+"""The candidates of a run in the session: add those that the plan requires, and list those without a verdict."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Work:
 
     id: str
     item: TaskItem
-    ask: Ask  # The ask that it belongs to, which names its evaluator
+    ask: Ask  # Names its evaluator
     sample: int
-    control: bool  # Whether it is shown as a control, separate from the candidates asked for
+    control: bool  # Whether it is shown as a control, not as a sample
     decides: bool  # Whether its verdict decides if the task is excluded
     answer_text: str | None = None  # The model's answer, if the session already holds it
-    former: str | None = None  # Its verdict from an earlier test, kept until there is a new one
-    body: str | None = None  # The body tested earlier, if it came from a samples file, which may have changed since
+    former: str | None = None  # The verdict of an earlier test, shown until the new one
+    body: str | None = None  # The body of an earlier test, if it came from a samples file, which may have changed since
     extraction: Extraction | None = None
 
 
@@ -45,12 +45,12 @@ class CandidateTable:
     _run: str
     _asks: dict[str, Ask] = field(default_factory=dict, init=False)
     _controls: bool = field(default=True, init=False)
-    _begun: bool = field(default=False, init=False)
+    _started: bool = field(default=False, init=False)
     _given_up: set[str] = field(default_factory=set, init=False)
 
-    def refused(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> dict[Ask, str]:
+    def refused(self, items_by_ask: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> dict[Ask, str]:
         found = {}
-        for ask, items in asked.items():
+        for ask, items in items_by_ask.items():
             if not items:
                 found[ask] = f"No task is called {', '.join(ask.tasks)}; `workbench tasks` lists their ids."
                 continue
@@ -62,14 +62,16 @@ class CandidateTable:
                 found[ask] = str(error)
         return found
 
-    def add(self, plan: RegenerationPlan, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> None:
-        own = {ask.evaluator for ask in asked}
+    def add(
+        self, plan: RegenerationPlan, items_by_ask: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators
+    ) -> None:
+        own = {ask.evaluator for ask in items_by_ask}
         self._controls = plan.controls
         ordered: set[str] = set()
         with self._writer.transaction() as connection:
             if plan.controls:
-                every = {item.id: item for items in asked.values() for item in items}
-                # Published tasks did not have to fail with a stub.
+                every = {item.id: item for items in items_by_ask.values() for item in items}
+                # Published tasks need not fail with a stub.
                 for name in CONTROLS if plan.selection == "filtered" else CONTROLS[:1]:
                     for item in every.values():
                         self._add(item, Ask(name, 1), 0, control=name not in own)
@@ -78,40 +80,42 @@ class CandidateTable:
                     "UPDATE candidates SET control = 0 WHERE run_id = ? AND evaluator = ? AND control = 1",
                     (self._run, name),
                 )
-            for ask, items in asked.items():
+            for ask, items in items_by_ask.items():
                 evaluator = evaluators.of(ask)
                 for item in items:
-                    wanted = ask.samples
+                    count = ask.samples
                     if isinstance(evaluator, SamplesEvaluator):
-                        wanted = min(evaluator.count(item), ask.samples or evaluator.count(item))
-                    for sample in range(wanted):
+                        count = min(evaluator.count(item), ask.samples or evaluator.count(item))
+                    for sample in range(count):
                         identity = self._add(item, ask, sample, control=False)
                         if ask in plan.waiting:
                             ordered.add(identity)
-            self._take_up(ordered)
+            self._queue_missing(ordered)
 
-    def remarks(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators, tasks: Collection[str]) -> str:
-        """Return remarks for the user about the asks: lines of a samples file that match no task."""
-        told = []
-        known = {*tasks, *(item.id for items in asked.values() for item in items)}
-        for ask in asked:
+    def remarks(
+        self, items_by_ask: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators, tasks: Collection[str]
+    ) -> str:
+        """Return warnings about lines of samples files that match no task."""
+        warnings = []
+        known = {*tasks, *(item.id for items in items_by_ask.values() for item in items)}
+        for ask in items_by_ask:
             with contextlib.suppress(UsageError):
                 evaluator = evaluators.of(ask)
                 if isinstance(evaluator, SamplesEvaluator):
-                    told.append(evaluator.ignored(known))
-        return " ".join(dict.fromkeys(filter(None, told)))
+                    warnings.append(evaluator.ignored(known))
+        return " ".join(dict.fromkeys(filter(None, warnings)))
 
-    def _take_up(self, ordered: set[str]) -> None:
-        """Queue what an order lacks; what others have not got, and nobody works on, waits for a resume."""
+    def _queue_missing(self, ordered: set[str]) -> None:
+        """Queue the missing candidates of an order; those of other orders wait for a resume."""
         with self._writer.transaction() as connection:
-            if ordered and not self._begun:
+            if ordered and not self._started:
                 connection.execute(
                     "UPDATE candidates SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'asking') "
                     "AND verdict IS NULL AND answer_blob IS NULL AND evaluator NOT IN (?, ?) "
                     "AND id NOT IN (SELECT value FROM json_each(?))",
                     (self._run, *CONTROLS, json.dumps(list(ordered))),
                 )
-            self._begun = True
+            self._started = True
             if ordered:
                 connection.execute(
                     "UPDATE candidates SET state = 'queued' WHERE run_id = ? AND (verdict = 'error' OR state = 'cancelled') "
@@ -139,7 +143,7 @@ class CandidateTable:
             },
             conflict="IGNORE",
         )
-        # What is asked only now is asked with the settings of now, whatever stood there when the row was made.
+        # An unanswered candidate is asked with the current settings, not with those of its row.
         with self._writer.transaction() as connection:
             connection.execute(
                 "UPDATE candidates SET settings = ? "
@@ -171,7 +175,7 @@ class CandidateTable:
                 for row in rows
             ]
 
-    def asked_again(self) -> bool:
+    def has_due(self) -> bool:
         with SessionReader(self._writer.path) as reader:
             return bool(self._due(reader))
 
@@ -185,12 +189,12 @@ class CandidateTable:
         return self._controls and row.evaluator in CONTROLS and row.sample == 0
 
     def _is_due(self, row: CandidateRow) -> bool:
-        # The task that such a candidate was taken out with may be in again.
-        waits = row.state != "cancelled" or row.verdict_reason == TAKEN_OUT
-        return row.id not in self._given_up and row.state != "done" and waits
+        # Its task may count again.
+        is_open = row.state != "cancelled" or row.verdict_reason == TAKEN_OUT
+        return row.id not in self._given_up and row.state != "done" and is_open
 
     def give_up(self, ids: Collection[str]) -> None:
-        """Skip candidates that could not be tested again; a resume tries them once more."""
+        """Skip candidates that could not be retested, until a resume."""
         self._given_up.update(ids)
 
     def counts(self, works: Collection[Work]) -> dict[bool, tuple[int, int]]:

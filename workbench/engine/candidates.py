@@ -1,6 +1,6 @@
-"""From tasks to verdicts: bodies are asked for and tested side by side, and every step is in the session at once.
+"""From tasks to verdicts: ask for bodies and test them concurrently; every step is written at once.
 
-Controls of a task are tested before anything is asked for it: a task on which they do not hold costs no request.
+The controls of a task are tested first, so that a task that fails them costs no request.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.task_groups import task_group
 from workbench.engine.candidate_rows import TAKEN_OUT, Work
-from workbench.engine.evaluators import CUT, Evaluators, Given, ModelEvaluator, read_answer
+from workbench.engine.evaluators import CUT, EvaluatorResponse, Evaluators, ModelEvaluator, read_answer
 from workbench.engine.rechecking import Recheck, write_verdict
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import decide_task
@@ -29,14 +29,14 @@ from workbench.session.sample_counts import is_counted
 if TYPE_CHECKING:
     from workbench.engine.regenerate import Sandboxes
 
-#: So many candidates in a row that no model answers end the run: the rest would only fail as well, slowly.
+#: Consecutive failed candidates that end the run: the rest would fail as well, slowly.
 GIVE_UP_AFTER = 12
-#: So many are enough where the cause lasts: a wrong name, key or address, or no quota.
+#: The same for permanent causes: a wrong name, key or address, or no quota.
 GIVE_UP_LASTING_AFTER = 3
 
 
 class EvaluatorGone(WorkbenchError):
-    """The evaluator's model fails every time."""
+    """The evaluator's model fails repeatedly."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class _Gate:
 
 
 class Candidates:
-    """Executes the candidates of one run; ``not_again`` says why some could not be tested again and keep their verdicts."""
+    """Executes the candidates of one run; ``not_again`` has the reasons why some could not be retested."""
 
     def __init__(
         self, writer: SessionWriter, evaluators: Evaluators, pool: Sandboxes, limits: Limits, progress: StageProgress
@@ -67,14 +67,14 @@ class Candidates:
         self._order = 0
 
     async def run(self, works: Sequence[Work], counts: Mapping[bool, tuple[int, int]], askers: int) -> None:
-        """Bring every candidate to its verdict. Raises EvaluatorGone, MissingKey, SandboxError."""
+        """Ask for and test every candidate. Raises EvaluatorGone, MissingKey, SandboxError."""
         controls = [work for work in works if work.decides]
-        # What has its answer only needs its test, in a second: it must not wait behind minutes of generation.
+        # Answered candidates first: their tests take a second and must not wait behind minutes of generation.
         others = sorted((work for work in works if not work.decides), key=lambda work: work.answer_text is None)
         self._done = {kind: done for kind, (done, _) in counts.items()}
         self._total = {kind: total for kind, (_, total) in counts.items()}
         for kind in (True, False):
-            self._told(kind)
+            self._report_progress(kind)
         for work in controls:
             self._gates.setdefault(work.item.id, _Gate()).waiting += 1
         to_ask: asyncio.Queue[Work] = asyncio.Queue()
@@ -87,7 +87,7 @@ class Candidates:
             asking = [group.create_task(self._asker(to_ask)) for _ in range(min(askers, len(others)))]
             group.create_task(self._closer(asking, testers))
         for kind in (True, False):
-            self._told(kind, end=True)
+            self._report_progress(kind, end=True)
 
     async def _closer(self, asking: Sequence[asyncio.Task[None]], testers: Sequence[object]) -> None:
         for gate in self._gates.values():
@@ -118,7 +118,7 @@ class Candidates:
             evaluator = self._evaluators.of(work.ask)
             by_model = isinstance(evaluator, ModelEvaluator)
             if by_model and work.answer_text is not None:
-                # It was answered before: only its test is missing.
+                # Already answered: only the test is missing.
                 work.extraction = self._read_again(work, read_answer(work.answer_text, work.item))
             elif work.body is not None:
                 work.extraction = Extraction(work.body)
@@ -126,10 +126,10 @@ class Candidates:
                 if by_model:
                     self._set(work, state="asking")
                 began = time.monotonic()
-                given = await evaluator.give(work.item, work.id, work.sample)
+                response = await evaluator.respond(work.item, work.id, work.sample)
                 self._failed_in_a_row = self._lasting_in_a_row = 0
-                work.extraction = given.extraction
-                self._answered(work, given, time.monotonic() - began if by_model else None)
+                work.extraction = response.extraction
+                self._answered(work, response, time.monotonic() - began if by_model else None)
         except (SessionError, MissingKey):
             raise
         except WorkbenchError as error:
@@ -145,7 +145,7 @@ class Candidates:
         self._to_test.put_nowait((0 if work.decides else 1, self._order, work))
 
     def _despair(self, work: Work, error: WorkbenchError) -> None:
-        # A window that is too small or a filter concerns one prompt; twelve refusals in a row concern the model.
+        # A small window or a filter concerns one prompt; twelve failures in a row concern the model.
         if not isinstance(error, ModelError) or isinstance(error, SpendLimit) or error.kind == "context":
             return
         self._failed_in_a_row += 1
@@ -183,40 +183,40 @@ class Candidates:
         )
         self._set(work, state="testing")
         report = await self._pool.run(job)
-        look = None
+        recheck = None
         if report.suspicious and report.passed and report.route is not Route.COLD:
             cold = await self._pool.run(replace(job, route=Route.COLD))
-            look = Recheck("suspicious", report.verdict, cold)
+            recheck = Recheck("suspicious", report.verdict, cold)
             suspicious = tuple(dict.fromkeys((*report.suspicious, *cold.suspicious)))
             doubtful = (cold.doubtful or report.doubtful) if cold.passed else ""
             report = replace(cold, suspicious=suspicious, doubtful=doubtful)
-        self._verdict(work, report, look)
+        self._verdict(work, report, recheck)
 
     # -- what is written
 
     def _set(self, work: Work, **values: object) -> None:
         self._writer.update("candidates", {"id": work.id}, values)
 
-    def _answered(self, work: Work, given: Given, seconds: float | None) -> None:
-        answer, extraction, blob = given.answer, given.extraction, self._writer.blob
+    def _answered(self, work: Work, response: EvaluatorResponse, seconds: float | None) -> None:
+        answer, extraction, blob = response.answer, response.extraction, self._writer.blob
         with self._writer.transaction():
             self._set(
                 work,
                 state="testing",
-                call_id=given.call,
-                answer_blob=None if given.text is None else blob(given.text),
+                call_id=response.call,
+                answer_blob=None if response.text is None else blob(response.text),
                 body_blob=None if extraction.body is None else blob(extraction.body),
                 notes=json.dumps(extraction.notes, ensure_ascii=False) if extraction.notes else None,
-                repairs=None if given.text is None else len(extraction.repairs),
+                repairs=None if response.text is None else len(extraction.repairs),
                 **self._evaluators.billed(work.id),
                 asked_s=seconds if answer is None or answer.source == "replay" else answer.latency_s,
             )
 
     def _read_again(self, work: Work, extraction: Extraction) -> Extraction:
-        """Store what a recorded answer is read as now: the rules may have changed since, and the verdict is about this body."""
+        """Store the body extracted now: the rules may have changed since the answer, and the verdict is about this body."""
         with self._writer.transaction() as connection:
-            kept = connection.execute("SELECT notes FROM candidates WHERE id = ?", (work.id,)).fetchone()[0]
-            cut = [note for note in CUT.values() if note in (kept or "")]  # only the call said this
+            notes = connection.execute("SELECT notes FROM candidates WHERE id = ?", (work.id,)).fetchone()[0]
+            cut = [note for note in CUT.values() if note in (notes or "")]  # only the call said this
             extraction = replace(extraction, notes=(*extraction.notes, *cut))
             self._set(
                 work,
@@ -226,21 +226,21 @@ class Candidates:
             )
         return extraction
 
-    def _verdict(self, work: Work, report: Report, look: Recheck | None = None) -> None:
+    def _verdict(self, work: Work, report: Report, recheck: Recheck | None = None) -> None:
         gate = self._gates.get(work.item.id) if work.decides else None
-        # Our error says nothing of the candidate: it takes nobody's verdict away.
+        # An error of the Workbench says nothing about the candidate: its verdict stays.
         failed_again = report.verdict is Verdict.ERROR and is_counted(work.former)
         with self._writer.transaction():
             if failed_again:
                 self._set(work, state="queued")
                 self.not_again[work.id] = report.detail
             else:
-                write_verdict(self._writer, work.id, report, look)
+                write_verdict(self._writer, work.id, report, recheck)
             if gate is not None:
                 gate.waiting -= 1
                 gate.excluded = decide_task(self._writer, work.item.id)
         if failed_again:
-            self._told(work.control)
+            self._report_progress(work.control)
         else:
             self._count(work)
         if gate is not None and gate.waiting == 0:
@@ -248,9 +248,9 @@ class Candidates:
 
     def _count(self, work: Work) -> None:
         self._done[work.control] += 1
-        self._told(work.control)
+        self._report_progress(work.control)
 
-    def _told(self, control: bool, *, end: bool = False) -> None:
+    def _report_progress(self, control: bool, *, end: bool = False) -> None:
         name = "controls" if control else "candidates"
         total = self._total[control]
         state = "done" if end or self._done[control] >= total else "running"

@@ -1,4 +1,4 @@
-"""Check the READMEs that a run was ordered to check, one after the other, and keep what came out in the session."""
+"""Check the READMEs of a run one after the other, and store the results."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.rows import CheckRow, RunRow
 
 PAGE = "README.md"
-_TOLD_SECONDS = 0.4
-_TELLING_SHARE = 0.05
-"""Part of the time that may go into telling: of 5,000 blocks there are 1.5 MB to write each time."""
+_WRITE_SECONDS = 0.4
+_WRITING_SHARE = 0.05
+"""Maximum share of the time for writing progress: with 5,000 blocks each write has 1.5 MB."""
 
 
 def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> None:
@@ -37,7 +37,7 @@ def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> N
 
 
 async def execute_checks(writer: SessionWriter, run: RunRow) -> None:
-    """Do every check of a run that is not done; what ends one of them is recorded there and the others go on."""
+    """Execute the open checks of a run; an error is stored with its check, and the others go on."""
     with SessionReader(writer.path) as reader:
         waiting = [row for row in reader.checks(run_id=run.id) if row.state not in ("done", "failed")]
     for row in waiting:
@@ -59,12 +59,12 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
     began = time.monotonic()
     text, root, before = await asyncio.to_thread(_ready, writer.path, row)
     page = parse_page(text, PAGE)
-    teller = _Teller(writer, row)
+    progress = _CheckProgress(writer, row)
     asked = CheckOptions(
-        run=bool(row.executed), seconds=row.step_seconds, last=row.rerun_block, on_progress=teller.stage
+        run=bool(row.executed), seconds=row.step_seconds, last=row.rerun_block, on_progress=progress.stage
     )
-    if row.rerun_block is None:  # else the former check stays on the screen, and one of its blocks changes
-        asked = replace(asked, on_known=teller.known)
+    if row.rerun_block is None:  # with one block to rerun the former check stays visible
+        asked = replace(asked, on_known=progress.known)
     checked = await check_pages(root, [page], asked)
     if (
         row.rerun_block is not None
@@ -107,19 +107,19 @@ def _ready(session: Path, row: CheckRow) -> tuple[str, Path, CheckResult | None]
     return text, snapshot.root, before
 
 
-class _Teller:
-    """Writes what is known of a check while it is under way, a few times a second at most."""
+class _CheckProgress:
+    """Writes partial results of a check, a few times a second at most."""
 
     def __init__(self, writer: SessionWriter, row: CheckRow) -> None:
         self._writer, self._key = writer, key_of(row)
-        self._told, self._pause = 0.0, _TOLD_SECONDS
+        self._written_at, self._pause = 0.0, _WRITE_SECONDS
 
     def stage(self, line: str) -> None:
         self._writer.set_check(self._key, problem=f"{line}…")
 
     def known(self, checked: CheckResult) -> None:
         began = time.monotonic()
-        if not checked.waiting or began - self._told > self._pause:
+        if not checked.waiting or began - self._written_at > self._pause:
             self._writer.set_check(self._key, partial=to_json(checked))
-            self._told = time.monotonic()
-            self._pause = max(_TOLD_SECONDS, (self._told - began) / _TELLING_SHARE)
+            self._written_at = time.monotonic()
+            self._pause = max(_WRITE_SECONDS, (self._written_at - began) / _WRITING_SHARE)

@@ -23,12 +23,12 @@ from workbench.sandbox import Backend
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BuiltSource:
     """The result of building one source."""
 
     source: str  # As the user wrote it
     repo: str  # `owner/name` or a name; the source if not even that is known
-    error: str = ""  # Why it has no tasks, as one sentence; empty if it has some
+    error: str = ""  # Why it has no tasks; "" if it has some
     built: TaskSet | None = None
     prepared: Prepared | None = None
     rows: tuple[DatasetRow, ...] = field(default=(), repr=False)
@@ -80,13 +80,13 @@ async def build_dataset(
     rebuild: bool = False,
     workers: int = 0,
     rules: Rules | None = None,
-    on_outcome: Callable[[Outcome], None] = lambda outcome: None,
-) -> list[Outcome]:
+    on_outcome: Callable[[BuiltSource], None] = lambda outcome: None,
+) -> list[BuiltSource]:
     """Build the tasks of every source and write the dataset; an unusable source does not affect the others.
 
     The files are written after each source, so that an interrupted build keeps what it has finished.
     """
-    outcomes: list[Outcome] = []
+    outcomes: list[BuiltSource] = []
     for source in dict.fromkeys(sources):
         outcome = await _build(source, backend, progress(source), rebuild=rebuild, workers=workers, rules=rules)
         outcomes.append(outcome)
@@ -95,7 +95,7 @@ async def build_dataset(
     return outcomes
 
 
-def summary_of(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def summary_of(outcomes: Sequence[BuiltSource]) -> dict[str, Any]:
     totals: Counter[str] = Counter()
     for outcome in outcomes:
         totals.update(outcome.built.counts if outcome.built is not None else {})
@@ -112,7 +112,7 @@ def summary_of(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 async def _build(
     source: str, backend: Backend, progress: StageProgress, *, rebuild: bool, workers: int, rules: Rules | None
-) -> Outcome:
+) -> BuiltSource:
     began = time.monotonic()
     repo = source
     try:
@@ -122,17 +122,17 @@ async def _build(
         snapshot = prepared.snapshot
         origin = Origin(repo, snapshot.source, snapshot.revision, snapshot.digest, snapshot.root, prepared.environment)
         rows = await asyncio.to_thread(make_rows, origin, prepared.built)
-        return Outcome(source, repo, "", prepared.built, prepared, tuple(rows), time.monotonic() - began)
+        return BuiltSource(source, repo, "", prepared.built, prepared, tuple(rows), time.monotonic() - began)
     except NoTasks as nothing:
-        return Outcome(source, repo, str(nothing), nothing.built, seconds=time.monotonic() - began)
+        return BuiltSource(source, repo, str(nothing), nothing.built, seconds=time.monotonic() - began)
     except WorkbenchError as error:
-        return Outcome(source, repo, str(error), seconds=time.monotonic() - began)
+        return BuiltSource(source, repo, str(error), seconds=time.monotonic() - began)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        return Outcome(source, repo, f"{error.strerror or error}{where}.", seconds=time.monotonic() - began)
+        return BuiltSource(source, repo, f"{error.strerror or error}{where}.", seconds=time.monotonic() - began)
 
 
-def _write(folder: Path, outcomes: Sequence[Outcome], formats: Sequence[str]) -> None:
+def _write(folder: Path, outcomes: Sequence[BuiltSource], formats: Sequence[str]) -> None:
     dropped: list[Mapping[str, Any]] = [
         {"repo": outcome.repo, "task_id": entry.id, "stage": entry.stage, "reason": entry.reason}
         for outcome in outcomes

@@ -1,4 +1,4 @@
-"""Execute a document run: its trials concurrently; of each fetch the case, let the agent work, and score its submission."""
+"""Execute a document run: run its trials concurrently, each from the case to the scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 import json
 import time
 import traceback
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,11 +40,11 @@ from workbench.orders.run import ContentChanged, content_for
 from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 from workbench.rubric import make_judge, parse_judge, score
-from workbench.rubric.judging import CachedJudge
+from workbench.rubric.judging import FAILED, CachedJudge
 from workbench.rubric.scorecard import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
-from workbench.session.pending_work import is_rescored, judge_problem, lacking, trial_state
+from workbench.session.pending_work import is_rescored, lacking, trial_state
 from workbench.session.rows import RunRow, TrialRow
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ LOADING_CLIENT = "the model's client is being loaded…"
 def gateway_for(
     writer: SessionWriter, run: RunRow, spend_limit: float, settings: Settings
 ) -> tuple[Gateway, SessionCallLog]:
-    """Return a run's gateway and its call log in the session; earlier engines' spend counts towards the limit."""
+    """Return a run's gateway and call log; earlier spend counts towards the limit."""
     calls = SessionCallLog(writer, run.id)
     limits = Limits(
         concurrency=settings.concurrency,
@@ -86,7 +86,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
 
         await execute_checks(writer, run)
         return
-    # What cannot be imported (any more) ends the run, not each of its trials.
+    # A class that cannot be imported ends the run, not each of its trials.
     if not is_rescored(run) or plan.agent:
         make_agent(plan.agent, plan.import_folders)
     for judge in plan.asked_judges:
@@ -128,14 +128,14 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
 
 
 async def _prepare(writer: SessionWriter, run: str, gateway: Gateway, models: Collection[str]) -> None:
-    """Load what the first requests need while repositories are fetched; the run's note says what is waited for."""
+    """Load the model client while repositories are fetched; the note of the run says so."""
     asked = [model for model in models if not model.startswith("replay:") and not is_peer(model)]
     if not asked:
         return
     local = next((model for model in asked if is_local(model)), "")
     writer.set_run(run, note=LOADING_LOCAL if local else LOADING_CLIENT)
     try:
-        # Why a model cannot run is said by the first request that needs it.
+        # The first request reports why a model cannot run.
         with contextlib.suppress(ModelError):
             await gateway.warm_up(local or asked[0])
     finally:
@@ -143,7 +143,7 @@ async def _prepare(writer: SessionWriter, run: str, gateway: Gateway, models: Co
 
 
 class AgentFailed(WorkbenchError):
-    """An agent from outside let out an exception, or handed in something else than a submission."""
+    """A third-party agent raised an exception, or returned no submission."""
 
 
 def _kind(error: WorkbenchError) -> str:
@@ -164,8 +164,8 @@ class TrialRunner:
     _message_limit: float = 180.0
 
     async def run(self, trial: TrialRow) -> None:
-        """Run a trial, or ask the judge of a done one again where it failed; a failure ends only this trial."""
-        # Durations by a clock that nobody sets: the other one may jump while a trial runs.
+        """Run a trial, or score a done one again; a failure ends only this trial."""
+        # Monotonic, as the system clock may jump while a trial runs.
         began = time.monotonic()
         if trial.state != "done":
             self._begin(trial)
@@ -195,7 +195,7 @@ class TrialRunner:
 
     def _begin(self, trial: TrialRow) -> None:
         if is_peer(trial.model):
-            # An agent of other people remembers a conversation or not: nobody can take it up in its middle for certain.
+            # A remote agent holds the conversation itself, so it cannot be resumed in the middle.
             self._writer.start_over(trial.id)
         self._writer.forget_errors(trial.id)
         self._writer.set_trial(
@@ -240,7 +240,7 @@ class TrialRunner:
                 read_limit=self._plan.read_limit,
                 answer_tokens=self._plan.answer_tokens or DEFAULT_ANSWER_TOKENS,
                 inherited=inherited,
-                # How an agent of other people samples is not ours to say.
+                # A remote agent chooses its own sampling.
                 sampling=Sampling() if is_remote(trial.agent) else None,
             )
             async with asyncio.timeout(self._time_limit):
@@ -258,7 +258,7 @@ class TrialRunner:
 
     @asynccontextmanager
     async def _asker_of(self, trial: TrialRow) -> AsyncIterator[Asker]:
-        """Give whoever answers the agent's requests: the gateway, or the agent itself where it is reached over A2A."""
+        """Yield the client for the agent's requests: the gateway, or the remote agent itself over A2A."""
         if not is_peer(trial.model):
             yield self._asker
             return
@@ -298,7 +298,7 @@ class TrialRunner:
         for name in self._plan.asked_judges:
             folders, repeats = self._plan.import_folders, self._plan.judge_repeats
             judge = make_judge(name, self._asker, repeats=repeats, scope=trial.id + JUDGE, folders=folders)
-            # Judges that are models read for themselves.
+            # Judges that are models find untrue claims themselves.
             looked_up = is_offline(judge.name)
             untrue = await asyncio.to_thread(untrue_claims, submission.readme, project_of(view)) if looked_up else []
             for rubric in self._plan.rubrics:
@@ -339,7 +339,7 @@ class TrialRunner:
 
     def _failed(self, trial: TrialRow, began: float, kind: str, sentence: str) -> None:
         if trial.state == "done":
-            # The agent's work stands, and its card still says which tiers are unscored.
+            # The submission stands, and its card shows the unscored tiers.
             note = f"{trial.case_name} could not be scored again: {sentence}"
             print(note, flush=True)
             self._writer.set_run(self._run.id, note=note)
@@ -352,3 +352,18 @@ class TrialRunner:
             finished_at=time.time(),
             seconds=time.monotonic() - began,
         )
+
+
+def judge_problem(judge: str, criteria: Iterable[Mapping[str, Any]]) -> str:
+    """Return which tiers of a card are unscored because the judge failed, and why; "" if it did not."""
+    failed: dict[int, str] = {}
+    for one in criteria:
+        reason = str(one.get("reason") or "")
+        if one.get("points") is None and reason.startswith(FAILED):
+            failed.setdefault(int(one.get("tier") or 0), reason.removeprefix(FAILED).strip())
+    if not failed:
+        return ""
+    numbers = [str(number) for number in sorted(failed)]
+    which = f"Tiers {' and '.join(numbers)} are" if len(numbers) > 1 else f"Tier {numbers[0]} is"
+    why = failed[min(failed)] or "it gave no reason"
+    return f"{which} unscored, because the judge {judge} failed: {why}"

@@ -1,4 +1,4 @@
-"""Where candidate bodies come from: a model, the controls, a replayed session, or a file of answers written elsewhere."""
+"""Evaluators, the sources of candidate bodies: a model, the controls, a replayed session, or a samples file."""
 
 from __future__ import annotations
 
@@ -36,36 +36,36 @@ CUT = {
     "length": "the answer was cut at the token limit",
     "content_filter": "the answer was cut by the provider's content filter",
 }
-"""What is noted of an answer that ends for such a reason."""
+"""Notes on answers by finish reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What an evaluator gives for one candidate."""
+class EvaluatorResponse:
+    """The response of an evaluator for one candidate."""
 
     extraction: Extraction
-    text: str | None = None  # The answer as it came; None where there was none to read
-    answer: Answer | None = None  # The model's answer with its figures, where a model was asked
+    text: str | None = None  # The raw answer; None if there was none
+    answer: Answer | None = None  # None if no model was asked
     call: int | None = None
 
 
 class Evaluator(Protocol):
     """Writes bodies."""
 
-    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
-        """Return the ``sample``-th body for a task. Raises WorkbenchError: there is none, and the model is not at fault."""
+    async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
+        """Return the ``sample``-th body for a task. Raises WorkbenchError: no body for reasons outside the model."""
         ...
 
 
 @dataclass(eq=False)
-class Control:
-    """The model-free controls: ``reference`` gives the original body, ``stub`` an empty one."""
+class ControlEvaluator:
+    """The controls: ``reference`` returns the original body, ``stub`` a minimal one."""
 
     _name: str
 
-    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
+    async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
         body = item.task.body if self._name == "reference" else minimal_stub(item.function)
-        return Given(Extraction(body))
+        return EvaluatorResponse(Extraction(body))
 
 
 class ModelEvaluator:
@@ -80,8 +80,8 @@ class ModelEvaluator:
         self._window = context_window(self._settings_of)
         self._shaped = is_local(self._settings_of) and ask.prompt == SHORT_PROMPT
 
-    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
-        """Ask the model; an answer that the session has already is not asked for again."""
+    async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
+        """Ask the model, unless the session has the answer already."""
         prompt = build_prompt(
             item.shown,
             item.shown_function,
@@ -105,12 +105,14 @@ class ModelEvaluator:
         try:
             answer = await self._gateway.complete(request)
         except EmptyAnswer as error:
-            # The model spoke, and said nothing: that is its candidate, not our failure.
-            return Given(Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate))
+            # An empty answer is a candidate without a body, not an error.
+            return EvaluatorResponse(
+                Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate)
+            )
         extraction = read_answer(answer.text, item)
         if cut := CUT.get(answer.finish_reason):
             extraction = Extraction(extraction.body, (*extraction.notes, cut), extraction.reason)
-        return Given(extraction, answer.text, answer, self._calls.last_call(candidate))
+        return EvaluatorResponse(extraction, answer.text, answer, self._calls.last_call(candidate))
 
 
 def read_answer(text: str, item: TaskItem, style: Style = "chat") -> Extraction:
@@ -123,12 +125,12 @@ def sampling(ask: Ask) -> Sampling:
 
 
 def sampling_text(ask: Ask) -> str:
-    """Return the settings of an ask as its candidates keep them; none where no model is asked."""
+    """Return the settings of an ask as stored with its candidates; empty if no model is asked."""
     return canonical(sampling(ask).to_json()) if ask.prompt else NO_SETTINGS
 
 
 class SamplesEvaluator:
-    """Answers that were written elsewhere; the n-th line of a task is its sample n."""
+    """A samples file; the n-th line of a task is its sample n."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -154,34 +156,34 @@ class SamplesEvaluator:
             )
 
     def ignored(self, known: Collection[str]) -> str:
-        """Return sentences about the lines that cannot be read or name none of the ``known`` tasks; "" where there are none."""
-        told = [f"{problem}; it was ignored." for problem in self._unreadable[:1]]
+        """Return warnings about unreadable lines and lines that name none of the ``known`` tasks."""
+        warnings = [f"{problem}; it was ignored." for problem in self._unreadable[:1]]
         if (more := len(self._unreadable) - 1) > 0:
-            told.append(f"{more:,} more of its lines cannot be read.")
-        strange = {task: len(lines) for task, lines in self._of.items() if task not in known}
-        if not strange:
-            return " ".join(told)
-        count = sum(strange.values())
+            warnings.append(f"{more:,} more of its lines cannot be read.")
+        unknown = {task: len(lines) for task, lines in self._of.items() if task not in known}
+        if not unknown:
+            return " ".join(warnings)
+        count = sum(unknown.values())
         lines = f"{count} line{'s name' if count > 1 else ' names'} no task here and"
-        told.append(
-            f"{self._path.name}: {lines} {'were' if count > 1 else 'was'} ignored, the first {next(iter(strange))!r}."
+        warnings.append(
+            f"{self._path.name}: {lines} {'were' if count > 1 else 'was'} ignored, the first {next(iter(unknown))!r}."
         )
-        return " ".join(told)
+        return " ".join(warnings)
 
-    async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
-        """Return the body that the file holds. Raises WorkbenchError: the file has no such sample any more."""
+    async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
+        """Return the body of the file. Raises WorkbenchError: the sample is gone."""
         lines = self._lines(item)
         if sample >= len(lines):
             raise WorkbenchError(f"{self._path.name} holds no sample {sample} of {item.task.id}; restore the file.")
         line = lines[sample]
         if line.problem:
-            return Given(Extraction(None, (), f"in {line.problem}"), line.text)
-        return Given(read_answer(line.text, item, line.style), line.text)
+            return EvaluatorResponse(Extraction(None, (), f"in {line.problem}"), line.text)
+        return EvaluatorResponse(read_answer(line.text, item, line.style), line.text)
 
 
 @dataclass(eq=False)
 class Evaluators:
-    """The evaluators of a run, each made when it is first needed."""
+    """The evaluators of a run, created on demand."""
 
     _gateway: Gateway
     _calls: SessionCallLog
@@ -191,7 +193,7 @@ class Evaluators:
         key = (ask.evaluator, ask.prompt_version, ask.sampled_as)
         if key not in self._made:
             if ask.evaluator in CONTROLS:
-                self._made[key] = Control(ask.evaluator)
+                self._made[key] = ControlEvaluator(ask.evaluator)
             elif ask.evaluator.startswith(SAMPLES):
                 self._made[key] = SamplesEvaluator(Path(ask.evaluator.removeprefix(SAMPLES)))
             else:

@@ -1,8 +1,7 @@
-"""Improve docstrings: find those that do not carry their function, let a writer write better ones, and test what it wrote.
+"""Improve docstrings: find those from which their function cannot be written, let a writer improve them, and test the result.
 
-Every sample is one of an ordinary regeneration run: with the original docs, and with the docs of a folder that holds what the
-writer proposed. The writer sees samples of the first numbers; what it wrote is compared on numbers that it never saw. The same
-order into the same session finds every answer and verdict that it has.
+All samples belong to ordinary regeneration runs: with the original docs, and with a folder of proposed docs. The writer sees
+the first samples; its docstrings are compared on held-out ones. The same order into the same session reuses its results.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, write
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
 from workbench.models.types import EmptyAnswer, ModelError, Request
-from workbench.orders.orders import Order, is_finished, ordered_work, refusal
-from workbench.orders.regenerate import carried_out, order_regeneration
+from workbench.orders.ordered_asks import OrderedAsk, is_finished, ordered_work, refusal
+from workbench.orders.regenerate import completed_order, order_regeneration
 from workbench.plans.plan import ImprovementPlan, RegenerationPlan, as_text
+from workbench.plans.task_names import row_id
 from workbench.repository.functions import Function
 from workbench.results.tasks import DocstringQuality
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import AttemptRow, CandidateRow, ImprovementRow, TaskRow
-from workbench.session.task_names import row_id
 
 
 class Cancelled(WorkbenchError):
-    """Somebody stopped the order."""
+    """The order was cancelled."""
 
     exit_code = 130
 
@@ -74,7 +73,7 @@ class _Proposal:
 
 
 def execute_improvement(session: Path, improvement: str) -> int:
-    """Do what an order lacks and record how it ended; returns 0, 130 if it was cancelled, else the error's exit code."""
+    """Execute the rest of an order and record its end; return 0, 130 if it was cancelled, else the error's exit code."""
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
     if row is None or row.state == "cancelled":
@@ -102,7 +101,7 @@ def execute_improvement(session: Path, improvement: str) -> int:
 
 
 class Improvement:
-    """One order to improve docstrings: its parts are executed, and it is kept how it stands."""
+    """Executes one order to improve docstrings and records its progress."""
 
     def __init__(self, session: Path, row: ImprovementRow, plan: ImprovementPlan) -> None:
         self._session = session
@@ -112,16 +111,16 @@ class Improvement:
         self._spent_before = row.spent_before
         with SessionReader(session) as reader:
             attempts = reader.docstring_attempts(row.id)
-        # What another process came to stands until it is known anew.
+        # Results of an earlier process stand until they are reached again.
         self._known = {(one.task_id, one.number): one for one in attempts if one.state in ("refused", "accepted")}
         self._runs = {one.run_id for one in attempts if one.run_id} | {
             run for run in (row.run_id, row.active_run_id) if run
         }
 
-    def carry_out(self, plan: RegenerationPlan, stage: str) -> Order:
-        """Order a regeneration into the session and return when it has ended; ``stage`` says what it is for."""
+    def carry_out(self, plan: RegenerationPlan, stage: str) -> OrderedAsk:
+        """Order and execute a regeneration; ``stage`` describes its purpose."""
         self.check()
-        order = carried_out(self._session, plan)
+        order = completed_order(self._session, plan)
         finished = order is not None
         if order is None:
             left = self._left()
@@ -144,8 +143,8 @@ class Improvement:
         self.check()
         with SessionReader(self._session) as reader:
             row = reader.run(order.run)
-            if said := refusal(reader, order):
-                raise UsageError(said)
+            if reason := refusal(reader, order):
+                raise UsageError(reason)
             if is_finished(reader, order):
                 return order
         self._left()
@@ -154,7 +153,7 @@ class Improvement:
         raise WorkbenchError((row.error if row is not None else "") or "The regeneration came to no end.")
 
     def begin(self, stage: str, run: str) -> float:
-        """Begin a stage in which only the writer is asked; returns what the run may have cost at most, 0 for no limit."""
+        """Begin a stage with requests to the writer only; return the spend limit of the run, 0 for none."""
         self.check()
         left = self._left()
         self._at(stage, run)
@@ -167,7 +166,7 @@ class Improvement:
             if self._base_run is None:
                 row = reader.run(run)
                 self._base_run = run
-                # A run that was just made has cost nothing.
+                # A new run has no spend.
                 self._spent_before = row.spend_usd if row is not None else 0.0
                 writer.set_improvement(self._id, run_id=run, spent_before=self._spent_before)
             writer.set_improvement(self._id, stage=stage, active_run_id=run)
@@ -195,7 +194,7 @@ class Improvement:
             with SessionWriter(self._session) as writer:
                 writer.update("improvements", {"id": self._id, "state": "queued"}, {"state": "running"})
 
-    def tell(self, attempt: DocstringAttempt) -> None:
+    def record(self, attempt: DocstringAttempt) -> None:
         state = "accepted" if attempt.is_kept else "testing" if attempt.docstring else "asking"
         state = "refused" if attempt.refusal else state
         key = (attempt.task.id, attempt.number)
@@ -225,7 +224,7 @@ class Improvement:
         plan = self._plan
         order = self.carry_out(plan.base, "samples with the original docstrings")
         proposals = self._proposals(order)
-        # What is ordered from here on is asked as these samples were.
+        # Later orders use the same prompt and settings as these samples.
         self._base = replace(
             plan.base,
             asks=(order.ask,),
@@ -248,9 +247,9 @@ class Improvement:
                 self._keep(one.last)
             waiting = [one for one in waiting if not one.last.is_kept]
 
-    # -- which functions
+    # -- selection of functions
 
-    def _proposals(self, order: Order) -> list[_Proposal]:
+    def _proposals(self, order: OrderedAsk) -> list[_Proposal]:
         plan = self._plan
         with SessionReader(self._session) as reader:
             work = ordered_work(reader, order)
@@ -270,12 +269,12 @@ class Improvement:
         case = catalog.resolve_case(base.source)
         return (catalog.kept_snapshot(case, base.snapshot) or catalog.snapshot_of(case)).root
 
-    # -- what the writer says, and the gates that need no sample
+    # -- requests to the writer, and the gates without samples
 
     def _ask(self, run: str, proposals: Sequence[_Proposal], number: int) -> None:
         limit = self.begin(f"docstrings of attempt {number}", run)
         for one in proposals:
-            self.tell(DocstringAttempt(one.task, number))
+            self.record(DocstringAttempt(one.task, number))
         with SessionWriter(self._session) as writer, SessionReader(self._session) as reader:
             row = reader.run(run)
             assert row is not None
@@ -283,7 +282,7 @@ class Improvement:
 
             async def ask(gateway: Gateway, one: _Proposal, request: Request) -> None:
                 one.attempts.append(self._judged(one, number, await _answer(gateway, request)))
-                self.tell(one.last)
+                self.record(one.last)
 
             async def ask_all() -> None:
                 gateway, _ = gateway_for(writer, row, limit, load())
@@ -335,12 +334,12 @@ class Improvement:
             grammar=ONE_LITERAL if small else None,
         )
 
-    # -- the gates that need samples
+    # -- the gates with samples
 
     def _test(self, run: str, proposals: Sequence[_Proposal]) -> None:
         base = self._base
         folder = _documented(proposals)
-        # Only its own docstring is another one in the prompt of a function, whatever else is proposed in its file.
+        # With scope `target` a prompt shows only the new docstring of its own function, not others of the same file.
         new = replace(
             base, docs=f"folder:{folder}", docs_scope="target", controls=False, tasks=_names(proposals), limit=0
         )
@@ -354,11 +353,11 @@ class Improvement:
             share = share_of(seen[row_id(one.task)], range(base.samples))
             one.attempts[-1] = replace(one.last, run=order.run, seen=share)
             if (share.at(1) or 0.0) <= (one.seen.at(1) or 0.0):
-                said = f"of the samples {one.seen.words} passed before, {share.words} now"
-                one.refuse(Refusal("seen samples", said))
+                reason = f"of the samples {one.seen.words} passed before, {share.words} now"
+                one.refuse(Refusal("seen samples", reason))
             else:
                 better.append(one)
-            self.tell(one.last)
+            self.record(one.last)
         if not better:
             return
         stage = f"held-out samples, attempt {number}"
@@ -374,7 +373,7 @@ class Improvement:
                 one.refuse(Refusal("held-out samples", gain.problem))
 
     def _held_out(self, base: RegenerationPlan) -> tuple[RegenerationPlan, range]:
-        """Return how held-out samples are asked for, and their numbers: the writer sees none of a second evaluator's."""
+        """Return the plan of held-out samples and their numbers; all samples of a second evaluator are held out."""
         plan = self._plan
         if plan.second_evaluator:
             other = replace(base, evaluator=plan.second_evaluator, prompt="", context="", extra_body="", asks=())
@@ -382,7 +381,7 @@ class Improvement:
         most = base.samples + plan.held_out
         return replace(base, samples=most), range(base.samples, most)
 
-    def _rows(self, order: Order) -> dict[str, tuple[CandidateRow, ...]]:
+    def _rows(self, order: OrderedAsk) -> dict[str, tuple[CandidateRow, ...]]:
         with SessionReader(self._session) as reader:
             work = ordered_work(reader, order)
         return {row_id(task): tuple(work.candidates[task.id]) for task in work.tasks if task.state != "excluded"}
@@ -390,12 +389,12 @@ class Improvement:
     def _keep(self, attempt: DocstringAttempt) -> None:
         text = f"docstring by {self._plan.writer}: {attempt.words}"
         with SessionWriter(self._session) as writer, writer.transaction() as connection:
-            there = connection.execute(
+            existing = connection.execute(
                 "SELECT 1 FROM annotations WHERE item = ? AND text = ?", (attempt.task.id, text)
             ).fetchone()
-            if there is None:
+            if existing is None:
                 writer.annotate(attempt.task.id, text)
-        self.tell(attempt)
+        self.record(attempt)
 
 
 async def _answer(gateway: Gateway, request: Request) -> str | Refusal:

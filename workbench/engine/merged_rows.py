@@ -1,6 +1,7 @@
-"""Adds the rows of one session, attached as ``src``, to another, ``main``: under the names they have, or new ones where those are taken.
+"""Copy the rows of one session, attached as ``src``, into another, ``main``; rows whose ids are taken get new ones.
 
-Tables, keys and references are the schema's. Declared here is which rows are added, and which of two with one key wins.
+Tables, keys and references come from the schema. This module declares which rows are added, and which of two with the same
+key wins.
 """
 
 from __future__ import annotations
@@ -36,81 +37,77 @@ _ADDED_ROWS = {
     "accessed_files": _ADDED.format("trial_id"),
     "failing_tests": _ADDED.format("candidate_id"),
     "former_verdicts": _ADDED.format("candidate_id"),
-    # Tasks and whole files have the same names everywhere.
+    # Tasks and files have the same ids in every session.
     "imported": f"{_ADDED.format('item')} OR item LIKE 'file:%' OR item IN (SELECT id FROM main.tasks)",
     "checks": "state = 'done'",
     "annotations": "NOT EXISTS (SELECT 1 FROM main.annotations AS known WHERE known.step IS annotations.step "
     "AND known.text = annotations.text AND known.at = annotations.at AND known.item = {item}) ORDER BY id",
 }
-"""Which rows of a table are added, unless all; ``{run_id}`` is that column under its new name."""
+"""Condition for rows of a table that are added (default: all); ``{run_id}`` is the new value of that column."""
 
-_OVER = "('refused', 'accepted')"  # states of an attempt that came to its end
-_FURTHER = (
-    "instr('cancelled failed done', {}.state)"  # states of an order that nobody executes, that which lacks least last
-)
+_OVER = "('refused', 'accepted')"  # final states of an attempt
+_FURTHER = "instr('cancelled failed done', {}.state)"  # states of inactive orders, the most complete last
 _DONE_AT = "coalesce({0}.removed_at, {0}.at)"
 _WINS = {
     "runs": "true",
-    # Controls that contradict a task do so wherever they were tested.
+    # A task that fails its controls in one session is excluded in the merged one.
     "tasks": "excluded.state = 'excluded' AND tasks.state = 'ready'",
-    # Of two cards by one rubric and judge the later one counts, as where a session is scored again.
+    # The later of two cards of one rubric and judge counts, as with rescoring.
     "scorecards": "excluded.at > scorecards.at",
-    # Of a label that was given here and taken away there, what was done last counts.
+    # The last change of a label counts.
     "labels": f"{_DONE_AT.format('excluded')} > {_DONE_AT.format('labels')}",
-    # A cell that could not be planned here may have been planned there.
+    # A planned cell wins over one that could not be planned.
     "study_cells": "study_cells.problem IS NOT NULL AND excluded.problem IS NULL",
     "improvements": f"{_FURTHER.format('excluded')} > {_FURTHER.format('improvements')} OR improvements.run_id IS NULL",
     "docstring_attempts": f"docstring_attempts.state NOT IN {_OVER} AND (excluded.state IN {_OVER} OR excluded.at > docstring_attempts.at)",
 }
-"""When a row takes the place of the one that has its key already; in other tables that one stays."""
+"""Condition under which a row replaces the existing one with its key; in other tables the existing one stays."""
 
-_LACKING = (
-    "instr('running queued failed cancelled done', {}.state)"  # states of a run, that in which most is missing first
-)
+_LACKING = "instr('running queued failed cancelled done', {}.state)"  # states of a run, the least complete first
 _STATE = f"iif({_LACKING.format('runs')} <= {_LACKING.format('excluded')}, runs.state, excluded.state)"
 _CHANGED = {
     "tasks": {"state": "excluded.state", "reason": "excluded.reason"},
     "runs": {
         "state": _STATE,
         "error": f"coalesce(iif(runs.state = {_STATE}, runs.error, NULL), iif(excluded.state = {_STATE}, excluded.error, NULL))",
-        # What one and the same run has spent, a copy of it has spent as well.
+        # A copy of a run has the same spend, not further spend.
         "spend_usd": "iif(:is_copy, max(runs.spend_usd, excluded.spend_usd), runs.spend_usd + excluded.spend_usd)",
         "name": "coalesce(runs.name, excluded.name)",
         "note": "coalesce(runs.note, excluded.note)",
-        # What counts in one of them counts.
+        # A run is archived only if it is in both.
         "archived_at": "iif(runs.archived_at IS NULL, NULL, excluded.archived_at)",
         "finished_at": "max(coalesce(runs.finished_at, excluded.finished_at), coalesce(excluded.finished_at, runs.finished_at))",
         "started_at": "min(coalesce(runs.started_at, excluded.started_at), coalesce(excluded.started_at, runs.started_at))",
     },
 }
-"""What changes where a row wins, unless all of it."""
+"""Columns that a winning row changes (default: all)."""
 
 _INSIDE = {
     **dict.fromkeys(("item", "scope"), "item_renamed({})"),
     **dict.fromkeys(("config", "pointer"), "with_trials_renamed({})"),
 }
-"""Columns whose texts hold names."""
+"""Columns whose texts contain ids."""
 
 _Row = dict[str, Any]
 Counts = dict[str, tuple[int, int]]
 
 
 def add_source(connection: sqlite3.Connection, source: str) -> Counts:
-    """Add all rows of ``src`` to ``main``, within the caller's transaction; ``source`` tells its runs from others of the same name.
+    """Add all rows of ``src`` to ``main``, within the caller's transaction; ``source`` qualifies runs whose name is taken.
 
-    Returns by table how many were added, and how many were there already.
+    Returns by table the number of added and of existing rows.
     """
-    given, before = counts(connection, "src"), counts(connection, "main")
-    _Adding(connection, source).add()
+    in_source, before = counts(connection, "src"), counts(connection, "main")
+    _SourceMerger(connection, source).add()
     after = counts(connection, "main")
-    return {table: (after[table] - before[table], given[table] - after[table] + before[table]) for table in COUNTED}
+    return {table: (after[table] - before[table], in_source[table] - after[table] + before[table]) for table in COUNTED}
 
 
 def counts(connection: sqlite3.Connection, schema: str) -> dict[str, int]:
     return {table: connection.execute(f"SELECT count(*) FROM {schema}.{table}").fetchone()[0] for table in COUNTED}
 
 
-class _Adding:
+class _SourceMerger:
     def __init__(self, connection: sqlite3.Connection, source: str) -> None:
         self._db = connection
         self._source = source
@@ -161,7 +158,7 @@ class _Adding:
         self._db.execute("INSERT INTO temp.names VALUES (?, ?, ?, ?)", (kind, old, new, number))
 
     def _with_trials_renamed(self, text: str) -> str:
-        """Return the JSON text of an object with the trials that it names under their new names."""
+        """Return a JSON object with new ids of trials."""
         values = settings_of(text)
         if not isinstance(listed := values.get("trials"), list):
             return text
@@ -171,34 +168,34 @@ class _Adding:
         )
 
     def _item_renamed(self, item: str) -> str:
-        """Return what belongs to an item under its new name; behind an id may stand a criterion or a judge, ``ID/judge``."""
+        """Return an item with its new id; a suffix such as ``/judge`` stays."""
         own = re.split("[/#]", item, maxsplit=1)[0]
         kinds = ("runs", "trials", "candidates")
         return next((self._names[kind][own] for kind in kinds if own in self._names[kind]), own) + item[len(own) :]
 
     def _renamed(self, table: str, column: SchemaColumn) -> str:
-        """Return SQL for a column of a row of ``src`` as it is called in ``main``."""
+        """Return SQL for a column of ``src`` with the new ids of ``main``."""
         own = f"{table}.{column.name}"
         if column.name in _INSIDE:
             return _INSIDE[column.name].format(own)
         if (kind := column.refers_to) is None:
             return own
         found = f"(SELECT new FROM temp.names WHERE names.kind = '{kind}' AND old = {own})"
-        # A number means nothing in another file.
+        # Row numbers are not valid in another file.
         return found if column.kind == "INTEGER" else f"coalesce({found}, {own})"
 
     def _copy(self, table: str, where: str = "true", arguments: Mapping[str, object] = {}, **values: str) -> None:
-        """Add rows of a table; ``values`` are SQL for columns that are not just renamed."""
+        """Add rows of a table; ``values`` is SQL for columns with other values."""
         keys = [one.name for one in tables()[table] if one.key]
         sql = {one.name: self._renamed(table, one) for one in tables()[table]}
         if {"run_id", "position"} <= sql.keys():
-            # Behind what is there of its run, if anything is.
+            # After the existing rows of the run.
             last = f"(SELECT max(position) FROM main.{table} AS known WHERE known.run_id = {sql['run_id']})"
             place = f"row_number() OVER (PARTITION BY {sql['run_id']} ORDER BY {table}.run_id, {table}.position)"
             sql["position"] = f"coalesce({last} + {place}, {table}.position)"
         changed = _CHANGED.get(table) or {name: f"excluded.{name}" for name in sql if name not in keys}
         then = f"UPDATE SET {', '.join(f'{name} = {new}' for name, new in changed.items())} WHERE {_WINS.get(table)}"
-        # Whatever is chosen by itself has a name of its own: that it is taken would be an error.
+        # Rows selected by id have new ids: a conflict would be an error.
         conflict = (
             ""
             if _ADDED.format("id") in where
@@ -211,10 +208,10 @@ class _Adding:
             arguments,
         )
 
-    # -- which names they get
+    # -- new ids
 
     def _name_runs(self) -> None:
-        taken = {row["id"]: (row["kind"], row["created_at"]) for row in self._rows("main.runs")}
+        existing = {row["id"]: (row["kind"], row["created_at"]) for row in self._rows("main.runs")}
         mine: dict[str, Counter[str]] = {}
         for ours, theirs in self._db.execute(
             "SELECT main.tasks.run_id, src.tasks.run_id FROM src.tasks JOIN main.tasks USING (id)"
@@ -222,11 +219,11 @@ class _Adding:
             mine.setdefault(theirs, Counter())[ours] += 1
         for row in self._rows("src.runs", "ORDER BY created_at, id"):
             key = row["id"]
-            if taken.get(key) == (row["kind"], row["created_at"]):
-                self._joined[key] = key  # the same run, of a copy of the same session
+            if existing.get(key) == (row["kind"], row["created_at"]):
+                self._joined[key] = key  # the same run in a copy of the session
             elif key in mine:
                 self._joined[key] = mine[key].most_common(1)[0][0]
-            self._rename("runs", key, self._joined.get(key) or (run_id() if key in taken else key))
+            self._rename("runs", key, self._joined.get(key) or (run_id() if key in existing else key))
 
     def _name_anew(
         self,
@@ -236,7 +233,7 @@ class _Adding:
         is_same: Callable[[_Row, _Row], bool],
         identity: Callable[[_Row, int], str],
     ) -> None:
-        """Note which rows are to be added; what has a taken name is the next repeat or sample of its group, unless it is the same."""
+        """Select the rows to add; one whose id is taken by another result becomes the next repeat or sample of its group."""
         here = {row["id"]: row for row in self._rows(f"main.{table}")}
         ours = self._rows(f"src.{table}", "ORDER BY rowid")
         used = here.keys() | {row["id"] for row in ours}
@@ -258,8 +255,8 @@ class _Adding:
             used.add(new)
             self._rename(table, key, new, most[of])
             if table == "candidates":
-                wanted, asked = self._more.setdefault(row["run_id"], {}), (row["evaluator"], _version(row))
-                wanted[asked] = max(wanted.get(asked, 0), most[of] + 1)
+                samples, asked = self._more.setdefault(row["run_id"], {}), (row["evaluator"], _version(row))
+                samples[asked] = max(samples.get(asked, 0), most[of] + 1)
 
     def _is_same_trial(self, mine: _Row, theirs: _Row) -> bool:
         if any(mine[name] != theirs[name] for name in mine if name not in {"run_id", "position"}):
@@ -285,7 +282,7 @@ class _Adding:
             self._copy("runs", "id = :id", {"id": row["id"], "name": name, "is_copy": is_copy}, name=":name")
 
     def _add_calls(self) -> None:
-        """Add what was asked of models; a call that is there under the name of its item is the same one."""
+        """Add calls of models; a call that exists under the same item is the same call."""
         names = [one.name for one in tables()["calls"] if one.name not in ("id", "run_id", "scope")]
         equal = " AND ".join(f"mine.{name} IS calls.{name}" for name in names)
         known = f"SELECT max(mine.id) FROM main.calls AS mine WHERE mine.scope = item_renamed(calls.scope) AND {equal}"
@@ -307,7 +304,7 @@ class _Adding:
                 self._db.execute("UPDATE main.runs SET config = ? WHERE id = ?", (config, new))
 
     def _add_studies(self) -> None:
-        """Add studies: one that is declared alike is there once, one of the same name gets that of its session behind its own."""
+        """Add studies; equal declarations are merged, others with a taken name get the name of their session appended."""
         known = {row["name"]: settings_of(row["declaration"]) for row in self._rows("main.studies")}
         for row in self._rows("src.studies", "ORDER BY created_at, name"):
             declared = settings_of(row["declaration"])
@@ -319,7 +316,7 @@ class _Adding:
             self._copy("studies", "name = :name", {"name": row["name"], "text": text}, declaration=":text")
 
     def _add_improvements(self) -> None:
-        """Add orders to improve docstrings with what was tried for them.
+        """Add orders to improve docstrings with their attempts.
 
         An order that is there, of a copy of the same session, gets the attempts that it lacks, and stands as where it came further.
         Where both copies went on by themselves and an attempt came to another end in each, the order is there twice. Whoever
@@ -333,11 +330,11 @@ class _Adding:
             f"WHERE mine.improvement_id = known.id AND theirs.improvement_id = :id AND mine.state IN {_OVER} "
             f"AND theirs.state IN {_OVER} AND ({' OR '.join(f'mine.{name} IS NOT theirs.{name}' for name in names)}))"
         )
-        taken = {row["id"] for row in self._rows("main.improvements")}
+        existing = {row["id"] for row in self._rows("main.improvements")}
         for row in self._rows("src.improvements", "ORDER BY created_at, id"):
             there = self._db.execute(known, row).fetchone()
             self._rename(
-                "improvements", row["id"], there[0] if there else run_id() if row["id"] in taken else row["id"]
+                "improvements", row["id"], there[0] if there else run_id() if row["id"] in existing else row["id"]
             )
             state = "CASE WHEN state IN ('queued', 'running') THEN 'cancelled' ELSE state END"
             self._copy("improvements", "id = :id", {"id": row["id"]}, state=state)
@@ -354,22 +351,22 @@ def _version(row: _Row) -> str:
 
 
 def _is_same_candidate(one: _Row, other: _Row) -> bool:
-    """Return whether two rows of one identity are one result; a control that came out the same way needs to be there once."""
+    """Return whether two rows with one identity are the same result; of equal controls one is enough."""
     if one["evaluator"] in CONTROLS or one["control"]:
         return bool(one["verdict"] == other["verdict"])
     return all(one[name] == other[name] for name in one if name not in {"run_id", "call_id"})
 
 
 def _joined_plan(one: str, other: str, more: Mapping[tuple[str, str], int]) -> str:
-    """Return the JSON text of a regeneration plan that asks for all that two plans ask for, "" where one cannot be read.
+    """Return a regeneration plan as JSON with the asks of two plans, "" if one cannot be read.
 
     ``more`` says by evaluator and prompt version how many samples a task has once the other run's samples count on from those of the
     first; each ask of the other plan is for at least as many.
     """
 
     def raised(ask: Ask) -> Ask:
-        wanted = more.get((ask.evaluator, ask.prompt_version), 0)
-        return replace(ask, samples=max(ask.samples, wanted)) if ask.samples else ask
+        samples = more.get((ask.evaluator, ask.prompt_version), 0)
+        return replace(ask, samples=max(ask.samples, samples)) if ask.samples else ask
 
     try:
         mine, theirs = RegenerationPlan.from_json(one), RegenerationPlan.from_json(other)
@@ -382,11 +379,11 @@ def _joined_plan(one: str, other: str, more: Mapping[tuple[str, str], int]) -> s
             asks.append(ask)
         elif asks[at].samples and (not ask.samples or ask.samples > asks[at].samples):
             asks[at] = ask
-    taken = [replace(each, ask=raised(each.ask)) for each in theirs.acceptances]
+    accepted = [replace(each, ask=raised(each.ask)) for each in theirs.acceptances]
     plan = replace(
         mine,
         asks=tuple(asks),
-        acceptances=(*mine.acceptances, *(each for each in taken if each not in mine.acceptances)),
+        acceptances=(*mine.acceptances, *(each for each in accepted if each not in mine.acceptances)),
         k=tuple(sorted({*mine.k, *theirs.k})),
         lasting=mine.lasting and theirs.lasting,
     )

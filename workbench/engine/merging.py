@@ -1,8 +1,7 @@
-"""Several sessions as one new session: made beside its place, checked, and renamed when it is complete.
+"""Merge sessions into a new one, which is built beside its place, checked, and renamed when it is complete.
 
-What has the same identity and the same content in two sessions is there once. What has the same identity and other content is
-there twice: a trial as the next repeat, a candidate as the next sample, a run under a new id. Regeneration runs on the same
-tasks become one run, as they would within a session.
+Results with the same identity and content are merged. With the same identity and other content both stay: a trial becomes the
+next repeat, a candidate the next sample, a run gets a new id. Regeneration runs on the same tasks become one run.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from workbench.session.file import SessionExists, translated
 from workbench.session.row_reader import summary
 
 MOST = 100
-"""Sessions that are merged at once."""
+"""Maximum number of sessions."""
 
 
 class MergeFailed(WorkbenchError):
-    """The merged session is not what went in; nothing was kept of it."""
+    """The merged session failed its check and was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What came of it: by table, how many rows the new session has, and how many were in several of the sources."""
+    """The new session, with the numbers of its rows and of rows that several sources had, by table."""
 
     path: Path
     rows: dict[str, int]
@@ -46,10 +45,10 @@ class Merged:
         return f"{self.path.stem} has {', '.join(parts) or 'nothing'}{equal}."
 
 
-def merge(sources: Sequence[Path], target: Path, told: Callable[[str], None] = lambda _: None) -> Merged:
-    """Write a new session with all that several sessions have; ``told`` is called with the name of each as it is read.
+def merge(sources: Sequence[Path], target: Path, on_source: Callable[[str], None] = lambda _: None) -> Merged:
+    """Write a new session with the results of several; ``on_source`` gets the name of each as it is read.
 
-    A run that is under way is taken as it is now and stands as interrupted there. Raises UsageError, SessionError, MergeFailed.
+    A running run is copied as it is and is interrupted in the copy. Raises UsageError, SessionError, MergeFailed.
     """
     paths = list(dict.fromkeys(path.resolve() for path in sources))
     if len(paths) < 2:
@@ -63,7 +62,7 @@ def merge(sources: Sequence[Path], target: Path, told: Callable[[str], None] = l
         create(building, target.stem)
         found = []
         for number, path in enumerate(paths):
-            told(path.name)
+            on_source(path.name)
             found.append(_add(building, path, folder / f"{number}{SUFFIX}"))
         added, equal = ({table: sum(each[table][at] for each in found) for table in COUNTED} for at in (0, 1))
         _check(building, added)

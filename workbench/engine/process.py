@@ -16,7 +16,7 @@ from workbench.base import settings as settings_room
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
 from workbench.engine import document
-from workbench.orders.launching import come_to_turn
+from workbench.orders.launching import require_turn
 from workbench.orders.running import mark_cancelled
 from workbench.plans.plan import RegenerationPlan
 from workbench.session import SessionError, SessionLocked, SessionReader, SessionWriter
@@ -26,41 +26,41 @@ from workbench.session.pending_work import is_imported
 from workbench.session.rows import RunRow
 
 _LISTEN_SECONDS = 0.1
-#: Seconds after which recorded data is in the session file itself, not only in SQLite's write-ahead log.
+#: Seconds between checkpoints of SQLite's write-ahead log.
 _CHECKPOINT_SECONDS = 0.5
 _INSIST_SECONDS = 2.0
 _GIVE_UP_SECONDS = 30.0
 
 
 class SessionRemoved(SessionError):
-    """The session file is no longer in its place; further writes would be lost."""
+    """The session file was moved or replaced; further writes would be lost."""
 
 
 async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
-    """Renew the lease, checkpoint the file, and cancel the work on request, and where the file is gone or cannot be used."""
+    """Renew the lease, checkpoint the file, and cancel the work on request or if the file is gone or unusable."""
     try:
-        await _heed(writer, held, work)
+        await _monitor(writer, held, work)
     except SessionRemoved:
         raise
     except Exception:
-        # Work that nobody listens for could not be cancelled, and its lease would grow stale.
+        # Without this listener the work could not be cancelled, and its lease would expire.
         work.cancel()
-        await _insist(work)
+        await _force_cancel(work)
         raise
 
 
-async def _heed(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
+async def _monitor(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
     seen, renewed, checked = -1, time.monotonic(), time.monotonic()
     while not work.done():
         if work.cancelling():
-            await _insist(work)
+            await _force_cancel(work)
             return
         fate = writer.fate()
         if fate is not Fate.IN_PLACE:
             work.cancel()
-            await _insist(work)
+            await _force_cancel(work)
             raise SessionRemoved(_saved(writer, fate))
-        # Another program may hold the file for longer than SQLite waits: what could not be done is tried again.
+        # Another program may lock the file for longer than SQLite waits: the next round tries again.
         with contextlib.suppress(SessionLocked):
             if time.monotonic() - checked > _CHECKPOINT_SECONDS:
                 checked = time.monotonic()
@@ -77,17 +77,17 @@ async def _heed(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) ->
 
 
 def _saved(writer: SessionWriter, fate: Fate) -> str:
-    """Rescue the recorded data of a session file that was moved or replaced, and return a message saying where it is."""
+    """Rescue the data of a session file that was moved or replaced, and return a message with its place."""
     name, go_on = writer.path.name, "Go on with: workbench resume"
     ended = "while it was written, so the run was ended"
     try:
         if fate is Fate.OVERWRITTEN:
-            rescued, kept = writer.give_up()
+            rescued, leftover = writer.give_up()
             where = "The file was left as it is."
             if rescued:
                 where = f"What could be saved of it is in {rescued.name}. {go_on} {rescued}"
-            elif kept:
-                where = f"What was recorded last is in {kept.name}, which only a copy of the former file can use."
+            elif leftover:
+                where = f"What was recorded last is in {leftover.name}, which only a copy of the former file can use."
             return f"{name} was overwritten {ended}. {where}"
         rescued = writer.rescue()
     except (WorkbenchError, OSError) as error:
@@ -103,20 +103,20 @@ def _saved(writer: SessionWriter, fate: Fate) -> str:
     return f"{name} was removed or replaced {ended}; {saved}. {go_on} {rescued}"
 
 
-def _leave_if_gone(writer: SessionWriter, error: WorkbenchError) -> None:
-    """End the process where work failed because of what became of the file, which nobody had looked at yet."""
+def _exit_if_moved(writer: SessionWriter, error: WorkbenchError) -> None:
+    """Exit the process if the work failed because the file was moved or replaced."""
     if isinstance(error, SessionError) and (fate := writer.fate()) is not Fate.IN_PLACE:
         print(_saved(writer, fate), flush=True)
         os._exit(error.exit_code)
 
 
-async def _insist(work: asyncio.Task[None]) -> None:
-    """Make sure that cancelled work ends: repeat the cancellation if a library swallows it, then exit the process."""
+async def _force_cancel(work: asyncio.Task[None]) -> None:
+    """Make sure that cancelled work ends: repeat the cancellation if a library swallows it, and at last exit the process."""
     began = time.monotonic()
     while not work.done():
         await asyncio.wait([work], timeout=_INSIST_SECONDS)
         for task in asyncio.all_tasks() - {work, asyncio.current_task()}:
-            # Cancel tasks again that are still running: a task group cancels its members only once.
+            # A task group cancels its members only once: repeat it.
             if not work.done() and task.cancelling():
                 task.cancel()
         if time.monotonic() - began > _GIVE_UP_SECONDS and not work.done():
@@ -155,11 +155,11 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         try:
             await listening
         except SessionRemoved as gone:
-            # The file has no name any more, so writing to it (even to release the lease) would be pointless.
+            # The file has no name any more: even a released lease would be lost.
             print(gone, flush=True)
             os._exit(gone.exit_code)
         except WorkbenchError as error:
-            _leave_if_gone(writer, error)
+            _exit_if_moved(writer, error)
             print(error, flush=True)
             writer.set_run(run.id, state="failed", error=str(error), finished_at=time.time())
             return error.exit_code
@@ -168,12 +168,12 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
             writer.set_run(run.id, state="cancelled", finished_at=time.time())
         return 130
     except WorkbenchError as error:
-        _leave_if_gone(writer, error)
+        _exit_if_moved(writer, error)
         print(error, flush=True)
         if error.lasting and run.kind == "regenerate":
             from workbench.engine.regenerate import RunRecord
 
-            RunRecord(writer, run.id).fail_lastingly()
+            RunRecord(writer, run.id).mark_permanent_failure()
         writer.set_run(run.id, state="failed", error=str(error), finished_at=time.time())
         return error.exit_code
     except Exception as error:
@@ -185,19 +185,19 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         listening.cancel()
         with contextlib.suppress(asyncio.CancelledError, WorkbenchError):
             await listening
-    # A regeneration run marks its own end (RunRecord.finish); one that has been extended since is not done.
+    # A regeneration run marks its own end (RunRecord.finish), as it may have been extended.
     writer.update("runs", {"id": run.id, "state": "running"}, {"state": "done", "finished_at": time.time()})
     return 0
 
 
 def serve(session: Path, run_id: str) -> int:
-    """Execute one run of a session in this process; how it ended is recorded in the run and printed to standard output.
+    """Execute one run of a session in this process; its end is recorded in the run and printed.
 
     Returns 0 if the run is done (trials may have failed), 130 if it was cancelled, else the error's exit code.
     """
     try:
-        # Also where it was waited for already: while this module was imported the run may have been moved or paused.
-        come_to_turn(session, run_id)
+        # Again, as the run may have been moved or paused while this module was imported.
+        require_turn(session, run_id)
         with SessionReader(session, surveyed=False) as reader:
             ordered = reader.run(run_id)
         if ordered is not None and is_imported(ordered):
@@ -226,7 +226,7 @@ def serve(session: Path, run_id: str) -> int:
 
 
 def _acquired(writer: SessionWriter, run_id: str) -> tuple[Lease, bool]:
-    """Take the lease on a run, after the holder where it may exit with work left; return it, and whether it was waited for.
+    """Take the lease on a run, waiting for a holder that may exit with work left; return it, and whether it waited.
 
     An engine that is about to exit, or that is failing, does not check the run for new asks again: without the wait,
     nobody would do what was asked for in that moment. Raises RunHeld: another engine has processed everything asked for.
@@ -246,7 +246,7 @@ def _acquired(writer: SessionWriter, run_id: str) -> tuple[Lease, bool]:
 
 
 def _is_left_over(reader: SessionReader, run_id: str) -> bool:
-    """Return whether the engine that holds a run may exit with work left: it is starting or ending, or asks wait."""
+    """Return whether the engine of a run may exit with work left: it is starting or ending, or has unprocessed asks."""
     run = reader.run(run_id)
     if run is None or run.state == "cancelled":
         return False

@@ -1,9 +1,9 @@
-"""The re-check: originals and a random share of fast verdicts are tested again on the cold route, always.
+"""Re-checks: originals and a random share of fast verdicts are tested again on the cold route.
 
-A candidate and its reporter share a process on every route, and the hot route patches memory: no rule proves by itself that
-its verdict is the cold one. So the claim is tested in every run, and a disagreement is shown. The cold verdict counts.
+On every route a candidate shares a process with its reporter, and the hot route patches memory, so no rule proves that a fast
+verdict equals the cold one. Every run tests it and shows disagreements. The cold verdict counts.
 
-Which candidates are looked at again follows from their ids: the same ones after a kill, in a replay, on any machine.
+The selection depends on the ids alone: it is the same after a kill, in a replay, and on any machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from workbench.base.task_groups import task_group
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import TaskItem, decide_task
-from workbench.orders.orders import why_again
+from workbench.orders.ordered_asks import recheck_reason
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionReader, SessionWriter
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """A fast verdict and the report of the cold route on the same candidate."""
+    """A fast verdict and the cold report on the same candidate."""
 
     why: str  # `original`, `random` or `suspicious`
     fast: Verdict
-    cold: Report  # The report of the cold route, whose verdict counts
+    cold: Report  # Its verdict counts
 
     @property
     def agrees(self) -> bool:
@@ -44,7 +44,7 @@ class Recheck:
 
     def to_json(self) -> str:
         """Return the ``recheck`` column; it includes ``first`` only if the verdicts differ."""
-        told: dict[str, object] = {
+        values: dict[str, object] = {
             "why": self.why,
             "verdict": str(self.cold.verdict),
             "route": str(self.cold.route),
@@ -52,14 +52,14 @@ class Recheck:
             "agrees": self.agrees,
         }
         if not self.agrees:
-            told["first"] = str(self.fast)
-        return json.dumps(told)
+            values["first"] = str(self.fast)
+        return json.dumps(values)
 
 
-def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: Recheck | None = None) -> None:
-    """Write a report with its failing tests, and move an earlier verdict to the history, in one transaction.
+def write_verdict(writer: SessionWriter, candidate: str, report: Report, recheck: Recheck | None = None) -> None:
+    """Write a report with its failing tests, and move the former verdict to the history, in one transaction.
 
-    A fast verdict that a cold one overrides, the report then, is kept there, too, because it was already shown.
+    An overridden fast verdict goes to the history, too, as it was shown.
     """
     with writer.transaction() as connection:
         _keep_former(writer, candidate)
@@ -85,15 +85,15 @@ def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: R
                 "suspicious": json.dumps(report.suspicious) if report.suspicious else None,
                 "plain": None if report.plain is None else int(report.plain),
                 "doubtful": report.doubtful or None,
-                "recheck": look.to_json() if look is not None else None,
-                "agrees": int(look.agrees) if look is not None else None,
+                "recheck": recheck.to_json() if recheck is not None else None,
+                "agrees": int(recheck.agrees) if recheck is not None else None,
                 "at": time.time(),
             },
         )
 
 
 def _keep_former(writer: SessionWriter, candidate: str) -> None:
-    kept = "verdict, verdict_reason, route, tested_s, outcomes_blob, backend, route_fallback_reason, suspicious, recheck, doubtful, at"
+    columns = "verdict, verdict_reason, route, tested_s, outcomes_blob, backend, route_fallback_reason, suspicious, recheck, doubtful, at"
     with writer.transaction() as connection:
         if connection.execute("SELECT verdict FROM candidates WHERE id = ?", (candidate,)).fetchone()[0] is None:
             return
@@ -103,9 +103,9 @@ def _keep_former(writer: SessionWriter, candidate: str) -> None:
         ).fetchall()
         blob = writer.blob(json.dumps([list(test) for test in failing], ensure_ascii=False)) if failing else None
         connection.execute(
-            f"INSERT INTO former_verdicts (candidate_id, number, failing_blob, replaced_at, {kept}) "
+            f"INSERT INTO former_verdicts (candidate_id, number, failing_blob, replaced_at, {columns}) "
             "SELECT id, (SELECT coalesce(max(number), 0) + 1 FROM former_verdicts WHERE candidate_id = candidates.id), "
-            f"?, ?, {kept} FROM candidates WHERE id = ?",
+            f"?, ?, {columns} FROM candidates WHERE id = ?",
             (blob, time.time(), candidate),
         )
 
@@ -119,7 +119,7 @@ class _Due:
 
 
 @dataclass(eq=False)
-class Rechecks:
+class RecheckRunner:
     """The re-checks of one run."""
 
     _writer: SessionWriter
@@ -130,7 +130,7 @@ class Rechecks:
     _originals: dict[tuple[str, ...], asyncio.Task[Report]] = field(default_factory=dict, init=False)
 
     async def run(self, items: Mapping[str, TaskItem], goes_on: Callable[[], bool]) -> bool:
-        """Look again at what is due, until it is done or ``goes_on`` says no; return whether it is done."""
+        """Test due candidates until all are done or ``goes_on`` returns False; return whether all are done."""
         due, done, disagreeing = await asyncio.to_thread(self._due, items)
         total = done + len(due)
         if not total:
@@ -141,11 +141,11 @@ class Rechecks:
             words = f"{disagreeing} disagree" if disagreeing else "all agree" if done else ""
             self._progress.update("rechecks", state, done=done, total=total, note=words)
 
-        async def look() -> None:
+        async def recheck() -> None:
             nonlocal done, disagreeing
             while waiting and goes_on():
                 entry = waiting.pop()
-                agrees = await self._again(entry)
+                agrees = await self._recheck(entry)
                 done += agrees is not None
                 disagreeing += agrees is False
                 tell()
@@ -153,7 +153,7 @@ class Rechecks:
         tell()
         async with task_group() as group:
             for _ in self._pool.workers:
-                group.create_task(look())
+                group.create_task(recheck())
         if not waiting:
             tell("done")
         return not waiting
@@ -167,21 +167,20 @@ class Rechecks:
                     disagreeing += row.agrees == 0
                     continue
                 item = items.get(row.task_id)
-                why = why_again(row.id, row.evaluator, row.route, row.verdict) if row.state == "done" else ""
-                # A body that cannot be read again cannot be looked at again.
+                why = recheck_reason(row.id, row.evaluator, row.route, row.verdict) if row.state == "done" else ""
+                # An unreadable body cannot be tested.
                 body = reader.kept(row.body_blob, f"the body of candidate {row.id}")
                 if why and item is not None and body is not None:
                     due.append(_Due(row, item, why, body))
         return due, done, disagreeing
 
-    async def _again(self, due: _Due) -> bool | None:
+    async def _recheck(self, due: _Due) -> bool | None:
         item, row = due.item, due.row
         try:
             content = splice(item.source, item.function, due.body)
         except SpliceError:
             return None
-        # A cold start imports everything again, which the limit of a fast verdict leaves no time for; only what ran out of
-        # time once is kept to it.
+        # A cold start imports everything, for which the limit of a fast verdict leaves no time; only timeouts keep it.
         job = Job(
             id=row.id,
             tests=item.task.tests,
@@ -194,12 +193,14 @@ class Rechecks:
         cold = await (self._original(job) if content == item.source else self._pool.run(job))
         if cold.verdict is Verdict.ERROR:
             return None
-        look = Recheck(due.why, Verdict(str(row.verdict)), cold)
-        if look.agrees:
-            self._writer.update("candidates", {"id": row.id}, {"recheck": look.to_json(), "agrees": int(look.agrees)})
+        recheck = Recheck(due.why, Verdict(str(row.verdict)), cold)
+        if recheck.agrees:
+            self._writer.update(
+                "candidates", {"id": row.id}, {"recheck": recheck.to_json(), "agrees": int(recheck.agrees)}
+            )
             return True
         with self._writer.transaction():
-            write_verdict(self._writer, row.id, replace(cold, job=row.id), look)
+            write_verdict(self._writer, row.id, replace(cold, job=row.id), recheck)
             if row.evaluator in CONTROLS and row.sample == 0:
                 decide_task(self._writer, row.task_id)
         return False

@@ -1,4 +1,4 @@
-"""What models and agents said: written into the session as it happens, read again by a resume, a fork or a replay."""
+"""Calls of models and steps of agents: written as they happen, read by a resume, a fork or a replay."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from workbench.agents.agent_context import INHERITED, ForkDiverged, Inherited, InheritedSteps, Step
+from workbench.agents.agent_context import INHERITED, ForkDiverged, Inherited, InheritedAnswer, Step
 from workbench.documenters.types import DocsName, parse_docs
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
 from workbench.orders.docs_estimate import model_of
@@ -31,7 +31,7 @@ _ANSWER = (
     "answer_blob", "reasoning_blob", "answered_by", "finish_reason", "prompt_tokens", "completion_tokens", "cached_tokens",
     "cost_usd", "latency_s", "attempts", "response_schema_blob",
 )  # fmt: skip
-# The tries of one request have a row each, those of an earlier process that came to no answer as well.
+# Each try of a request has a row, including unanswered ones of an earlier process.
 _BILLED = """
 SELECT sum(tried.prompt_tokens), sum(tried.completion_tokens), sum(tried.cost_usd) FROM calls AS last JOIN calls AS tried
 USING (scope, digest, nth, sample, model) WHERE last.id = ? AND scope = ?
@@ -50,17 +50,17 @@ class SessionCallLog:
         return self._last.get(scope)
 
     def take_over(self, scope: str, call: int) -> None:
-        """Let a call of another work item be the latest of this one, whose answer it inherits."""
+        """Make a call of another work item the latest of this one, which inherits its answer."""
         self._last[scope] = call
 
     def billed(self, scope: str) -> dict[str, Any]:
-        """Return tokens and US dollars of the latest request of a work item, with every try of it that was billed."""
+        """Return tokens and US dollars of the latest request of a work item, including all billed tries."""
         with self._writer.transaction() as connection:
             row = connection.execute(_BILLED, (self._last.get(scope), scope)).fetchone()
         return dict(zip(("prompt_tokens", "completion_tokens", "cost_usd"), row, strict=True))
 
     def recall(self, request: Request, nth: int) -> Answer | None:
-        """Return the answer that this session holds for the same work item and request."""
+        """Return the recorded answer for the same work item and request."""
         if not request.scope:
             return None
         with self._writer.transaction() as connection:
@@ -78,7 +78,7 @@ class SessionCallLog:
     def record(self, call: CallRecord) -> None:
         """Write one finished call durably before returning."""
         request, answer, usage = call.request, call.answer, call.usage
-        # A grammar that the model was not held to (only the embedded one is) shaped nothing.
+        # Only the embedded model applies the grammar.
         grammar = request.grammar if answer is None or answer.shaped else None
         shape = grammar or (json.dumps(request.json_schema) if request.json_schema else None)
         with self._writer.transaction():
@@ -108,13 +108,13 @@ class SessionCallLog:
 
 
 def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answer | None:
-    """Return a recorded answer, None where its text cannot be read: then it is as if it had not been recorded."""
+    """Return a recorded answer; None if its text cannot be read, as if it had not been recorded."""
     text, reasoning, by, finish, prompt, completion, cached, cost, latency, attempts, shape = row
-    said = reader.kept(str(text), "a recorded answer")
-    if said is None:
+    recorded_text = reader.kept(str(text), "a recorded answer")
+    if recorded_text is None:
         return None
     return Answer(
-        text=said,
+        text=recorded_text,
         model=str(by or ""),
         usage=Usage(*(value if isinstance(value, int) else 0 for value in (prompt, completion, cached))),
         cost_usd=cost if isinstance(cost, float) else None,
@@ -162,7 +162,7 @@ class TrialLog:
 
     def step(self, step: Step) -> None:
         answer, observation = step.answer, step.observation
-        # What a fork inherits was paid for by its parent.
+        # The parent paid for the steps that a fork inherits.
         paid = bool(step.request) and (answer is None or answer.source != INHERITED)
         billed = self._calls.billed(self._trial) if paid else {}
         settings = dict(step.request.sampling.to_json()) if step.request else {}
@@ -203,18 +203,18 @@ class TrialLog:
 
 
 MESSAGE, OBSERVATION = "message", "observation"
-"""What of a step can be edited: the model's answer, or what the agent was told after it."""
+"""The editable parts of a step: the model's answer and the observation."""
 
 
-def inherited_by(reader: SessionReader, fork: TrialRow, took: Callable[[int], None]) -> Inherited:
+def inherited_by(reader: SessionReader, fork: TrialRow, on_inherited: Callable[[int], None]) -> Inherited:
     """Return the steps that a fork inherits. Raises ForkDiverged: the parent is gone, or its answers cannot be read."""
     given, observations = _up_to(reader, fork, fork.fork_step)
     edited_call = _call_of(reader, fork.parent, fork.fork_step) if fork.edited == MESSAGE else None
-    return Inherited(fork.parent, fork.fork_step, given, observations, fork.edited, edited_call, took)
+    return Inherited(fork.parent, fork.fork_step, given, observations, fork.edited, edited_call, on_inherited)
 
 
-def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[InheritedSteps, ...], dict[int, str]]:
-    given: list[InheritedSteps] = []
+def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[InheritedAnswer, ...], dict[int, str]]:
+    given: list[InheritedAnswer] = []
     observations: dict[int, str] = {}
     if trial.parent:
         parent = reader.trial(trial.parent)
@@ -239,7 +239,7 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Inh
             answer = recorded_answer(reader, row)
             if answer is None:
                 raise ForkDiverged(f"The fork does not start, because an answer of trial {trial.id} cannot be read.")
-            given.append(InheritedSteps(row.id, row.digest, answer))
+            given.append(InheritedAnswer(row.id, row.digest, answer))
     return tuple(given), observations
 
 
@@ -252,7 +252,7 @@ _REPLAY = "replay:"
 
 
 def recorded_documenter(docs: str) -> str:
-    """Return the model that a replayed session asked for docs of this kind, "" for none: its limit of tokens finds the answers."""
+    """Return the model that wrote docs of this kind in a replayed session, "" for none; its token limit identifies the answers."""
     name = parse_docs(docs)
     model = model_of(name)
     if not model.startswith(_REPLAY):
@@ -264,7 +264,7 @@ def recorded_documenter(docs: str) -> str:
 
 
 def has_docs_of(run: RunRow) -> Callable[[RunRow], bool] | None:
-    """Return what says of a recorded run whether it was about the docs of ``run``, None where ``run`` is about no docs."""
+    """Return a predicate for recorded runs with the docs of ``run``; None if ``run`` has no docs."""
     if run.kind != "regenerate":
         return None
     own = _docs(run)
@@ -287,9 +287,9 @@ _DEPTH = 8  # a replay of a replay of …
 
 
 def recorded_model(model: str) -> str:
-    """Return the model whose answers an agent gets: the recorded one of ``replay:SESSION``, any other as it is.
+    """Return the model behind ``replay:SESSION``; other models unchanged.
 
-    What an agent asks depends on it: the embedded model is held by grammars, reads less and is asked once.
+    Requests depend on it: the embedded model gets grammars, reads less and is asked once.
     """
     for _ in range(_DEPTH):
         if not model.startswith(_REPLAY):

@@ -1,4 +1,4 @@
-"""Execute a regeneration run, from the source to a verdict for every candidate, skipping what is already done."""
+"""Execute a regeneration run, from the source to a verdict for every candidate; finished work is skipped."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workbench.engine.candidate_rows import CandidateTable
 from workbench.engine.candidates import Candidates
 from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluators
-from workbench.engine.rechecking import Rechecks
+from workbench.engine.rechecking import RecheckRunner
 from workbench.engine.records import recorded_documenter
 from workbench.engine.stages import StageProgress, StageTable
 from workbench.engine.task_building import Prepared, Unused, cores, prepare
-from workbench.engine.task_rows import TaskTable
+from workbench.engine.task_rows import TaskStore
 from workbench.models.local_process import SLOTS
 from workbench.plans.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.regeneration.suite import Rules
@@ -58,14 +58,14 @@ class RunRecord:
             if changed != plan:
                 self._writer.set_run(self._run, config=as_text(changed))
 
-    def fail_lastingly(self) -> None:
-        """Note that a resume cannot mend why the run fails; of a run that has candidates there is still something to do."""
+    def mark_permanent_failure(self) -> None:
+        """Mark the failure as permanent, unless the run has candidates, which a resume can complete."""
         with self._writer.transaction() as connection:
             if not connection.execute("SELECT 1 FROM candidates WHERE run_id = ? LIMIT 1", (self._run,)).fetchone():
                 self.amend(lasting=True)
 
-    def take_up(self, refused: Mapping[Ask, str], asked: Collection[Ask]) -> RegenerationPlan:
-        """Record for every ask whether its candidates are rows now, and return the updated plan.
+    def record_acceptances(self, refused: Mapping[Ask, str], items_by_ask: Collection[Ask]) -> RegenerationPlan:
+        """Record for every ask whether its candidates exist now, and return the updated plan.
 
         A refused ask is removed from the plan, unless it names a samples file (which may be corrected); if it was the
         latest ask, the one before it takes its place. Later asks than those ``asked`` keep waiting.
@@ -73,9 +73,9 @@ class RunRecord:
         with self._writer.transaction():
             plan = self.plan()
             if plan.rebuild:
-                # Ordered this moment: what is asked for is taken up with the tasks that are built then.
+                # A rebuild was ordered meanwhile: asks are processed with its tasks.
                 return plan
-            news = tuple(Acceptance(ask, refused.get(ask, "")) for ask in asked)
+            news = tuple(Acceptance(ask, refused.get(ask, "")) for ask in items_by_ask)
             others = tuple(
                 one for one in plan.acceptances if not any(same_but_samples(one.ask, new.ask) for new in news)
             )
@@ -90,17 +90,17 @@ class RunRecord:
             self.amend(**values)
             return self.plan()
 
-    def finish(self, asked_again: Callable[[], bool]) -> bool:
-        """Mark the run as done and return True, unless something was asked for meanwhile; atomic, so no ask is missed."""
+    def finish(self, has_due: Callable[[], bool]) -> bool:
+        """Mark the run as done and return True, unless it was extended meanwhile; atomic, so that no ask is missed."""
         with self._writer.transaction():
             plan = self.plan()
-            if plan.waiting or plan.rebuild or asked_again():
+            if plan.waiting or plan.rebuild or has_due():
                 return False
             self._writer.set_run(self._run, state="done", finished_at=time.time())
             return True
 
     def fetched(self, snapshot: Snapshot) -> None:
-        """Record the run's snapshot, for its resume, and the list of the repository's files."""
+        """Record the snapshot with its list of files, so that a resume uses the same."""
         with self._writer.transaction():
             self.amend(snapshot=snapshot.digest)
             files = [(entry.path, entry.size) for entry in snapshot.files]
@@ -111,7 +111,7 @@ class RunRecord:
             connection.execute("DELETE FROM dropped WHERE run_id = ?", (self._run,))
 
     def unused(self, tests: Sequence[Unused]) -> None:
-        """Keep the tests of the suite that no verdict rests on, in place of those of an earlier part of the run."""
+        """Replace the recorded unused tests of the suite."""
         with self._writer.transaction() as connection:
             connection.execute("DELETE FROM unused_tests WHERE run_id = ?", (self._run,))
             for place, one in enumerate(tests):
@@ -126,7 +126,7 @@ class RunRecord:
 
 
 async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
-    """Do the remaining work of ``run``; raises whatever ends the whole run, including cancellation."""
+    """Do the remaining work of ``run``; raises what ends the whole run, including cancellation."""
     record = RunRecord(writer, run.id)
     plan = record.plan()
     stages = StageTable(writer, run.id)
@@ -134,7 +134,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
     opened = AsyncExitStack()
 
     async def with_tasks(backend: Backend, system: DocSystem, place: Place) -> bool:
-        """Build the tasks and do all that is asked for; return False when they are to be built anew first."""
+        """Build the tasks and process all asks; return False if a rebuild was ordered."""
         plan = record.plan()
         rebuild = plan.rebuild
         record.forget_dropped()
@@ -151,7 +151,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         )
         if rebuild:
             record.amend(rebuild=False)
-        tasks = TaskTable(
+        tasks = TaskStore(
             writer, run.id, prepared.snapshot, system, backend.name, plan.docs_scope, plan.selection, record.dropped
         )
         evaluators = Evaluators(gateway, calls)
@@ -162,27 +162,27 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
                 plan = record.plan()
                 if plan.rebuild:
                     return False
-                asked = await tasks.document(prepared.built.tasks, plan.asks, stages)
-                refused = candidates.refused(asked, evaluators)
-                fine = {ask: items for ask, items in asked.items() if ask not in refused}
+                items_by_ask = await tasks.document(prepared.built.tasks, plan.asks, stages)
+                refused = candidates.refused(items_by_ask, evaluators)
+                fine = {ask: items for ask, items in items_by_ask.items() if ask not in refused}
                 candidates.add(plan, fine, evaluators)
                 remarks = candidates.remarks(fine, evaluators, {task.id for task in prepared.built.tasks})
                 writer.set_run(run.id, note=" ".join(filter(None, (*refused.values(), remarks))) or None)
                 works = candidates.works(tasks.items)
-                plan = record.take_up(refused, asked)
+                plan = record.record_acceptances(refused, items_by_ask)
                 if not fine and not plan.waiting:
                     raise UsageError(" ".join(refused.values()))
                 counts = candidates.counts(works)
-                # What the app asked for meanwhile is found when everything else is done; re-checks come last.
+                # New asks are found when all other work is done; re-checks come last.
                 if not works:
                     candidates.settle()
                     for control, (done, total) in counts.items():
                         stages.update("controls" if control else "candidates", "done", done=done, total=total)
-                    looks = Rechecks(writer, run.id, sandboxes, limits, stages)
-                    all_looked = await looks.run(
+                    rechecks = RecheckRunner(writer, run.id, sandboxes, limits, stages)
+                    all_rechecked = await rechecks.run(
                         tasks.items, lambda: not ((now := record.plan()).waiting or now.rebuild)
                     )
-                    if all_looked and record.finish(candidates.asked_again):
+                    if all_rechecked and record.finish(candidates.has_due):
                         return True
                     continue
                 execution = Candidates(writer, evaluators, sandboxes, limits, stages)
@@ -190,17 +190,17 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
                 candidates.give_up(execution.not_again)
 
     try:
-        # Connect first: a cluster that does not answer is reported before minutes are spent on the repository.
+        # Connect first, so that an unreachable cluster is reported before minutes are spent on the repository.
         place = await opened.enter_async_context(sandbox_provider(plan.engine))
         backend = choose_backend(plan.sandbox or settings.sandbox or None, plan.import_folders)
-        # Made here, so that a doc system that cannot be made is said before minutes are spent on the repository.
+        # Early as well, so that an unusable doc system is reported before that.
         system = await asyncio.to_thread(
             make_doc_system,
             plan.docs,
             asker=gateway,
             folders=plan.import_folders,
             program_seconds=settings.docs_time_limit,
-            # Who takes the plain process for model-written code has accepted what a program may do there.
+            # With the plain process the user has accepted that programs are not confined.
             confined=backend.name != "process",
             sampled_as=await asyncio.to_thread(recorded_documenter, plan.docs),
         )
@@ -219,11 +219,11 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
 
 
 class Sandboxes(Protocol):
-    """Tests candidates and returns reports, as many at once as there are ``workers``."""
+    """Tests candidates, as many at once as there are ``workers``."""
 
     @property
     def workers(self) -> Collection[object]:
-        """One entry per candidate that may be tested at once."""
+        """One entry per concurrent candidate."""
         ...
 
     async def run(self, job: Job) -> Report:
@@ -232,12 +232,12 @@ class Sandboxes(Protocol):
 
 
 Place = Callable[[Prepared, Backend, Limits, StageProgress], AbstractAsyncContextManager[Sandboxes]]
-"""Opens sandboxes for a repository that has been prepared on this machine, with the back end that its tasks were built with."""
+"""Opens sandboxes for a prepared repository, with the back end that built its tasks."""
 
 
 @asynccontextmanager
 async def sandbox_provider(engine: str) -> AsyncIterator[Place]:
-    """Open the engine that a plan names: "" is this machine, ``dask://HOST:PORT`` a cluster. Raises WorkbenchError."""
+    """Open the engine of a plan: "" is this machine, ``dask://HOST:PORT`` a cluster. Raises WorkbenchError."""
     if not engine:
         yield _here
         return

@@ -19,7 +19,7 @@ class StageProgress(Protocol):
     def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """Update a stage; ``state`` is ``running``, ``done`` or ``failed``; values that are None or empty are kept."""
+        """Update a stage (``running``, ``done`` or ``failed``); None and "" leave a value unchanged."""
         ...
 
 
@@ -33,7 +33,7 @@ class StageTable:
         self._written: dict[str, float] = {}
         self._ended: dict[str, str] = {}
         with writer.transaction() as connection:
-            # Keep the counts of an earlier execution until this one reaches the stage, as it may end before.
+            # The counts of an earlier execution stay until this one reaches the stage, as it may end before.
             earlier = {
                 name: {"state": state, "done": done, "total": total, "note": note, "at": at}
                 for name, state, done, total, note, at in connection.execute(

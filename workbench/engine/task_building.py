@@ -1,4 +1,4 @@
-"""From a source to tasks: fetch, environment, suite, trace, stub filter; what was built before comes from the cache."""
+"""Build the tasks of a source: fetch, environment, suite, trace, stub filter; earlier results come from the cache."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NAMED_TESTS = 500
 
 
 class NoTasks(WorkbenchError):
-    """The repository gives no task; the sentence says at which stages its functions were dropped."""
+    """The repository has no task; the message counts dropped functions by stage."""
 
     lasting = True
 
@@ -102,7 +102,7 @@ async def prepare(
         for dropped in built.dropped:
             on_dropped(dropped)
     else:
-        # What goes on where another build stopped says nothing of what all of it takes.
+        # The time of a continued build is not that of a whole one.
         whole = not await asyncio.to_thread(cache.is_begun)
 
         def on_progress(step: BuildProgress) -> None:
@@ -149,7 +149,7 @@ def _report_all(progress: StageProgress, built: TaskSet, cached: bool) -> None:
 
 
 class Unused(NamedTuple):
-    """A test that no verdict rests on: ``kind`` says in a word or two why, ``why`` what it said or did."""
+    """A test that no verdict uses: ``kind`` is a short reason, ``why`` its message."""
 
     kind: str
     test: str
@@ -157,7 +157,7 @@ class Unused(NamedTuple):
 
 
 def unused_tests(built: TaskSet) -> tuple[Unused, ...]:
-    """Return the tests that no verdict rests on, those that are unstable first, as many as a person may read."""
+    """Return unused tests, unstable ones first, limited to a readable number."""
     kinds: dict[str, Mapping[str, str]] = {
         "unstable": {test: ", ".join(outcomes) for test, outcomes in built.unstable.items()},
         "hanging or fatal": built.taken_out,
@@ -208,7 +208,7 @@ TASKS_FORMAT = 3
 
 
 class TaskCache:
-    """The cached results of one repository, environment and sandbox; what cannot be written costs time later, no run."""
+    """The cached results of one repository, environment and sandbox; write errors cost time later, but no run."""
 
     def __init__(self, snapshot: Snapshot, environment: Environment, backend: str, rules: Rules | None = None) -> None:
         workspace = environment.workspace
@@ -225,7 +225,7 @@ class TaskCache:
         return self._tasks
 
     def is_begun(self) -> bool:
-        """Return whether a build left something behind that the next one goes on with."""
+        """Return whether there are partial results of an earlier build."""
         return self._suite.exists() or self._part.exists()
 
     def tasks(self) -> TaskSet | None:
@@ -254,7 +254,7 @@ class TaskCache:
         found: dict[str, Task | Dropped] = {}
         with contextlib.suppress(OSError), self._part.open(encoding="utf-8") as lines:
             for line in lines:
-                # Skip a line that was only partly written when the process was killed.
+                # The last line may be incomplete after a kill.
                 with contextlib.suppress(ValueError, KeyError):
                     data = typed_json.decode(dict, line)
                     done = "stage" not in data

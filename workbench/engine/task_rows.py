@@ -1,4 +1,4 @@
-"""The tasks of a run: documented by the doc system, written into the session, and kept at hand for asking and testing."""
+"""The tasks of a run: documented by the doc system, written into the session, and held for requests and tests."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from workbench.documenters import (
 from workbench.engine.stages import StageProgress
 from workbench.models.types import ModelError
 from workbench.plans.plan import Ask, chosen
+from workbench.plans.task_names import readable_id, row_id
 from workbench.regeneration import build_prompt, measure_leakage
 from workbench.regeneration.tasks import Dropped, Task, located
 from workbench.repository import Snapshot
@@ -34,13 +35,12 @@ from workbench.session.identity import task_id, tested_by
 from workbench.session.json_forms import picked
 from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
-from workbench.session.task_names import readable_id, row_id
 
-#: Why a task of a run that was built anew, or documented otherwise, counts no more.
+#: Reasons why a task is excluded after a rebuild or with other documentation.
 OTHER_BASIS = "Built again since: it rests on other tests or other documentation now, which is a task of its own."
 NO_TASK_NOW = "Built again since: this function is no task any more."
-_LARGEST_TEST_FILE = 1_000_000  # bytes; larger ones are not kept
-_AT_ONCE = 16  # doc systems that ask a model: requests prepared at a time; the gateway bounds those under way
+_LARGEST_TEST_FILE = 1_000_000  # bytes; larger ones are not stored
+_AT_ONCE = 16  # concurrent requests of doc systems; the gateway has its own limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +51,26 @@ class TaskItem:
     task: Task
     function: Function  # The function in the pristine file
     source: bytes  # The pristine file
-    docstring: str | None  # What the doc system says; None for nothing
-    shown: bytes  # The file from which prompts are made: the documented one where the scope is the repository
+    docstring: str | None  # None if the doc system wrote none
+    shown: bytes  # The file shown in prompts: the documented one unless the scope is `target`
     shown_function: Function  # The function in that file
 
 
 def identity(
     snapshot: str, task: Task, system: str, docs: Docstring | DocumentedFile, sandbox: str, selection: str = "filtered"
 ) -> str:
-    """Return a task's id; the doc system is a part of it, so that two of them never share a row by saying the same.
+    """Return a task's id; it includes the doc system, so that two systems with equal text never share a row.
 
-    ``docs`` is what the system says of the function where the scope is ``target``, else of all its file.
+    ``docs`` is the docstring of the function if the scope is ``target``, else the documented file.
     """
     name = (task.path, task.qualified_name, task.occurrence)
-    said = docs.digest if isinstance(docs, Docstring) else f"{docs.scope}:{hashlib.sha256(docs.source).hexdigest()}"
+    content = docs.digest if isinstance(docs, Docstring) else f"{docs.scope}:{hashlib.sha256(docs.source).hexdigest()}"
     chosen_by = "" if selection == "filtered" else f":{selection}"
-    return task_id(snapshot, *name, f"{system}:{said}{chosen_by}", tested_by(sandbox, task.tests))
+    return task_id(snapshot, *name, f"{system}:{content}{chosen_by}", tested_by(sandbox, task.tests))
 
 
 @dataclass(eq=False)
-class TaskTable:
+class TaskStore:
     """The tasks of one run."""
 
     _writer: SessionWriter
@@ -83,7 +83,7 @@ class TaskTable:
     _on_dropped: Callable[[Dropped], None]
     _prepared: bool = field(default=False, init=False)
     _documented: dict[str, TaskItem | None] = field(default_factory=dict, init=False)
-    _kept_files: dict[str, str | None] = field(
+    _test_file_blobs: dict[str, str | None] = field(
         default_factory=dict, init=False
     )  # test file -> digest of its text in the session
     items: dict[str, TaskItem] = field(default_factory=dict, init=False)
@@ -91,16 +91,16 @@ class TaskTable:
     async def document(
         self, tasks: Sequence[Task], asks: Sequence[Ask], progress: StageProgress
     ) -> dict[Ask, list[TaskItem]]:
-        """Write the row of every task that an ask means; return those of each ask. What fails is left to a resume."""
-        new = [task for task in self._wanted(tasks, asks) if task.id not in self._documented]
+        """Document and write the tasks of all asks, and return them by ask; failed ones are left to a resume."""
+        new = [task for task in self._selected(tasks, asks) if task.id not in self._documented]
         if new:
             await self._write_docstrings(new, progress)
         places = {task.id: position for position, task in enumerate(tasks)}
         order = [self._documented.get(task.id) for task in tasks]
         named = [(item.task.id, item.id, item) for item in order if item is not None]
         table = {ask: chosen(ask, named) for ask in asks}
-        meant = {item.id for items in table.values() for item in items}
-        self.items = {item.id: item for _, _, item in named if item.id in meant}
+        selected = {item.id for items in table.values() for item in items}
+        self.items = {item.id: item for _, _, item in named if item.id in selected}
         with self._writer.transaction():
             for item in self.items.values():
                 self._write(item, places[item.task.id])
@@ -112,7 +112,7 @@ class TaskTable:
         return identity(self._snapshot.digest, task, self._system.name, docs, self._sandbox, self._selection)
 
     def _replace_former(self, built: Collection[str]) -> None:
-        """Take out rows of functions that now are other tasks, or none; one that is a task again counts again."""
+        """Exclude rows of functions that are other tasks now, or none; a row that is current again counts again."""
         now = {item.task.id: item.id for item in self._documented.values() if item is not None}
         with self._writer.transaction() as connection:
             rows = connection.execute(
@@ -127,13 +127,13 @@ class TaskTable:
                     why = OTHER_BASIS if readable in now else NO_TASK_NOW
                     self._writer.update("tasks", {"id": key}, {"state": "excluded", "reason": why})
 
-    def _wanted(self, tasks: Sequence[Task], asks: Sequence[Ask]) -> list[Task]:
+    def _selected(self, tasks: Sequence[Task], asks: Sequence[Ask]) -> list[Task]:
         if not self._system.needs_model:
             return list(tasks)
         known = {row_id(row): row.id for row in self._rows()}
         named = [(task.id, known.get(task.id, ""), task) for task in tasks]
-        meant = {task.id for ask in asks for task in chosen(ask, named)}
-        return [task for task in tasks if task.id in meant]
+        selected = {task.id for ask in asks for task in chosen(ask, named)}
+        return [task for task in tasks if task.id in selected]
 
     def _rows(self) -> list[TaskRow]:
         with SessionReader(self._writer.path) as reader:
@@ -149,10 +149,10 @@ class TaskTable:
             stages = reader.stages(self._run)
         former = next((stage.note or "" for stage in stages if stage.name == "documentation"), "")
         progress.update("documentation", done=0, total=len(found), note=name)
-        kept = await asyncio.to_thread(self._kept)
-        kept_files = await asyncio.to_thread(self._kept_documented)
+        kept = await asyncio.to_thread(self._stored_docstrings)
+        kept_files = await asyncio.to_thread(self._stored_files)
         rows = {row_id(row) for row in await asyncio.to_thread(self._rows_of_system)} if kept_files else set()
-        # Where a task of it has no row, its docstring failed or it was not asked for: what is missing is asked for once more.
+        # A task of it without a row failed or was not requested before: document the missing parts.
         complete = kept_files.keys() - {task.path for task, _, _ in found if task.id not in rows}
         if not self._prepared and any(task.id not in kept and task.path not in complete for task, _, _ in found):
             await self._prepare(progress)
@@ -171,7 +171,7 @@ class TaskTable:
                 else:
                     work = document_file(self._system, task.path, source, room, kept_file or b"", self._scope)
                     files[task.path] = asyncio.ensure_future(work)
-            # Waited for by every task of the file: one that is cancelled must not take the file from the others.
+            # Shared by all tasks of the file: the cancellation of one must not cancel it for the others.
             return await asyncio.shield(files[task.path])
 
         async def documented(task: Task, function: Function, source: bytes) -> TaskItem:
@@ -213,28 +213,28 @@ class TaskTable:
         progress.update("documentation", "done", done=done, total=done, note=note)
 
     def _summary(self, former: str) -> str:
-        """Return what the system says of its work; where the session had everything, what it said then."""
-        said = getattr(self._system, "summary", None)
-        return (said or former if said is not None and not self._prepared else said) or self._system.name
+        """Return the doc system's summary; if nothing was requested, that of the earlier execution."""
+        summary = getattr(self._system, "summary", None)
+        return (summary or former if summary is not None and not self._prepared else summary) or self._system.name
 
-    def _kept(self) -> dict[str, Docstring]:
-        """Return the docstrings that the session has of a system whose docstrings cost something: a resume pays no twice."""
+    def _stored_docstrings(self) -> dict[str, Docstring]:
+        """Return the stored docstrings of a doc system with a model, so that a resume does not pay twice."""
         if not self._system.needs_model or self._scope != "target":
             return {}
         rows = self._rows_of_system()
         with SessionReader(self._writer.path) as reader:
             texts = [(row, reader.kept(row.docstring_blob, "a docstring")) for row in rows]
-        # A docstring whose text is damaged is fetched once more.
+        # Damaged docstrings are requested again.
         return {row_id(row): Docstring(text) for row, text in texts if text is not None or not row.docstring_blob}
 
-    def _kept_documented(self) -> dict[str, bytes]:
+    def _stored_files(self) -> dict[str, bytes]:
         if not self._system.needs_model or self._scope == "target":
             return {}
         rows = self._rows_of_system()
         with SessionReader(self._writer.path) as reader:
             kept = {}
             for row in rows:
-                # One whose text is damaged is documented once more.
+                # Damaged files are documented again.
                 with contextlib.suppress(TextDamaged):
                     if row.documented_blob:
                         kept[row.path] = reader.data(row.documented_blob)
@@ -283,19 +283,19 @@ class TaskTable:
             )
             row = connection.execute("SELECT run_id FROM tasks WHERE id = ?", (item.id,)).fetchone()
             if row[0] != self._run:
-                # Its verdicts belong to that run; this one would have no task and call that success.
+                # Its verdicts belong to that run; this run would have no task and count as a success.
                 raise WorkbenchError(
                     f"The session has the same task {task.id} already, in run {row[0]}, under another source; "
                     "name that source, or give --session another file."
                 )
 
     def _test_files(self, tests: Sequence[str]) -> str | None:
-        """Keep the files that tests are in, so that what failed can be read later; return the digest of their index."""
+        """Store the files of tests, so that failures can be read later; return the digest of their index."""
         kept = {}
         for path in sorted({test.partition("::")[0] for test in tests}):
-            if path not in self._kept_files:
-                self._kept_files[path] = self._keep_file(path)
-            if digest := self._kept_files[path]:
+            if path not in self._test_file_blobs:
+                self._test_file_blobs[path] = self._keep_file(path)
+            if digest := self._test_file_blobs[path]:
                 kept[path] = digest
         return self._writer.blob(json.dumps(kept, sort_keys=True)) if kept else None
 
@@ -337,7 +337,7 @@ class TaskTable:
 
 
 def decide_task(writer: SessionWriter, task: str) -> bool:
-    """Record what the verdicts of its controls imply for a task; return whether it is excluded."""
+    """Set the state of a task by the verdicts of its controls; return whether it is excluded."""
     held: dict[str, bool] = {}
     reasons = []
     with writer.transaction() as connection:

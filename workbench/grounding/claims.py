@@ -1,4 +1,4 @@
-"""ClaimCollector of a README: identifiers, paths, commands, options, dependencies and numbers, each with its place.
+"""Claims of a README: identifiers, paths, commands, options, dependencies and numbers, each with its place.
 
 Code names things; prose does so only where a word is spelled like code. Common knowledge (:mod:`workbench.claims.known`),
 names that an example of the README defines, placeholders, options of other programs and imports of other projects are no claims.
@@ -12,25 +12,14 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
 
-from workbench.claims import known, similarity
+from workbench.claims import known, shell, similarity
 from workbench.claims.claim import Claim, Needles
 from workbench.claims.page import SHELL, Code, Page, outline
 from workbench.claims.python import example_of, imports_of, is_python, names_bound
-from workbench.claims.shell import (
-    INTERPRETER,
-    PROMPT,
-    Installed,
-    Word,
-    command_line,
-    command_lines,
-    installs,
-    package_name,
-    started,
-)
 from workbench.grounding.items import OPTION, ClaimCollector, plain
 
 _SPAN = re.compile(r"(`{1,2})(?!`)([^`\n]{1,200}?)\1(?!`)")
-# Everything is bounded: a README of a hundred thousand opening brackets must not cost the square of that.
+# All repetitions are bounded: a hundred thousand opening brackets must not take quadratic time.
 _BLANKED = re.compile(
     r"!\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|!\[[^\]\n]{0,300}\]\[[^\]\n]{0,100}\]|<!--[\s\S]{0,300}?-->|<[^>\n]{0,300}>|"
     r"\[[^\]\n]{0,300}\]\(https?:[^)\n]{0,500}\)|\]\([^)\n]{0,500}\)|\[[^\]\n]{0,300}\]\[[^\]\n]{0,100}\]|\]\[[^\]\n]{0,100}\]|"
@@ -67,7 +56,7 @@ _ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_]\w*)[ \t]*=
 def claims_of(
     readme: str, *, modules: Set[str] = frozenset(), names: Set[str] = frozenset()
 ) -> tuple[Claim[Needles], ...]:
-    """ClaimCollector of a README in Markdown or reStructuredText by place; only its first 100,000 characters are read.
+    """Claims of a README in Markdown or reStructuredText by place; only its first 100,000 characters are read.
 
     ``modules`` are the project's top-level modules, to tell its imports from others. ``names`` are the project's own names,
     which are no claims.
@@ -124,7 +113,7 @@ class _Readme(ClaimCollector):
             if _TREE.search(code.code):
                 self._tree(code)
             elif is_shell(code):
-                for line in command_lines(page, code):
+                for line in shell.command_lines(page, code):
                     for words in line.commands:
                         add_command(self, words)
 
@@ -149,7 +138,7 @@ class _Readme(ClaimCollector):
 
     def _code(self, content: str, at: int, around: str) -> None:
         if is_command(command := content.removeprefix("$ ")):
-            for words in command_line(self._text, command, at, at + len(content)).commands:
+            for words in shell.command_line(self._text, command, at, at + len(content)).commands:
                 add_command(self, words)
         elif content.startswith("-"):
             for match in OPTION.finditer(content):
@@ -162,7 +151,7 @@ class _Readme(ClaimCollector):
                 (self.command if _COMMAND_NEAR.search(around) else self.dependency)(content, at)
         elif call := _WHOLE_CALL.fullmatch(content):
             name = call.group(1)
-            # DURATION, N: what stands for a value; with an underscore it is the name of a variable.
+            # DURATION or N stands for a value; with an underscore it names a variable.
             self.identifier(name, at + content.index(name), certain=not (name.isupper() and "_" not in name))
             for match in _KEYWORD.finditer(content):
                 self.identifier(match.group(1), at + match.start(1))
@@ -258,7 +247,7 @@ _AMOUNT_BEFORE = re.compile(
 _CODES = re.compile(r"\b(?:exit|return|status)\s+codes?\b", re.I)
 _CODE_STEMS = frozenset(similarity.stem(word) for word in ("exit", "code", "return", "status"))
 _SENTENCE = 200
-"""Characters on each side of a number that say what it counts."""
+"""Characters on each side of a number whose words say what it counts."""
 _MORE = re.compile(r"\s*(?:,|-|–|—|to|and|or|/)\s*$")
 
 
@@ -292,7 +281,7 @@ def _add_numbers(claims: ClaimCollector, text: str, start: int, end: int) -> Non
 
 def _context(sentence: str, number: str) -> set[str]:
     stems = {token.stem for token in similarity.tokens(sentence) if len(token.stem) > 2 and token.stem != number}
-    # Words are looked for by how they begin: "retry" as "retr", so that "retries" is found.
+    # Only the beginning of a word is searched: "retr" finds both "retry" and "retries".
     return {stem[:-1] if stem.endswith("y") and len(stem) > 4 else stem for stem in stems}
 
 
@@ -303,7 +292,7 @@ def is_shell(code: Code) -> bool:
     if code.language:
         return code.language in SHELL
     lines = [line for line in code.code.splitlines() if line.strip()]
-    return any(PROMPT.match(line) or line.split()[0] in known.PROGRAMS for line in lines)
+    return any(shell.PROMPT.match(line) or line.split()[0] in known.PROGRAMS for line in lines)
 
 
 def is_command(content: str) -> bool:
@@ -316,20 +305,20 @@ def is_command(content: str) -> bool:
     return first in known.PROGRAMS or (bool(spelled) and any(OPTION.match(word) for word in words[1:]))
 
 
-def add_command(claims: ClaimCollector, words: Sequence[Word]) -> None:
+def add_command(claims: ClaimCollector, words: Sequence[shell.Word]) -> None:
     """The claims of a simple command: programs, scripts, options, files, packages."""
-    begin = started([word.text for word in words])
+    begin = shell.started([word.text for word in words])
     while 0 < begin < len(words) and words[begin].text.startswith("-"):
         begin += 1
     words = words[begin:]
     if not words:
         return
-    if (installed := installs([word.text for word in words])) is not None:
+    if (installed := shell.installs([word.text for word in words])) is not None:
         _add_installed(claims, words, installed)
         return
     program, rest = words[0], words[1:]
     base = re.sub(r"\.exe$", "", program.text.rsplit("/", 1)[-1])
-    if INTERPRETER.fullmatch(base):
+    if shell.INTERPRETER.fullmatch(base):
         _add_python(claims, rest)
     elif base in known.BUILD_TOOLS:
         targets = [word for word in rest if re.fullmatch(r"[A-Za-z][\w:.-]*", word.text)]
@@ -358,7 +347,7 @@ def add_command(claims: ClaimCollector, words: Sequence[Word]) -> None:
         _add_arguments(claims, rest, own=True)
 
 
-def _add_python(claims: ClaimCollector, rest: Sequence[Word]) -> None:
+def _add_python(claims: ClaimCollector, rest: Sequence[shell.Word]) -> None:
     while rest and re.fullmatch(r"-[uBOsIXW]\w*", rest[0].text):
         rest = rest[1:]
     if len(rest) > 1 and rest[0].text == "-m":
@@ -378,7 +367,7 @@ def _add_python(claims: ClaimCollector, rest: Sequence[Word]) -> None:
         _add_arguments(claims, rest[1:], own=True)
 
 
-def _add_installed(claims: ClaimCollector, words: Sequence[Word], installed: Sequence[Installed]) -> None:
+def _add_installed(claims: ClaimCollector, words: Sequence[shell.Word], installed: Sequence[shell.Installed]) -> None:
     for one in installed:
         start, (name, bracket, extras) = words[one.number].start, one.text.partition("[")
         if one.file:
@@ -388,16 +377,16 @@ def _add_installed(claims: ClaimCollector, words: Sequence[Word], installed: Seq
         elif bracket and re.fullmatch(r"[\w,. -]+\].*", extras):
             for extra in extras.partition("]")[0].split(","):
                 claims.identifier(extra.strip(), start + one.text.index(extra))
-            if package_name(name):
+            if shell.package_name(name):
                 claims.dependency(name, start)
         elif "/" in one.text or one.text.startswith("."):
             claims.path(one.text, start, certain=False)
-        elif package_name(one.text):
-            # Tools of the trade are installed by whoever likes; that a project needs one of them is no claim.
+        elif shell.package_name(one.text):
+            # Anyone may install development tools; a project need not depend on them.
             claims.dependency(one.text, start, certain=one.package not in known.TOOLING)
 
 
-def _add_arguments(claims: ClaimCollector, rest: Sequence[Word], *, own: bool) -> None:
+def _add_arguments(claims: ClaimCollector, rest: Sequence[shell.Word], *, own: bool) -> None:
     """Options of the project's own programs, and arguments that are files of it."""
     for word in rest:
         if own and (found := OPTION.match(word.text)):
@@ -429,8 +418,8 @@ def add_example(
 ) -> None:
     """The claims of an example: imports, and uses of what they import from the project.
 
-    ``own`` tells whether a top-level module is the project's; ``add`` adds a claim about a word in a line (from 1) of the
-    example. ``bound`` are names of the project's things that earlier examples bound, to which this one adds.
+    ``own`` says whether a top-level module is the project's; ``add`` adds a claim about a word in a line (from 1) of the
+    example. ``bound`` holds the names that examples bound to something of the project; this one adds its own.
     """
     nodes = list(ast.walk(tree))
     named: set[tuple[str, int]] = set()
@@ -444,7 +433,7 @@ def add_example(
         elif not known.is_python(one.top) and (one.module, one.statement) not in named:
             add(claims.dependency, one.top, one.statement)
         named.add((one.module, one.statement))
-    # What is made of the project's things is the project's, to the second remove.
+    # Values that come from the project belong to it too, over up to three assignments.
     for _ in range(3):
         for node in nodes:
             _bind(node, bound)
@@ -456,7 +445,7 @@ def add_example(
                 add(claims.attribute, node.attr, node.end_lineno or node.lineno)
         elif isinstance(node, ast.Call) and _root(node.func) in bound:
             for keyword in node.keywords:
-                # What a function is given to hand on is the reader's own.
+                # An argument that a function only passes on is the reader's own.
                 if keyword.arg and keyword.arg not in parameters:
                     add(claims.identifier, keyword.arg, keyword.lineno)
 

@@ -1,4 +1,4 @@
-"""How much of its repository an agent saw: files, bytes and public functions, and odd patterns in its steps."""
+"""How much of a repository an agent saw: files, bytes and public functions, and unusual patterns in its steps."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LEVELS = (READ, PARTLY, LISTED, NEVER)
 _SUFFIXES = ".py .pyi .pyx .js .ts .go .rs .java .c .h .cpp .rb .sh .jl .r .kt .php"
 SOURCES = tuple(_SUFFIXES.split())
 _MOST_OF_THEM = 0.5
-"""The share of all public functions from which on a file is the one that matters."""
+"""A file with at least this share of all public functions is the one that matters."""
 WHOLE = 0.95
-"""The share of a file that counts as the whole of it."""
+"""A file counts as read from this share on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Exploration:
     """Files, bytes and public functions by how much of them the agent saw, and patterns, the worst first.
 
     A file is *read* from 95 % on, a function once its last line was shown. Of a partly read file the shown bytes count as
-    *read*, the others as *partly read*. Functions of tests do not count; ``functions`` is None without the repository. Of
+    *read*, the others as *partly read*. Functions of tests do not count; ``functions`` is None without the repository. For
     an incomplete trial, such as an imported one, no pattern says what the agent did not do.
     """
 

@@ -1,4 +1,4 @@
-"""ClaimCollector of a README, how they are collected, and what each rests on."""
+"""The collector of a README's claims, and the items that grounding makes of them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from functools import cached_property
 from packaging.utils import canonicalize_name
 
 from workbench.claims import known
-from workbench.claims.claim import Claim, Needles, TextRange
+from workbench.claims.claim import Claim, Needles, PageRange
 
 KINDS = ("identifier", "path", "command", "option", "dependency", "number")
 SEEN, UNSEEN, NOWHERE = "seen", "not looked at", "nowhere"
 NOT_SEEN = "not seen"
 """Instead of *not looked at* and *nowhere* where the repository is not on this machine."""
 STATUSES = (NOWHERE, UNSEEN, NOT_SEEN, SEEN)
-"""What needs a look first."""
+"""The most doubtful first."""
 TASK = 0
 """The step number of the task that the agent was given."""
 
@@ -29,7 +29,7 @@ _MOST = 120
 
 
 class ClaimCollector:
-    """Collects the claims of a text; each method takes a name as it is written and where, and leaves out what is no claim.
+    """Collects the claims of a text. Each method takes a name and its position, and ignores names that are no claim.
 
     An uncertain claim may be the reader's own.
     """
@@ -51,18 +51,18 @@ class ClaimCollector:
         end: int | None = None,
     ) -> None:
         if len(text) <= _MOST:
-            place = TextRange(bisect_right(self._lines, start), start, start + len(text) if end is None else end)
+            place = PageRange(bisect_right(self._lines, start), start, start + len(text) if end is None else end)
             self.found.append(Claim(kind, text, place, Needles(needles, certain, frozenset(context), within)))
 
     def identifier(self, text: str, start: int, *, certain: bool = True) -> None:
-        """A dotted name; its commonly known parts are not looked for."""
+        """A dotted name; its commonly known parts are not searched."""
         parts = [part for part in text.split(".") if not known.is_known(part)]
         if "." in text and known.is_python(text):
             return
         if parts:
             self.add("identifier", text, start, _each(parts), certain and not known.is_placeholder(text))
         elif known.may_be_own(text):
-            # Python has such a name as well: it is the project's where the project defines it.
+            # Python has this name too, so only a definition makes it the project's.
             self.add("identifier", text, start, (_definitions(text),), certain=False)
 
     def imported(self, text: str, start: int) -> None:
@@ -74,7 +74,7 @@ class ClaimCollector:
         if name.startswith("__") and name.endswith("__"):
             return
         if known.is_attribute(name):
-            # What the project returns may be a list or a date of Python's own.
+            # The project may return a list or a date of Python's own.
             self.add("identifier", name, start, ((f".{name}", *_definitions(name)),), certain=False)
         else:
             self.add("identifier", name, start, ((name,),), not known.is_placeholder(name))
@@ -142,15 +142,15 @@ class RepositoryFile:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A claim with all its places and what it rests on.
+    """A claim with all its places and its evidence.
 
-    ``steps`` are those that showed it, the first one leads. Where none did, ``path`` and ``line`` (from 1, 0 for none) say
-    where the repository has it.
+    ``steps`` are those that showed it, in order. If none did, ``path`` and ``line`` (from 1, 0 for none) are its place in
+    the repository.
     """
 
     kind: str
     text: str
-    places: tuple[TextRange, ...]
+    places: tuple[PageRange, ...]
     status: str
     steps: tuple[int, ...] = ()
     path: str = ""

@@ -24,13 +24,13 @@ from workbench.grounding.items import (
 )
 
 MOST_OF_A_FILE = 2_000_000
-"""Bytes of a file of the repository that are looked at."""
+"""Bytes of a file that are searched."""
 MOST_OF_ALL = 60_000_000
-"""Bytes of a repository that are looked at in all; sources before data."""
+"""Bytes of a repository that are searched in all; sources come before data."""
 _MOST_PLACES = 40
-"""Places of a number in one text at which its surroundings are looked at."""
+"""Occurrences of a number in one text whose surroundings are compared."""
 _NEAR = 200
-"""Bytes before and behind a number that are looked at, as far as they are of its line."""
+"""Bytes on each side of a number, within its line, that are compared."""
 _PARSERS = re.compile(rb"\btyper\b|\bfire\b|\bclick\b|BooleanOptionalAction|\bargparse\b|\boptparse\b")
 _MADE_UP = re.compile(rb"\btyper\b|\bfire\.Fire\b|BooleanOptionalAction|\bclap\b|\bcyclopts\b|\btap\b")
 
@@ -45,11 +45,11 @@ def ground(
     *,
     cut: bool = False,
 ) -> Grounding:
-    """Say what each claim rests on, the most doubtful first.
+    """Find the evidence for each claim; the most doubtful items come first.
 
     ``shown`` has what each step showed, in any order, without errors of tools. ``repository`` is None where it is not on
-    this machine: what no step showed is then *not seen*, never an invention. ``cut`` means that the README is longer than
-    what was read of it.
+    this machine: what no step showed is then *not seen*, never an invention. ``cut`` means that only the beginning
+    of the README was read.
     """
     finder = _Finder(claims)
     texts = [(one.step, finder.shown(one)) for one in sorted(shown, key=lambda one: one.step)]
@@ -57,7 +57,7 @@ def ground(
     for place, (_, text) in enumerate(texts):
         for word in text.has:
             index[word].add(place)
-    # A thing that is named ten times is looked for once.
+    # A name that occurs ten times is searched once.
     known: dict[tuple[object, ...], list[list[int]]] = {}
     seen: dict[GroundingClaim, tuple[int, ...]] = {}
     missing: dict[GroundingClaim, list[int]] = {}
@@ -73,8 +73,8 @@ def ground(
             seen[claim] = tuple(dict.fromkeys(texts[place][0] for place in together or found[-1]))
         else:
             missing[claim] = [number for number, places in enumerate(found) if not places]
-    lying = _lying(missing, finder, repository) if missing and repository is not None else {}
-    return Grounding(_items(claims, seen, lying, repository is not None), repository is not None, cut)
+    located = _in_repository(missing, finder, repository) if missing and repository is not None else {}
+    return Grounding(_items(claims, seen, located, repository is not None), repository is not None, cut)
 
 
 @dataclass(slots=True)
@@ -146,7 +146,7 @@ class _Finder:
         if claim.kind == "identifier":
             if _is_plain(spelling):
                 at = text.data.find(spelling.encode("utf-8", "surrogatepass"))
-                return at, at + len(spelling)  # it is a word of the text: where it begins is only shown
+                return at, at + len(spelling)  # the word is in the text; its position is only for display
             kind = "identifier" if " " in spelling else "attribute"
             return next(_places_of(kind, spelling, text.data), None)
         for place in islice(_places_of(claim.kind, spelling, text.data), _MOST_PLACES if claim.lookup.context else 1):
@@ -156,7 +156,7 @@ class _Finder:
 
 
 def _is_plain(spelling: str) -> bool:
-    """Whether a spelling is a single word, for which no more is to be searched than the words of a text."""
+    """Whether a spelling is a single word, so that the set of words of a text is enough to find it."""
     return " " not in spelling and "." not in spelling
 
 
@@ -199,13 +199,13 @@ def _made_option(claim: GroundingClaim, text: _SearchedText) -> tuple[int, int] 
     return None
 
 
-# -- what nobody looked at
+# -- the repository beyond the steps
 
 
-def _lying(
+def _in_repository(
     missing: Mapping[GroundingClaim, Sequence[int]], finder: _Finder, repository: Iterable[RepositoryFile]
 ) -> dict[GroundingClaim, tuple[str, int]]:
-    """Where files have what no step showed of a claim, by its last needle; of an identifier the definition before its uses."""
+    """Places in the repository of claims that no step showed, by the last needle; a definition wins over uses."""
     searched = [(claim, number) for claim, numbers in missing.items() for number in numbers]
     places: dict[tuple[GroundingClaim, int], tuple[str, int]] = {}
     files = sorted(repository, key=_reading_order)
@@ -245,7 +245,7 @@ def _lying(
 
 
 def _definition(claim: GroundingClaim, group: Sequence[str], data: bytes) -> int | None:
-    """Where a file defines an identifier; a mere use says less about its origin."""
+    """Position of an identifier's definition in a file."""
     if claim.kind != "identifier":
         return None
     name = re.escape(group[0].lstrip(".").removeprefix("def ").encode("utf-8", "surrogatepass"))
@@ -270,7 +270,7 @@ def _reading_order(file: RepositoryFile) -> tuple[bool, bool, int, str]:
 def _items(
     claims: Sequence[GroundingClaim],
     seen: Mapping[GroundingClaim, Sequence[int]],
-    lying: Mapping[GroundingClaim, tuple[str, int]],
+    located: Mapping[GroundingClaim, tuple[str, int]],
     repository: bool,
 ) -> tuple[Item, ...]:
     together: dict[tuple[str, str], list[GroundingClaim]] = {}
@@ -279,7 +279,7 @@ def _items(
     items = []
     for (kind, text), uses in together.items():
         steps = tuple(sorted({step for claim in uses for step in seen.get(claim, ())}))
-        found = next((lying[claim] for claim in uses if claim in lying), None)
+        found = next((located[claim] for claim in uses if claim in located), None)
         if not steps and found is None and not any(claim.lookup.certain for claim in uses):
             continue
         status = SEEN if steps else NOT_SEEN if not repository else UNSEEN if found else NOWHERE
@@ -292,7 +292,7 @@ def _items(
 # -- words of texts
 
 # A text is cut into words by two passes in C (``bytes.translate`` and ``bytes.split``): a tenth of what a regular expression
-# takes. Only where all words of a spelling are there is the spelling itself looked for.
+# takes. The spelling itself is searched only where all of its words occur.
 
 _IS_WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _TABLE = bytes(code if code in _IS_WORD or code >= 0x80 else 0x20 for code in range(256))
@@ -312,7 +312,7 @@ _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _DIGITS = frozenset(b"0123456789")
 _WORDS = frozenset(_IS_WORD) | frozenset(range(0x80, 0x100))
 _DASH, _DOT, _V = b"-.v"
-# What may not stand right before and right behind a spelling, and what may not follow a dot or dash behind it.
+# Bytes that may not stand right before or right after a spelling, or after a dot or dash that follows it.
 _BEFORE = {"option": {*_WORDS, _DASH}, "path": {*_WORDS, _DASH}, "command": {*_WORDS, _DASH}, "attribute": set(),
            "dependency": {*_WORDS, _DASH, _DOT}, "number": {*_WORDS, _DOT}}  # fmt: skip
 _BEHIND = {

@@ -1,4 +1,4 @@
-"""Read what grounding needs of a trial from its session and the repository cache; damaged parts are skipped."""
+"""Read the input of grounding from a session and the repository cache; damaged parts are skipped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import RunRow, StepRow, TrialRow
 
 MOST_BYTES = 400_000
-"""Bytes of a README that are read; of these the first 100,000 characters are looked at."""
+"""Bytes of a README that are read; claims are taken from the first 100,000 characters."""
 NOT_HERE = (
     "The repository of this trial is not on this machine, so what no step showed is 'not seen', not an invention."
 )
@@ -55,7 +55,7 @@ def read_trial(reader: SessionReader, trial: TrialRow) -> Why:
     root = repository_of(trial)
     functions = public_functions(str(root), files) if root is not None else None
     run = reader.run(trial.run_id)
-    # What an imported agent did besides the tools that we know, and how long it might have gone on, its file does not say.
+    # An imported file says neither which other tools its agent had nor what its step limit was.
     complete = run is None or not is_imported(run)
     explored = explore(files, visits, functions, stopped=_stopped(run, trial, steps), complete=complete)
     note = "" if root is not None or not files else NOT_HERE
@@ -69,15 +69,15 @@ def read_trial(reader: SessionReader, trial: TrialRow) -> Why:
 
 
 def names_of(trial: TrialRow) -> frozenset[str]:
-    """Names of a trial's project: the agent was told them, so they are no claims."""
+    """Names of a trial's project: the task names them, so they are no claims."""
     name = (trial.case_name or trial.case_id).rstrip("/").rsplit("/", 1)[-1]
     return frozenset({name.partition("==")[0].partition("@")[0].removesuffix("_github").removesuffix(".git")} - {""})
 
 
 _FOUND: dict[tuple[str, str], Path] = {}
-"""(cache folder, digest) → folder: to look through all its files again for every trial would take longer than the rest."""
+"""(cache folder, digest) → folder: verifying all files again for every trial would take longer than the rest."""
 _MISSING: dict[tuple[str, str], float] = {}
-_ASKED_AGAIN_SECONDS = 5.0
+_RETRY_SECONDS = 5.0
 
 
 def repository_of(trial: TrialRow) -> Path | None:
@@ -95,7 +95,7 @@ def repository_of(trial: TrialRow) -> Path | None:
     if found is not None:
         _FOUND[key] = found
     else:
-        _MISSING[key] = monotonic() + _ASKED_AGAIN_SECONDS
+        _MISSING[key] = monotonic() + _RETRY_SECONDS
     return found
 
 
@@ -109,7 +109,7 @@ def _folder(digest: str, case_id: str, cache: Path) -> Path | None:
 
     with contextlib.suppress(WorkbenchError, OSError):
         case = resolve_case(case_id)
-        # A case that came with the program is on every machine; anything else would have to be fetched.
+        # A bundled case is on every machine; any other would have to be fetched.
         if not case.source and not case.alternatives:
             snapshot = snapshot_of(case)
             return snapshot.root if snapshot.digest == digest else None
@@ -124,7 +124,7 @@ def _content(root: str, path: str) -> Callable[[], bytes]:
     return lambda: _read(root, path)
 
 
-# Trials of one case look for their claims in the same files, one trial after the other.
+# Trials of one case search the same files, one trial after the other.
 @lru_cache(maxsize=2_000)
 def _read(root: str, path: str) -> bytes:
     with contextlib.suppress(OSError), (Path(root) / path).open("rb") as file:

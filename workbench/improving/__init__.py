@@ -1,4 +1,4 @@
-"""Docstrings that carry their function: which ones do not, what a writer is told, and what a new one must hold before it counts.
+"""Improving docstrings: finding bad ones, the writer's prompt, and the gates that a new docstring must pass.
 
-Nothing here asks a model or runs a test: :mod:`workbench.engine.improvement` does, and asks this package in between.
+The package itself asks no model and runs no test; :mod:`workbench.engine.improvement` does.
 """

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.base.errors import WorkbenchError
+from workbench.plans.task_names import readable_id, row_id
 from workbench.regeneration.passk import pass_at_k
 from workbench.results.tasks import DocstringQuality, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
 from workbench.session.sample_counts import is_counted
-from workbench.session.task_names import readable_id, row_id
 from workbench.statistics.intervals import FEWEST, Value, newcombe
 from workbench.statistics.paired import Difference, paired_difference
 
@@ -38,13 +38,13 @@ class Refused(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class DocstringAttempt:
-    """What a writer proposed for a function, and what became of it."""
+    """A docstring that a writer proposed for a function, with its result."""
 
     task: TaskRow
     number: int  # Which attempt at this function, from 1
-    docstring: str = ""  # The docstring as it stands in the file; "" where the answer holds none
+    docstring: str = ""  # As laid out in the file; "" if the answer has none
     refusal: Refusal | None = None  # Why it does not count; None where it does
-    run: str = ""  # The run whose samples were asked for it, "" where it came to none
+    run: str = ""  # The run with its samples, "" without any
     seen: Share | None = None  # Samples of the numbers that the writer saw, with the new docstring
     gain: Gain | None = None  # What held-out samples say; None where it did not come to them
     held_out_evaluator: str = ""  # Whose samples these are, "" where there are none
@@ -125,12 +125,12 @@ class Gain:
         """Why this does not count as a gain, without a full stop; "" where it does."""
         if self.value is None:
             return "no held-out sample has a verdict"
-        said = f"of held-out samples {self.before.words} passed before, {self.after.words} now"
+        text = f"of held-out samples {self.before.words} passed before, {self.after.words} now"
         if self.value <= 0:
-            return said
+            return text
         if self.interval is not None and self.interval[0] <= 0:
             return (
-                f"{said}, which may be chance: the gain is between {self.interval[0]:+.2f} and {self.interval[1]:+.2f}"
+                f"{text}, which may be chance: the gain is between {self.interval[0]:+.2f} and {self.interval[1]:+.2f}"
             )
         return ""
 

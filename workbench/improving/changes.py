@@ -1,4 +1,4 @@
-"""What was kept as a change that git takes: a patch, and a branch with one commit; docstrings only."""
+"""Accepted docstrings as a change for git: a patch, or a branch with one commit."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.text import plural
 from workbench.improving.attempts import DocstringAttempt, Gain, Refusal, Share, Standing, overall_gain
 from workbench.plans.plan import ImprovementPlan
+from workbench.plans.task_names import row_id
 from workbench.repository.functions import Function, functions_by_name
 from workbench.session import SessionReader
 from workbench.session.rows import AttemptRow, ImprovementRow, TaskRow
-from workbench.session.task_names import row_id
 
 _AUTHOR = ("Workbench", "workbench@localhost")
 
@@ -36,15 +36,15 @@ class FileChange:
 def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], evaluator: str) -> str:
     """Return what a commit says: each function with pass@k before and after on samples that were held out.
 
-    The kept docstrings are those that these samples chose among all ``attempts``, so their gains flatter: the mean over all
+    The accepted docstrings were selected by these samples among all ``attempts``, so their gains are biased upwards: the mean over all
     that came to such samples stands beside them.
     """
-    kept = [attempt for attempt in attempts if attempt.is_kept]
-    one = len(kept) == 1
-    subject = f"Docstring{'' if one else 's'} of {row_id(kept[0].task).partition('::')[2] if one else f'{len(kept)} functions'}"
+    accepted = [attempt for attempt in attempts if attempt.is_kept]
+    one = len(accepted) == 1
+    subject = f"Docstring{'' if one else 's'} of {row_id(accepted[0].task).partition('::')[2] if one else f'{len(accepted)} functions'}"
     lines = [f"{subject} from which {'it' if one else 'they'} can be written again", ""]
     lines += [f"pass@k of {evaluator} before → after, on held-out samples:", ""]
-    for attempt in kept:
+    for attempt in accepted:
         gain = attempt.gain
         assert gain is not None
         values = [
@@ -63,7 +63,7 @@ def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], eval
     functions = len({attempt.task.id for attempt in attempts})
     lines += [
         "",
-        f"Kept {len(kept):,} of {len(attempts):,} docstrings tried, of {plural(functions, 'function')}; "
+        f"Kept {len(accepted):,} of {len(attempts):,} docstrings tried, of {plural(functions, 'function')}; "
         f"{tested:,} came to held-out samples.",
         "These samples chose what was kept, so its gains are too high. The mean gain of all that came to them is",
         f"{every.value or 0.0:+.2f}{bounds}.",

@@ -1,4 +1,4 @@
-"""How a docstring is read from an answer, and what it must hold before any sample is asked for it, the cheapest first."""
+"""Parse a docstring from an answer, and the gates that it must pass before it is sampled, the cheapest first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def longest_for(source: bytes, function: Function) -> int:
 
 
 def check_docstring(source: bytes, function: Function, text: str, project: ProjectIndex) -> tuple[str, bytes]:
-    """Return a docstring, given without indentation, as it stands in its file, and the file with it. Raises Refused."""
+    """Return an unindented docstring as laid out in its file, and the changed file. Raises Refused."""
     if len(text) > (longest := longest_for(source, function)):
         raise Refused("length", f"it has {len(text):,} characters, {longest:,} are allowed here")
     laid_out = _laid_out(text, body_indent(source, function))
@@ -110,12 +110,12 @@ def read_docstring(answer: str) -> str:
     value = statements[0].value
     if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
         raise Refused("answer", _NONE)
-    said = inspect.cleandoc(value.value.expandtabs(4)).strip()
-    if not said:
+    docstring = inspect.cleandoc(value.value.expandtabs(4)).strip()
+    if not docstring:
         raise Refused("answer", "the docstring is empty")
-    if _CONTROLS.search(said):
+    if _CONTROLS.search(docstring):
         raise Refused("answer", "the docstring holds control or invisible characters")
-    return said
+    return docstring
 
 
 def _no_literal(text: str) -> str:
@@ -151,7 +151,7 @@ def untrue_claims(docstring: str, function: Function, project: ProjectIndex) -> 
         if (
             not project.occurs(name.rpartition(".")[2])
             and not known.is_python(name)
-            and not any(name in told for told in found)
+            and not any(name in text for text in found)
         ):
             near, _ = nearest(name.rpartition(".")[2], project.defined | own)
             found[f"nothing here is called {name}" + (f"; there is {near}" if near else "")] = None

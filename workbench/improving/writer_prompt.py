@@ -125,7 +125,7 @@ def _behaviour(verdict: str, tests: list[FailedTest], of: int) -> str:
     raised = sorted({test.exception for test in tests if test.exception and test.exception != "AssertionError"})
     count = f"{len(tests)} of {of} tests failed" if of else f"{len(tests)} tests failed"
     wrong = any(test.exception == "AssertionError" for test in tests)
-    said = " and ".join(
+    behaviours = " and ".join(
         filter(
             None,
             (
@@ -134,4 +134,4 @@ def _behaviour(verdict: str, tests: list[FailedTest], of: int) -> str:
             ),
         )
     )
-    return f"{count}: {said}."
+    return f"{count}: {behaviours}."

@@ -1,4 +1,4 @@
-"""What is asked for where a person names nothing: the same in the app and on the command line. Cheap to import."""
+"""Defaults of the app and the command line. Cheap to import."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def agent_model(settings: Settings) -> str:
 
 
 def judge(settings: Settings) -> str:
-    """Return who scores: the setting, a hosted model where one can be asked, else the offline judge."""
+    """Return the default judge: the setting, a hosted model if one is available, else the offline judge."""
     from workbench.models.defaults import default_model
 
     hosted = settings.judge or default_model("judge", base_url=settings.base_url)
@@ -36,7 +36,7 @@ def evaluator(settings: Settings) -> str:
 
 
 def check_model(model: str, role: str) -> None:
-    """Refuse a model that cannot be asked with this machine's settings, before anything is fetched, run or written for it."""
+    """Raise UsageError, before anything is fetched or written, if this machine's settings cannot reach a model."""
     from workbench.models import names
 
     settings = load()

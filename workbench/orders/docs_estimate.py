@@ -1,4 +1,4 @@
-"""How many candidates an order of a regeneration run will add, what they will take, and what doc systems will ask before.
+"""Estimate the requests that doc systems make before any candidate is written.
 
 What a doc system asks is known by what it asked before, else by a rule: ``llm`` asks once for each function, class and module
 of a file with tasks (``scope target``: once for each task); RepoAgent once for each function and class, tests included
@@ -18,7 +18,7 @@ from workbench.documenters.doc_systems import docstrings_file, program_of
 from workbench.documenters.program_cache import cached_docs
 from workbench.documenters.types import KIND, DocsName, parse_docs
 from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
-from workbench.orders.measured import DocsRate, Measured
+from workbench.orders.measured import DocsRate, MeasuredRates
 from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.builds import snapshot_here, tasks_in_cache
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from workbench.repository import Snapshot
 
 
-def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
-    """Return what doc systems will ask for written-out plans, each with whether the session has its source documented already."""
-    rates = [*measured.documenting, *kept_rates()]
+def documentation(measured: MeasuredRates, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
+    """Estimate documentation for resolved plans, each paired with whether the session already has it."""
+    rates = [*measured.documenting, *cached_doc_rates()]
     found: dict[tuple[str, str], tuple[float | None, bool]] = {}
     for plan, documented in orders:
         name, key = parse_docs(plan.docs), (plan.source, plan.docs)
@@ -36,7 +36,7 @@ def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, b
             if name.kind == "extension":
                 found[key] = None, False
             elif model_of(name):
-                found[key] = _asked(measured, rates, plan, name)
+                found[key] = _requests(measured, rates, plan, name)
     known = [(_of_a_request(measured, rates, docs), count) for (_, docs), (count, _) in found.items() if count]
     tokens, seconds, dollars = (total(times(each[place], count) for each, count in known) for place in range(3))
     unknown = tuple(f"{docs} about {source}" for (source, docs), (count, _) in found.items() if count is None)
@@ -45,30 +45,30 @@ def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, b
 
 
 def model_of(name: DocsName) -> str:
-    """Return the model that a doc system asks, "" for one that asks none."""
+    """Return the model of a doc system, "" if it uses none."""
     if name.kind == "llm":
         return name.rest
     return program_of(name).adapter(name.rest, name.version).model if name.kind in names(KIND, own=True) else ""
 
 
-def kept_rates() -> list[DocsRate]:
+def cached_doc_rates() -> list[DocsRate]:
     found = []
     for one in cached_docs():
-        told = one.documented
-        if told is None or not told.program or not told.counts.get("requests"):
+        record = one.documented
+        if record is None or not record.program or not record.counts.get("requests"):
             continue
-        count, tokens = told.counts["requests"], told.counts["prompt_tokens"] + told.counts["completion_tokens"]
-        definitions = sum(int(told.counts[kind]) for kind in ("function", "class", "module"))
-        # Dollars of what the session answered again are not among the counts, so none are taken from here.
-        of_a_request = (tokens / count, told.counts["seconds"] / count, None)
-        found.append(DocsRate(told.program, told.source, count, *of_a_request, True, definitions))
+        count, tokens = record.counts["requests"], record.counts["prompt_tokens"] + record.counts["completion_tokens"]
+        definitions = sum(int(record.counts[kind]) for kind in ("function", "class", "module"))
+        # The counts leave out the dollars of replayed answers, so they give no price.
+        of_a_request = (tokens / count, record.counts["seconds"] / count, None)
+        found.append(DocsRate(record.program, record.source, count, *of_a_request, True, definitions))
     return found
 
 
 def _of_a_request(
-    measured: Measured, rates: Sequence[DocsRate], docs: str
+    measured: MeasuredRates, rates: Sequence[DocsRate], docs: str
 ) -> tuple[float | None, float | None, float | None]:
-    """Return tokens, seconds and dollars."""
+    """Return tokens, seconds and dollars of one request."""
     model, kind = model_of(parse_docs(docs)), docs.partition(":")[0]
     own = [one for one in rates if one.docs == docs]
     alike = own or [one for one in rates if one.docs.partition(":")[0] == kind]
@@ -81,16 +81,16 @@ def _of_a_request(
     )
 
 
-def _asked(
-    measured: Measured, rates: Sequence[DocsRate], plan: RegenerationPlan, name: DocsName
+def _requests(
+    measured: MeasuredRates, rates: Sequence[DocsRate], plan: RegenerationPlan, name: DocsName
 ) -> tuple[float | None, bool]:
-    """Return the requests about a repository, None where nobody knows, and whether that is an upper bound."""
+    """Return the number of requests for a repository (None if unknown) and whether it is an upper bound."""
     snapshot = snapshot_here(plan.source)
     whole = [one for one in rates if one.docs == plan.docs and one.complete]
     own = [one.requests for one in whole if one.source == plan.source]
     if name.kind != "llm" and snapshot is not None and docstrings_file(name, snapshot).is_file():
         return 0.0, False
-    # An order for some tasks makes llm document some files only.
+    # With a selection of tasks, llm documents only their files.
     if own and name.kind != "llm":
         return median(own), False
     if snapshot is None:

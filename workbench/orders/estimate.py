@@ -1,6 +1,6 @@
-"""What work will take before it starts: requests, time and cost, by the medians of what like work took before.
+"""Estimate requests, time and cost of work from the medians of earlier work of the same kind.
 
-Pure functions over what :mod:`workbench.orders.measured` read; nothing is guessed where nothing was measured.
+Pure functions over :mod:`workbench.orders.measured`. Without measurements a figure is None, never a guess.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from workbench.base.text import plural
-from workbench.orders.measured import Measured, Rate
+from workbench.orders.measured import MeasuredRates, Rate
 from workbench.plans.plan import Ask
 from workbench.regeneration.builds import most_tasks, tasks_in_cache
 from workbench.session.groups import CONTROLS
@@ -22,17 +22,17 @@ NOTHING_KNOWN = "no earlier run to estimate from"
 
 @dataclass(frozen=True, slots=True)
 class Documentation:
-    """What doc systems ask before any candidate is written; sums of what is known."""
+    """The requests of doc systems before any candidate is written; sums of the known parts."""
 
-    requests: float = 0.0  # Requests to models, by rule or by what earlier runs asked
-    tokens: float | None = 0.0  # Of requests and answers; None where no answer of such a system was measured
-    seconds: float | None = 0.0  # None where none was
-    dollars: float | None = 0.0  # None where no price is known
-    unknown: tuple[str, ...] = ()  # Doc systems, each about a source, of which nobody knows how much they will ask
+    requests: float = 0.0  # By rule, or as many as in earlier runs
+    tokens: float | None = 0.0  # Prompt and completion; None if never measured
+    seconds: float | None = 0.0  # None if never measured
+    dollars: float | None = 0.0  # None if the price is unknown
+    unknown: tuple[str, ...] = ()  # "DOCS about SOURCE" for which the number of requests is unknown
     up_to: bool = False  # Whether the requests are an upper bound
 
     def sentence(self) -> str:
-        """Return ``docs before that: about 91 requests, 80,000 tokens, 3 minutes, $0; …``, "" for nothing to ask."""
+        """Return ``docs before that: about 91 requests, 80,000 tokens, 3 minutes, $0; …``, "" if there are none."""
         if not self.requests and not self.unknown:
             return ""
         missing = _listed(self.unknown)
@@ -45,30 +45,30 @@ class Documentation:
         }
         lacking = [name for name, words in figures.items() if words is None]
         asked = f"{_rounded(self.requests)} request{'' if self.requests == 1 else 's'}"
-        said = f"docs before that: {'up to' if self.up_to else 'about'} {', '.join(filter(None, (asked, *figures.values())))}"
+        text = f"docs before that: {'up to' if self.up_to else 'about'} {', '.join(filter(None, (asked, *figures.values())))}"
         words = " and ".join(filter(None, (", ".join(lacking[:-1]), *lacking[-1:])))
-        said += f"; their {words} not known" if lacking else ""
-        return said + (f"; not known what is asked by {missing}" if missing else "")
+        text += f"; their {words} not known" if lacking else ""
+        return text + (f"; not known what is asked by {missing}" if missing else "")
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """What work will take; a figure is None where nothing like it was measured."""
+class WorkEstimate:
+    """The estimated cost of work; a figure is None if nothing like it was measured."""
 
-    count: int | None  # Items, None where it is not known how many there will be
-    noun: str  # What they are: `trial` or `candidate`
+    count: int | None  # None if unknown
+    noun: str  # `trial`, `candidate`, …
     requests: float | None = None
-    seconds: float | None = None  # Seconds until the last is done
+    seconds: float | None = None  # Wall time until the last item is done
     dollars: float | None = None
-    basis: str = ""  # By how many earlier items, or "" for none
-    # So many of the seconds are for building tasks first, 0 where they are built; None where that is not known, and the
-    # seconds are those after it
+    basis: str = ""  # "12 earlier trials"; "" without measurements
+    # Seconds, included above, for building tasks first: 0 if they are built. None if unknown; then the seconds above
+    # exclude it
     building: float | None = 0.0
-    up_to: bool = False  # Whether the count is an upper bound, and with it all else
-    # Columns of a study of which no time was measured; the seconds are those of the others
+    up_to: bool = False  # Whether all figures are upper bounds
+    # Columns of a study without measured time; the seconds are those of the others
     without: tuple[str, ...] = ()
-    documentation: Documentation | None = None  # What doc systems ask first; None where that is not asked about
-    left_out: tuple[str, ...] = ()  # Columns of a study that cannot be executed here; nothing of them is counted
+    documentation: Documentation | None = None  # None if no doc system is involved
+    left_out: tuple[str, ...] = ()  # Columns of a study that cannot run on this machine; excluded from all figures
 
     def sentence(self) -> str:
         """Return ``6 trials, about 30 requests, 4 minutes, $0.12 (by 12 earlier trials)``."""
@@ -91,14 +91,14 @@ class Estimate:
             "" if self.dollars is None else dollars(self.dollars),
         ]
         unknown = [name for name, figure in (("time", self.seconds), ("cost", self.dollars)) if figure is None]
-        said = f"{what}, about {', '.join(filter(None, known))}" if any(known) else what
+        text = f"{what}, about {', '.join(filter(None, known))}" if any(known) else what
         if self.seconds is None:
-            return f"{said}; {' and '.join(unknown)} not known: {NOTHING_KNOWN}"
-        said += (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
-        return said + (f", without {_listed(self.without)}: {NOTHING_KNOWN}" if self.without else "")
+            return f"{text}; {' and '.join(unknown)} not known: {NOTHING_KNOWN}"
+        text += (", cost not known" if unknown else "") + (f" (by {self.basis})" if self.basis else "")
+        return text + (f", without {_listed(self.without)}: {NOTHING_KNOWN}" if self.without else "")
 
     def beside(self, asked: int) -> str:
-        """Return :meth:`sentence` where so many were asked for, those that the session has already told apart."""
+        """Return :meth:`sentence` for ``asked`` items, and how many of them the session already has."""
         if self.count is None or self.count >= asked:
             return self.sentence()
         whole = plural(asked, self.noun)
@@ -112,7 +112,7 @@ class Estimate:
         return f" ({duration(self.building)} of it for building the tasks)" if self.building else ""
 
     def beyond(self, most_dollars: float, most_minutes: float) -> str:
-        """Return why to ask before this starts: which stated amount it passes; "" for none. An amount of 0 is none."""
+        """Return which limit the estimate exceeds, "" for neither; a limit of 0 is disabled."""
         docs = self.documentation or Documentation()
         cost = _known_sum(self.dollars, docs.dollars)
         seconds = _known_sum(self.seconds, docs.seconds)
@@ -124,7 +124,7 @@ class Estimate:
 
 
 def estimate_trials(
-    measured: Measured,
+    measured: MeasuredRates,
     cases: Sequence[str],
     agent: str,
     model: str,
@@ -132,12 +132,11 @@ def estimate_trials(
     *,
     repeats: int,
     at_once: int,
-) -> Estimate:
-    """Return what trials will take: ``cases`` × ``repeats`` of one agent with one model, scored by ``judges``.
+) -> WorkEstimate:
+    """Estimate trials: ``cases`` × ``repeats`` of one agent with one model, scored by ``judges``.
 
-    Each case counts with the median of its own trials by this agent and model, else with that of the agent's and
-    model's trials on other cases; where it never worked with this model, what the model's requests took counts, roughly.
-    The embedded model works on one trial at a time, others on up to ``at_once``.
+    A case uses the median of its own trials by this agent and model, else that of their trials on other cases, else the
+    model's time per request. The embedded model runs one trial at a time, others up to ``at_once``.
     """
     count = len(cases) * repeats
     side_by_side = 1 if is_free(model) else max(1, min(at_once, count))
@@ -149,7 +148,7 @@ def estimate_trials(
         of_cases = [[rate for rate in alike if rate.case == case] or alike for case in cases]
         took = [_median(rates) for rates in of_cases] * repeats
         seconds = [rate.seconds for rate in took]
-        told = _estimate(
+        estimate = _estimate(
             count,
             "trial",
             model,
@@ -162,27 +161,19 @@ def estimate_trials(
         each, price = _of_a_request(near)
         basis = f"{_basis(len(near), 'trial')} of other agents, roughly"
         took_all = requests * each / side_by_side
-        told = _estimate(count, "trial", model, requests, took_all, times(price, requests), basis)
+        estimate = _estimate(count, "trial", model, requests, took_all, times(price, requests), basis)
     else:
-        told = _estimate(count, "trial", model, requests)
-    for judge in judges:
-        if judge.startswith(("offline", "replay:")):
-            continue
-        known = [rate for rate in measured.judging if rate.model == judge]
-        if not known:
-            told = replace(told, dollars=told.dollars if is_free(judge) else None)
-            continue
-        of_judge = _median(known)
-        told = replace(
-            told,
-            requests=None if told.requests is None else told.requests + of_judge.requests * count,
-            dollars=total((told.dollars, times(of_judge.dollars, count))),
-        )
-    return told
+        estimate = _estimate(count, "trial", model, requests)
+    scores = estimate_scores(measured, count, judges)
+    return replace(
+        estimate,
+        requests=None if estimate.requests is None else estimate.requests + (scores.requests or 0.0),
+        dollars=total((estimate.dollars, scores.dollars)),
+    )
 
 
-def seconds_of_request(measured: Measured, model: str) -> tuple[float, str] | None:
-    """Return what a request to a model took in whatever it was asked for, and by what that is known; None where nothing was."""
+def seconds_of_request(measured: MeasuredRates, model: str) -> tuple[float, str] | None:
+    """Return the median seconds of a request to a model, for any purpose, and its basis; None without measurements."""
     docs = [rate.seconds for rate in measured.documenting if model and rate.docs.endswith(f":{model}") and rate.seconds]
     trials = [rate.seconds / rate.requests for rate in measured.trials if rate.model == model and rate.requests]
     bodies = [rate.seconds / rate.requests for rate in measured.candidates if rate.model == model and rate.requests]
@@ -193,11 +184,11 @@ def seconds_of_request(measured: Measured, model: str) -> tuple[float, str] | No
 
 
 def estimate_fork(
-    measured: Measured, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool
-) -> Estimate:
-    """Return what a fork will take, if it goes on for as many steps as its parent did.
+    measured: MeasuredRates, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool
+) -> WorkEstimate:
+    """Estimate a fork that takes as many steps as its parent did.
 
-    ``steps`` are seconds and US dollars of those that are not inherited: the measure where the model is the ``same``.
+    ``steps`` are seconds and US dollars of the steps that are not inherited; they apply directly if the model is the ``same``.
     """
     count = len(steps)
     alike = [rate for rate in measured.trials if rate.model == model and rate.requests]
@@ -210,32 +201,33 @@ def estimate_fork(
     return _estimate(1, "trial", model, count, each * count, times(price, count), _basis(len(alike), "trial"))
 
 
-def estimate_candidates(measured: Measured, source: str, evaluator: str, *, candidates: int | None) -> Estimate:
-    """Return what candidates will take: written by ``evaluator`` for tasks of ``source``, and tested.
+def estimate_candidates(
+    measured: MeasuredRates, source: str, evaluator: str, *, candidates: int | None
+) -> WorkEstimate:
+    """Estimate candidates written by ``evaluator`` for tasks of ``source``, and their tests.
 
-    Runs of the evaluator on this source count, else its runs on others; what is asked again because a sandbox was lost does
-    not. ``candidates`` is None where nobody knows yet how many tasks there are.
+    Based on the evaluator's runs on this source, else on others. ``candidates`` is None if the number of tasks is unknown.
     """
     alike = [rate for rate in measured.candidates if rate.model == evaluator]
     alike = [rate for rate in alike if rate.case == source] or alike
     if candidates is not None and alike:
         each = _median(alike)
-        taken = (each.requests * candidates, each.seconds * candidates, times(each.dollars, candidates))
-        return _estimate(candidates, "candidate", evaluator, *taken, _basis(len(alike), "run"))
+        cost = (each.requests * candidates, each.seconds * candidates, times(each.dollars, candidates))
+        return _estimate(candidates, "candidate", evaluator, *cost, _basis(len(alike), "run"))
     requests = 0.0 if evaluator in CONTROLS else times(candidates, 1.0)
     near = seconds_of_request(measured, evaluator)
     if candidates is None or near is None:
         return _estimate(candidates, "candidate", evaluator, requests)
-    # What their tests take is not known; it is little beside a request.
+    # The time of their tests is unknown, and small compared to a request.
     return _estimate(candidates, "candidate", evaluator, requests, near[0] * candidates, None, near[1])
 
 
-def estimate_scores(measured: Measured, count: int, judges: Sequence[str]) -> Estimate:
-    """Return what scoring ``count`` trials anew will take, one judge after the other; judges that ask nobody take no time to speak of."""
+def estimate_scores(measured: MeasuredRates, count: int, judges: Sequence[str]) -> WorkEstimate:
+    """Estimate scoring ``count`` trials by each judge in turn; judges without a model take negligible time."""
     asking = [judge for judge in judges if not judge.startswith(("offline", "replay:"))]
     found = [[rate for rate in measured.judging if rate.model == judge] for judge in asking]
     each = [_median(rates) if rates else None for rates in found]
-    return Estimate(
+    return WorkEstimate(
         count,
         "trial",
         total(times(one.requests, count) if one else None for one in each),
@@ -248,19 +240,19 @@ def estimate_scores(measured: Measured, count: int, judges: Sequence[str]) -> Es
     )
 
 
-def estimate_alike(count: int, noun: str, took: Sequence[float], earlier: str) -> Estimate:
-    """Return what work that asks no model will take, one item after the other; ``took`` are seconds of ``earlier`` items."""
+def estimate_alike(count: int, noun: str, took: Sequence[float], earlier: str) -> WorkEstimate:
+    """Estimate sequential work without a model; ``took`` are the seconds of ``earlier`` items."""
     basis = _basis(len(took), earlier) if took else ""
-    return Estimate(count, noun, 0.0, median(took) * count if took else None, 0.0, basis)
+    return WorkEstimate(count, noun, 0.0, median(took) * count if took else None, 0.0, basis)
 
 
-def added(estimates: Iterable[Estimate]) -> Estimate:
-    """Return what several pieces of work will take one after the other; what of one is not known is not known of all."""
+def added(estimates: Iterable[WorkEstimate]) -> WorkEstimate:
+    """Add estimates of sequential work; a figure that is None in one of them is None in the sum."""
     every = list(estimates)
     if len(every) == 1:
         return every[0]
     counts = [one.count for one in every]
-    return Estimate(
+    return WorkEstimate(
         None if None in counts else sum(count or 0 for count in counts),
         every[0].noun if every else "candidate",
         total(one.requests for one in every),
@@ -289,7 +281,7 @@ def dollars(usd: float) -> str:
 
 
 def is_free(model: str) -> bool:
-    """Return whether a model costs nothing: the embedded one, a replay, a control, answers from a file."""
+    """Return whether a model costs nothing: the embedded model, a replay, a control, a samples file."""
     return model in CONTROLS or model.startswith(("replay:", "samples:", "local/")) or model == "local"
 
 
@@ -301,8 +293,8 @@ def _estimate(
     seconds: float | None = None,
     dollars: float | None = None,
     basis: str = "",
-) -> Estimate:
-    return Estimate(count, noun, requests, seconds, 0.0 if is_free(model) else dollars, basis)
+) -> WorkEstimate:
+    return WorkEstimate(count, noun, requests, seconds, 0.0 if is_free(model) else dollars, basis)
 
 
 def _median(rates: Sequence[Rate]) -> Rate:
@@ -343,7 +335,7 @@ def _basis(count: int, noun: str) -> str:
 
 
 def _rounded(count: float) -> str:
-    """Return a number of requests; a large one with the two digits that an estimate can claim."""
+    """Format a number of requests, from 100 on with two significant digits."""
     if count < 100:
         return f"{math.ceil(count - 1e-9):,}"
     digits = 10 ** (len(str(round(count))) - 2)
@@ -353,8 +345,8 @@ def _rounded(count: float) -> str:
 # -- candidates
 
 
-def known_tasks(measured: Measured, source: str, limit: int = 0) -> int | None:
-    """Return how many tasks a source has, at most ``limit`` if there is one; None where neither a session nor the cache has them."""
+def task_count(measured: MeasuredRates, source: str, limit: int = 0) -> int | None:
+    """Return the number of tasks of a source, at most ``limit`` (0 = no limit); None if neither a session nor the cache has them."""
     for name in (source, _as_path(source)):
         built = tasks_in_cache(measured.builds.get(name))
         known = measured.tasks.get(name, len(built) if built is not None else None)
@@ -367,32 +359,32 @@ def _as_path(source: str) -> str:
     return str(Path(source).expanduser().absolute())
 
 
-def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
-    """Return how many candidates an ask adds to the session; None where tasks were never built, or patterns name them."""
+def new_candidates(measured: MeasuredRates, source: str, ask: Ask) -> int | None:
+    """Return how many candidates an ask adds; None if the tasks were never built or are selected by patterns."""
     if ask.tasks:
         return len(ask.tasks) * ask.samples if not set("*?[") & set("".join(ask.tasks)) else None
-    tasks = known_tasks(measured, source, ask.limit)
+    tasks = task_count(measured, source, ask.limit)
     if tasks is None or not ask.samples:
         return None
-    had = measured.had.get((source, ask.evaluator), ())
-    return sum(max(0, tasks - (had[sample] if sample < len(had) else 0)) for sample in range(ask.samples))
+    existing = measured.had.get((source, ask.evaluator), ())
+    return sum(max(0, tasks - (existing[sample] if sample < len(existing) else 0)) for sample in range(ask.samples))
 
 
-def estimate_ask(measured: Measured, source: str, ask: Ask, *, rebuild: bool = False) -> Estimate:
-    """Return what an ask will take: its tasks are built where they are not yet, then its candidates are written and tested.
+def estimate_ask(measured: MeasuredRates, source: str, ask: Ask, *, rebuild: bool = False) -> WorkEstimate:
+    """Estimate an ask: build missing tasks, then write and test its candidates.
 
-    Before they are built, the functions of the source are an upper bound of them.
+    Before tasks are built, the number of functions is their upper bound.
     """
     count = new_candidates(measured, source, ask)
     most = most_tasks(source, ask.limit) if count is None and ask.samples and not ask.tasks else None
-    told = estimate_candidates(measured, source, ask.evaluator, candidates=most * ask.samples if most else count)
-    told = replace(told, up_to=most is not None)
-    return building_first(told, measured, source, rebuild=rebuild)
+    estimate = estimate_candidates(measured, source, ask.evaluator, candidates=most * ask.samples if most else count)
+    estimate = replace(estimate, up_to=most is not None)
+    return with_build_time(estimate, measured, source, rebuild=rebuild)
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What a rerun of candidates comes to: of which source and evaluator, how many are asked for, how many only tested."""
+    """Candidates of one source and evaluator in a rerun: how many are asked for, how many only tested."""
 
     source: str
     evaluator: str
@@ -400,27 +392,29 @@ class Again:
     tested: int
 
 
-def estimate_again(measured: Measured, again: Sequence[Again]) -> Estimate:
-    """Return what parts of runs will take once more."""
-    told = added(
+def estimate_rerun(measured: MeasuredRates, again: Sequence[Again]) -> WorkEstimate:
+    """Estimate a rerun of parts of runs."""
+    estimate = added(
         estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
         if one.asked or not one.tested
-        # Their tests are run one after the other.
+        # Only their tests run.
         else estimate_alike(one.tested, "candidate", measured.tested(one.source), "run")
         for one in again
     )
     for source in dict.fromkeys(one.source for one in again):
-        told = building_first(told, measured, source)
-    return told
+        estimate = with_build_time(estimate, measured, source)
+    return estimate
 
 
-def building_first(told: Estimate, measured: Measured, source: str, *, rebuild: bool = False) -> Estimate:
-    """Add the time in which the tasks of a source are built first: what it took last, else the median of others; none if in the cache."""
+def with_build_time(
+    estimate: WorkEstimate, measured: MeasuredRates, source: str, *, rebuild: bool = False
+) -> WorkEstimate:
+    """Add the time for building the tasks of a source: that of its last build, else the median of others; 0 if they are cached."""
     known = measured.builds.get(source) or measured.builds.get(_as_path(source))
     if known is not None and known.tasks is not None and not rebuild:
-        return told
+        return estimate
     took = [build.seconds for build in measured.builds.values() if build.seconds is not None]
     own = known.seconds if known is not None and known.seconds is not None else median(took) if took else None
     if own is None:
-        return replace(told, building=None)
-    return replace(told, seconds=total((told.seconds, own)), building=total((told.building, own)))
+        return replace(estimate, building=None)
+    return replace(estimate, seconds=total((estimate.seconds, own)), building=total((estimate.building, own)))

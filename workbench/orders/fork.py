@@ -1,4 +1,4 @@
-"""Order a fork: a trial that goes on from a step of a recorded one, with a text of it edited. Cheap to import."""
+"""Fork a recorded trial: continue from one of its steps, with a text of that step edited. Cheap to import."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 from workbench.agents.names import address_of, is_peer
 from workbench.base.errors import UsageError
-from workbench.orders.estimate import Estimate, estimate_fork
-from workbench.orders.measured import Measured
-from workbench.orders.order import WorkOrder, new_run, the_trial
+from workbench.orders.estimate import WorkEstimate, estimate_fork
+from workbench.orders.measured import MeasuredRates
+from workbench.orders.order import WorkOrder, new_run, resolve_trial
 from workbench.orders.plan_checks import check_document
 from workbench.orders.run import resolved
 from workbench.plans.plan import DocumentPlan
@@ -22,14 +22,14 @@ from workbench.session.rows import StepRow, TrialRow
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What of the last inherited step is replaced: ``observation``, ``message``, or "" for nothing; and by which text."""
+    """The part of the last inherited step that is replaced (``observation``, ``message``, or "") and its new text."""
 
     what: str = ""
     text: str = ""
 
 
 def editable(step: StepRow) -> tuple[str, ...]:
-    """Return what of a step can be edited, the likelier first: the observation of a tool, the answer of a model."""
+    """Return the editable parts of a step: the observation of a tool, then the message of the model."""
     found = []
     if step.observation_blob is not None:
         found.append("observation")
@@ -40,9 +40,9 @@ def editable(step: StepRow) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class ForkOrder(WorkOrder):
-    """Go on from a step of a trial: the same agent, case, limits and judge, and the same model unless named.
+    """Continue a trial from a step, with the same agent, case, limits and judge, and with the same model unless one is named.
 
-    ``step`` is the last one that is inherited, from 1.
+    ``step`` is the last inherited step, counted from 1.
     """
 
     parent: str
@@ -50,7 +50,7 @@ class ForkOrder(WorkOrder):
     edit: Edit = Edit()
     model: str = ""
     spend_limit: float = 0.0
-    trial: str = field(default="", init=False)  # Once it was submitted, the fork
+    trial: str = field(default="", init=False)  # The new trial, set by `write`
 
     @classmethod
     def again(cls, session: Path, old: TrialRow, *, model: str = "", spend_limit: float = 0.0) -> ForkOrder:
@@ -60,13 +60,13 @@ class ForkOrder(WorkOrder):
 
     def resolve(self) -> None:
         with SessionReader(self.session) as reader:
-            self._row = the_trial(self.session, reader, self.parent)
+            self._row = resolve_trial(self.session, reader, self.parent)
 
     @property
     def what(self) -> str:
         return f"{self._row.case_name} × {self._row.agent} × {self.model or self._row.model} from step {self.step}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         self.resolve()
         with SessionReader(self.session) as reader:
             rest = [step for step in reader.steps(self._row.id, self.step) if step.answer_blob is not None]
@@ -75,7 +75,7 @@ class ForkOrder(WorkOrder):
         return estimate_fork(measured, model, left, same=model == self._row.model)
 
     def write(self) -> None:
-        """Write it. Raises UsageError: nothing of the step can be edited so, or changes."""
+        """Raises UsageError if the step cannot be edited this way, or the edit changes nothing."""
         edit, step = self.edit, self.step
         self.resolve()
         parent = self._row
@@ -102,7 +102,7 @@ class ForkOrder(WorkOrder):
             fork_step=step,
         )
         check_document(plan)
-        # What a replay would take from its recording must stay what the inherited steps were made with.
+        # Keep the recorded limits, so that replayed steps match.
         plan = replace(resolved(plan), **picked(recorded, "read_limit", "max_steps", "answer_tokens"))
         with new_run(self.session) as (writer, key), writer.transaction() as connection:
             blob = writer.blob(edit.text) if edit.what else None

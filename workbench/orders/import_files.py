@@ -1,4 +1,4 @@
-"""Order files of other programs to be read into a session. Cheap to import."""
+"""Import files of other programs into a session. Cheap to import."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from workbench.base.extensions import ExtensionProblem, named_class, names, plug
 from workbench.base.files import expanded, require_ordinary, shown
 from workbench.base.text import plural
 from workbench.catalog import resolve_case
-from workbench.orders.estimate import Estimate, estimate_alike
-from workbench.orders.measured import Measured
+from workbench.orders.estimate import WorkEstimate, estimate_alike
+from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder, new_run
 from workbench.plans.plan import ImportPlan
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
@@ -27,7 +27,7 @@ from workbench.session.rows import RunRow
 
 KIND = "importer"
 LARGEST_FILE = 1_000_000_000
-"""Bytes of a file of lines or an archive, which are read piece by piece."""
+"""Bytes; files of lines and archives are read in pieces."""
 
 
 class Importer(Protocol):
@@ -47,13 +47,13 @@ class Importer(Protocol):
 
 @dataclass(eq=False)
 class ImportOrder(WorkOrder):
-    """Read files into one run of a session; a file that the session has already is skipped.
+    """Import files as one run of a session; files that the session already has are skipped.
 
-    Files of an import that did not come to its end are read into its run.
+    An unfinished import of the same files is continued in its run.
     """
 
     asked: ImportPlan
-    made: bool = field(default=False, init=False)  # Whether the session was made for it
+    made: bool = field(default=False, init=False)  # Whether `write` created the session
 
     @cached_property
     def plan(self) -> ImportPlan:
@@ -74,7 +74,7 @@ class ImportOrder(WorkOrder):
     def what(self) -> str:
         return f"import of {plural(len(self.files), 'file')}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         new = len(self.files)
         if self.session.exists():
             with SessionReader(self.session) as reader:
@@ -94,7 +94,7 @@ class ImportOrder(WorkOrder):
             self.runs = [left[-1].id]
             return
         with new_run(self.session) as (writer, run):
-            # Its kind is that of what is found first.
+            # The executor sets the kind of the first item that it finds.
             writer.add_run(run, "document", {"cases": [], "agent": "", "imported": ordered})
             name = shown(self.files[0].name) if len(self.files) == 1 else f"{len(self.files):,} files"
             writer.name_run(run, f"import: {name}")
@@ -102,7 +102,7 @@ class ImportOrder(WorkOrder):
 
 
 def ordered_import(run: RunRow) -> ImportPlan | None:
-    """Return what an import was asked for; None for other runs, and for the one beside it that has items of another kind."""
+    """Return the plan of an import run; None for other runs, and for the secondary run of a mixed import."""
     values = run.plan["imported"] if is_imported(run) else {}
     return typed_json.convert(ImportPlan, values) if values.get("files") else None
 
@@ -120,11 +120,11 @@ def _is_known(reader: SessionReader, file: Path, importer: str) -> bool:
 
 
 def file_key(file: Path, importer: str = "") -> str:
-    """Return the name under which a session knows a whole file. Raises Unreadable, OSError."""
+    """Return the key of a file in the table ``imported``. Raises Unreadable, OSError."""
     require_ordinary(file, most=LARGEST_FILE)
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    # Another importer may find more in a file than we, or the first one, did.
+    # Another importer may find other items in the same file.
     return f"file:{digest}:{importer}" if importer else f"file:{digest}"
 
 
@@ -135,7 +135,7 @@ def files_of(plan: ImportPlan) -> list[Path]:
 
 
 def files_in(paths: Iterable[Path], endings: Sequence[str]) -> list[Path]:
-    """Return the files, and those in the folders that end so, each once."""
+    """Expand folders to the files with these endings; each file occurs once."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
@@ -149,9 +149,9 @@ def files_in(paths: Iterable[Path], endings: Sequence[str]) -> list[Path]:
 
 
 def try_importer(text: str, folders: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
-    """Return the importer as a plan stores it, and the folders from which it is imported.
+    """Return the name of an importer as plans store it, and the folders for importing it.
 
-    That of another package is imported in a process of its own first, which it may crash.
+    An importer of another package is first loaded in a separate process, which it may crash.
     """
     plugin = plugin_named(KIND, text)
     if plugin is None:
@@ -172,6 +172,6 @@ def importer_named(text: str, folders: Sequence[str] = ()) -> Importer:
 
 
 def endings_of(importer: str, folders: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return how the names of files end that an importer reads, or any of ours."""
+    """Return the file endings of an importer; "" stands for all built-in importers."""
     read_by = [importer] if importer else names(KIND, own=True)
     return tuple(dict.fromkeys(one for name in read_by for one in importer_named(name, folders).endings))

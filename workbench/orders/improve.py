@@ -1,4 +1,4 @@
-"""Order docstrings to be improved: write it into a session, hand it to an engine, cancel it, and say how it stands. Cheap to import."""
+"""Improve docstrings: order, launch, cancel, and read the state of an order. Cheap to import."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from workbench.improving.attempts import Standing, standings
 from workbench.improving.changes import FileChange, Improved, attempts_of, spliced, task_source
 from workbench.orders import defaults, running
 from workbench.orders.estimate import (
-    Estimate,
+    WorkEstimate,
     added,
     estimate_candidates,
     is_free,
-    known_tasks,
     seconds_of_request,
+    task_count,
     total,
 )
 from workbench.orders.launching import WarmEngine, engine_for
-from workbench.orders.measured import Measured
+from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder
-from workbench.orders.orders import Order, is_same_work, ordered_work
+from workbench.orders.ordered_asks import OrderedAsk, is_same_work, ordered_work
 from workbench.orders.plan_checks import check_place, check_sandbox
-from workbench.orders.regenerate import RegenerateOrder, absolute_source, carried_out, content_of, resolved
+from workbench.orders.regenerate import RegenerateOrder, absolute_source, completed_order, content_of, resolved
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, ImprovementPlan, RegenerationPlan, as_text, chosen, filled, repeating
+from workbench.plans.task_names import row_id
 from workbench.regeneration.builds import most_tasks
 from workbench.results.tasks import BELOW, DocstringQuality
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.rows import ImprovementRow
-from workbench.session.task_names import row_id
 
 HELD_OUT, ATTEMPTS = 5, 2
-"""What an order takes that leaves them open."""
+"""Defaults."""
 _OPEN = ("queued", "running")
 _LET_GO_SECONDS, _LOOK_SECONDS = 45.0, 0.05
 
 
 def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
-    """Return a plan with what is open (0 and "") filled in: from the session's run of the source, else this machine's defaults."""
+    """Fill in unset arguments (0 and ""): from the session's run of the source, else from this machine's defaults."""
     settings = load()
     writer = plan.writer or defaults.agent_model(settings)
     for model, role in ((writer, "the writer"), (plan.second_evaluator, "the second evaluator")):
@@ -75,8 +75,8 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
     )
 
 
-def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
-    """Return a plan with what it leaves open (0 and "") as the session's last order of the same source has it."""
+def with_previous_arguments(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
+    """Fill in unset arguments (0 and "") from the session's last order for the same source."""
     if not session.exists():
         return plan
     source = absolute_source(plan.base.source)
@@ -84,10 +84,10 @@ def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
         orders = [
             one for row in reader.improvements() if (one := plan_of(row)) is not None and one.base.source == source
         ]
-    mine = [one for one in orders if not plan.base.evaluator or one.base.evaluator == plan.base.evaluator]
-    if not mine:
+    matching = [one for one in orders if not plan.base.evaluator or one.base.evaluator == plan.base.evaluator]
+    if not matching:
         return plan
-    last = mine[-1]
+    last = matching[-1]
     base = filled(plan.base, last.base, "samples", "tasks", "sandbox", "prompt", "context", "extra_body", "spend_limit")
     plan = replace(plan, base=replace(base, evaluator=last.base.evaluator))
     return filled(plan, last, "writer", "held_out", "below", "attempts", "most", "second_evaluator")
@@ -107,39 +107,18 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
     with SessionReader(session) as reader:
         runs = [run for run in reader.runs() if is_same_work(run, plan)]
     asks = [ask for run in runs for ask in RegenerationPlan.from_json(run.config).asks if ask.prompt]
-    meant = [ask for ask in asks if not base.evaluator or ask.evaluator == base.evaluator]
-    # Later ones may be those of held-out samples.
-    return meant[0] if meant else None
-
-
-def order_improvement(session: Path, plan: ImprovementPlan) -> str:
-    """Write an order into a session (created if missing) and return its id; one that means the same is ordered on."""
-    must_write("start a run")
-    check_sandbox(plan.base.sandbox or load().sandbox, plan.base.import_folders)
-    check_place(session)
-    ensure(session)
-    # Searched within the transaction: of several concurrent orders, the first is written and the others find it.
-    with SessionWriter(session) as writer, writer.transaction(), SessionReader(session) as reader:
-        same = [
-            row for row in reader.improvements() if (one := plan_of(row)) is not None and one.meaning == plan.meaning
-        ]
-        if not same:
-            key = run_id()
-            writer.add_improvement(key, plan.to_json())
-            return key
-        key = same[-1].id
-        if state_of(same[-1]) not in _OPEN:
-            writer.set_improvement(key, plan=as_text(plan))
-        return key
+    matching = [ask for ask in asks if not base.evaluator or ask.evaluator == base.evaluator]
+    # Later asks may be for held-out samples.
+    return matching[0] if matching else None
 
 
 def launch_improvement(session: Path, improvement: str, *, queue: bool = False) -> subprocess.Popen[bytes] | None:
-    """Start a process that executes an order; it goes on when the caller exits. None where one is at it already."""
+    """Start a process that executes an order and outlives the caller; return None if one is running already."""
     must_write("start a run")
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
     if row is None or row.state not in _OPEN:
-        _let_go(improvement)
+        _wait_for_exit(improvement)
     with SessionWriter(session) as writer, writer.transaction():
         if engine_starts.is_coming(improvement):
             return None
@@ -150,7 +129,7 @@ def launch_improvement(session: Path, improvement: str, *, queue: bool = False) 
     return process
 
 
-def _let_go(improvement: str) -> None:
+def _wait_for_exit(improvement: str) -> None:
     pause, end = threading.Event(), time.monotonic() + _LET_GO_SECONDS
     while engine_starts.is_coming(improvement) and time.monotonic() < end:
         pause.wait(_LOOK_SECONDS)
@@ -169,18 +148,13 @@ def cancel_improvement(session: Path, improvement: str) -> None:
         running.cancel(session, run.id)
 
 
-def stop_improvement(session: Path, improvement: str) -> None:
-    cancel_improvement(session, improvement)
-    _let_go(improvement)
-
-
 def state_of(row: ImprovementRow) -> str:
-    """Return how an order stands: as it says itself, or ``interrupted`` where no process executes it any more."""
+    """Return the state of an order; ``interrupted`` if its process is gone."""
     return "interrupted" if row.state in _OPEN and not engine_starts.is_coming(row.id) else row.state
 
 
 def improved(session: Path, improvement: str) -> Improved:
-    """Read what came of an order, as far as it is known. Raises PlanDamaged: what was asked for cannot be read."""
+    """Read the results of an order so far. Raises PlanDamaged: its plan cannot be read."""
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
         assert row is not None
@@ -197,19 +171,19 @@ def _standings(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan
     if run is None:
         return ()
     asks = base.asks or (Ask(**repeating(base)),)
-    work = ordered_work(reader, Order(run.id, asks[0], base.k))
+    work = ordered_work(reader, OrderedAsk(run.id, asks[0], base.k))
     return standings(work.tasks, work.candidates, reader.dropped(run.id), below=plan.below, samples=base.samples)
 
 
 @dataclass(eq=False)
 class ImproveOrder(WorkOrder):
-    """Improve docstrings; what a plan leaves open is as the session's last order of the same source has it."""
+    """Improve docstrings; unset arguments are those of the session's last order for the same source."""
 
     plan: ImprovementPlan
-    id: str = field(default="", init=False)  # Once it was submitted, the order's
+    id: str = field(default="", init=False)  # Set by `write`
 
     def resolve(self) -> None:
-        self.plan = resolved_improvement(self.session, as_before(self.session, self.plan))
+        self.plan = resolved_improvement(self.session, with_previous_arguments(self.session, self.plan))
 
     @property
     def what(self) -> str:
@@ -217,8 +191,8 @@ class ImproveOrder(WorkOrder):
         second = f", held-out samples by {plan.second_evaluator}" if plan.second_evaluator else ""
         return f"{self.plan.base.source} × {plan.base.evaluator}, docstrings by {plan.writer}{second}"
 
-    def estimate(self, measured: Measured) -> Estimate:
-        """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time."""
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
+        """Return an upper bound: every attempt of every function, each with its held-out samples."""
         plan = self.plan
         base, tried = plan.base, None
         if base.tasks and self.session.exists():
@@ -226,7 +200,7 @@ class ImproveOrder(WorkOrder):
                 rows = [task for run in reader.runs() if is_same_work(run, base) for task in reader.tasks(run.id)]
             if rows and not chosen(base.asks[0], [(row_id(task), task.id, task) for task in rows]):
                 raise UsageError(f"No task is called {', '.join(base.tasks)}; `workbench tasks` lists their ids.")
-        if (order := carried_out(self.session, base)) is not None:
+        if (order := completed_order(self.session, base)) is not None:
             with SessionReader(self.session) as reader:
                 work = ordered_work(reader, order)
             found = standings(work.tasks, work.candidates, (), below=plan.below, samples=base.samples)
@@ -234,7 +208,7 @@ class ImproveOrder(WorkOrder):
             first = estimate_candidates(measured, base.source, base.evaluator, candidates=0)
         else:
             first = RegenerateOrder(self.session, base).estimate(measured)
-            tasks = known_tasks(measured, base.source)
+            tasks = task_count(measured, base.source)
             exact = bool(base.tasks) and not set("*?[") & set("".join(base.tasks))
             if tasks is None and not base.tasks:
                 tasks = most_tasks(base.source, plan.most)
@@ -248,27 +222,42 @@ class ImproveOrder(WorkOrder):
             estimate_candidates(measured, base.source, model, candidates=None if tried is None else tried * each)
             for model, each in ((base.evaluator, seen), (plan.held_out_evaluator, held_out))
         ]
-        told = replace(added((first, *more)), documentation=first.documentation, up_to=True)
+        estimate = replace(added((first, *more)), documentation=first.documentation, up_to=True)
         if tried is None:
-            return told
+            return estimate
         written = tried * plan.attempts
         near = seconds_of_request(measured, plan.writer)
         return replace(
-            told,
-            requests=total((told.requests, written)),
-            seconds=total((told.seconds, near[0] * written if near else None)),
-            dollars=told.dollars if is_free(plan.writer) else None,
+            estimate,
+            requests=total((estimate.requests, written)),
+            seconds=total((estimate.seconds, near[0] * written if near else None)),
+            dollars=estimate.dollars if is_free(plan.writer) else None,
         )
 
+    def check(self) -> None:
+        must_write("start a run")
+        check_sandbox(self.plan.base.sandbox or load().sandbox, self.plan.base.import_folders)
+        check_place(self.session)
+
     def write(self) -> None:
-        self.id = order_improvement(self.session, self.plan)
+        """Write the order, or continue the one with the same meaning."""
+        ensure(self.session)
+        # Searched within the transaction, so that of several concurrent orders the first is written and the others find it.
+        with SessionWriter(self.session) as writer, writer.transaction(), SessionReader(self.session) as reader:
+            orders = [(row, plan_of(row)) for row in reader.improvements()]
+            same = [row for row, plan in orders if plan is not None and plan.meaning == self.plan.meaning]
+            self.id = same[-1].id if same else run_id()
+            if not same:
+                writer.add_improvement(self.id, self.plan.to_json())
+            elif state_of(same[-1]) not in _OPEN:
+                writer.set_improvement(self.id, plan=as_text(self.plan))
 
     def launch(self, *, queue: bool = False, warm: WarmEngine | None = None) -> None:
-        """Start a process that executes it, None where one is at it already."""
         self.process = launch_improvement(self.session, self.id, queue=queue)
 
     def cancel(self) -> None:
-        stop_improvement(self.session, self.id)
+        cancel_improvement(self.session, self.id)
+        _wait_for_exit(self.id)
 
     def resume(self, warm: WarmEngine | None = None) -> None:
         self.launch()

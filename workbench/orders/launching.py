@@ -1,6 +1,6 @@
-"""Start the engine processes that execute runs, and tell how the last one of each run ended.
+"""Start engine processes, wait in the queue of a session, and report how engines ended.
 
-Cheap to import. Calls access the disk for some milliseconds, so the app makes them in a thread.
+Cheap to import. Functions read and write files for some milliseconds: the app calls them in threads.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from workbench.session.moved_files import Fate
 from workbench.session.rows import RunRow
 
 _LOOK_SECONDS = 0.25
-#: After so many looks at which nothing was written, the queue is gone through all the same.
+#: The queue is checked after so many polls even if the session did not change.
 _LOOKS = 4
 
 
 def enqueue(session: Path, run: str) -> None:
-    """Let a run that was planned and not launched yet wait for its turn, after those that wait already."""
+    """Put a planned run at the end of the queue of its session."""
     with SessionWriter(session) as writer, writer.transaction() as connection:
         last = connection.execute("SELECT coalesce(max(queue_position), 0) FROM runs").fetchone()[0]
         connection.execute("UPDATE runs SET queue_position = ? WHERE id = ? AND state = 'queued'", (last + 1, run))
 
 
 def move(session: Path, run: str, places: int) -> None:
-    """Let a waiting run go so many places up (negative) or down, as far as it goes. Raises UsageError: it does not wait."""
+    """Move a queued run up (negative ``places``) or down. Raises UsageError: it is not queued."""
     with SessionReader(session) as reader:
         rows = waiting_runs(reader)
     at = _place(rows, run)
@@ -49,7 +49,7 @@ def move(session: Path, run: str, places: int) -> None:
 
 
 def pause(session: Path, run: str, paused: bool) -> None:
-    """Let a waiting run be overtaken until it may go on. Raises UsageError: it does not wait."""
+    """Pause or continue a queued run; later runs overtake a paused one. Raises UsageError: it is not queued."""
     with SessionReader(session) as reader:
         _place(waiting_runs(reader), run)
     with SessionWriter(session) as writer, writer.transaction() as connection:
@@ -57,7 +57,7 @@ def pause(session: Path, run: str, paused: bool) -> None:
 
 
 def has_turn(session: Path, run: str) -> bool:
-    """Return whether a run waits in the queue, so that its engine may wait for long; False where that cannot be read."""
+    """Return whether a run is queued; False if the session cannot be read."""
     try:
         with SessionReader(session, surveyed=False) as reader:
             row = reader.run(run)
@@ -66,14 +66,14 @@ def has_turn(session: Path, run: str) -> bool:
     return row is not None and row.state == "queued" and row.queue_position is not None
 
 
-def come_to_turn(session: Path, run: str) -> None:
+def require_turn(session: Path, run: str) -> None:
     if not wait_for_turn(session, run):
         raise SessionError(f"{session.name} is gone, so its run was not begun.")
 
 
 def wait_for_turn(session: Path, run: str) -> bool:
-    """Wait for the turn of a run that is in the queue; returns False where its session is gone meanwhile."""
-    look, seen, looks = threading.Event(), -1, 0
+    """Wait for the turn of a queued run; return False if its session disappears meanwhile."""
+    waiting, seen, polls = threading.Event(), -1, 0
     try:
         reader = SessionReader(session, surveyed=False)
     except (FileNotFoundError, SessionError):
@@ -82,17 +82,17 @@ def wait_for_turn(session: Path, run: str) -> bool:
         return False
     with reader:
         while reader.fate() is Fate.IN_PLACE:
-            # Nothing tells of an engine that dies, so this also looks now and then where nothing was written.
-            version, looks = reader.data_version(), looks + 1
-            if version != seen or looks >= _LOOKS:
-                seen, looks = version, 0
+            # An engine that dies changes nothing in the session, so this also polls without a change.
+            version, polls = reader.data_version(), polls + 1
+            if version != seen or polls >= _LOOKS:
+                seen, polls = version, 0
                 row = reader.run(run)
                 if row is None or row.state != "queued" or row.queue_position is None:
                     break
                 if not row.paused and not _before(reader, row):
                     break
-            look.wait(_LOOK_SECONDS)
-        # Of a file that was deleted meanwhile nothing that was read holds.
+            waiting.wait(_LOOK_SECONDS)
+        # What was read from a file that has been deleted since does not hold.
         return reader.fate() is Fate.IN_PLACE
 
 
@@ -105,8 +105,8 @@ def _before(reader: SessionReader, mine: RunRow) -> bool:
 
 
 def wait_for_others(session: Path, study: str = "") -> None:
-    """Wait until no run of a session waits or is under way, but for those of a study, which begin after them one by one."""
-    look = threading.Event()
+    """Wait until no other run of a session is queued or running; runs of ``study`` are ignored."""
+    waiting = threading.Event()
     with SessionReader(session, surveyed=False) as reader:
         own = {cell.run_id for cell in reader.study_cells(study)}
         while reader.fate() is Fate.IN_PLACE and any(
@@ -115,7 +115,7 @@ def wait_for_others(session: Path, study: str = "") -> None:
             for run in reader.all_runs()
             if run.id not in own
         ):
-            look.wait(_LOOK_SECONDS)
+            waiting.wait(_LOOK_SECONDS)
 
 
 def _place(rows: list[RunRow], run: str) -> int:
@@ -130,7 +130,7 @@ def engine_log(run: str) -> Path:
 
 
 def last_words(run: str) -> str:
-    """Return the last line of the log of a run, "" for none; of an engine that this program started, its own last line."""
+    """Return the last line of a run's log, "" if it is empty; for an engine started by this process, only its own output counts."""
     try:
         text = engine_log(run).read_bytes()[_launched[run][1] if run in _launched else 0 :]
     except OSError:
@@ -140,7 +140,7 @@ def last_words(run: str) -> str:
 
 
 def engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int | None) -> subprocess.Popen[bytes]:
-    """Start ``python -m workbench.engine`` with these arguments in a session of its own; it writes into ``log``."""
+    """Start ``python -m workbench.engine`` in its own process session, with its output appended to ``log``."""
     log.parent.mkdir(parents=True, exist_ok=True)
     environment = dict(os.environ)
     # Without bytecode files every engine would compile its libraries again, which takes seconds.
@@ -155,19 +155,19 @@ def engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int |
             env=environment,
             close_fds=True,
         )
-    # Nobody may ask for its exit code as long as this program lives, and until then an engine that ended stays a zombie.
+    # Reap the engine when it ends: the caller may never ask for its exit code, and it would stay a zombie.
     threading.Thread(target=process.wait, daemon=True).start()
     return process
 
 
 def engine_for(session: Path, kind: str, key: str, log: str = "", *, queue: bool = False) -> subprocess.Popen[bytes]:
-    """Start an engine on a ``run``, ``study`` or ``improvement`` of a session, in a queue or at once; it goes on when the caller exits."""
+    """Start an engine on a ``run``, ``study`` or ``improvement``; it outlives the caller."""
     arguments = ["--session", str(session.resolve()), f"--{kind}", key, *(["--queue"] if queue else [])]
     return engine_process(arguments, engine_log(log or key), stdin=subprocess.DEVNULL, stdout=None)
 
 
 class WarmEngine:
-    """An idle engine process that has imported its libraries; closing it never stops an active run."""
+    """An idle engine process with its libraries imported; closing it never stops an active run."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -179,7 +179,7 @@ class WarmEngine:
             )
 
     def serve(self, session: Path, run: str) -> subprocess.Popen[bytes] | None:
-        """Assign a run to the waiting process, start the next one, and return the first; None if none is waiting."""
+        """Assign a run to the idle process, start the next idle one, and return the first; None if there is none."""
         process, self._process = self._process, None
         if process is None or process.poll() is not None or process.stdin is None:
             return None
@@ -202,22 +202,21 @@ class WarmEngine:
 
 
 def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subprocess.Popen[bytes]:
-    """Start an engine on a run; it keeps running when the caller exits.
+    """Start an engine on a run; it outlives the caller.
 
-    A run that waits in the queue gets a process of its own, which imports nothing until its turn: a warm one would hold its
-    libraries in memory all the while.
+    A queued run gets a new process, which imports nothing before its turn: a warm one would hold its libraries in memory.
     """
     must_write("start a run")
-    said = engine_log(run).stat().st_size if engine_log(run).exists() else 0
+    log_size = engine_log(run).stat().st_size if engine_log(run).exists() else 0
     process = warm.serve(session, run) if warm is not None and not has_turn(session, run) else None
     if process is None:
         process = engine_for(session, "run", run)
     engine_starts.started(run, process.pid)
-    _launched[run] = (process, said)
+    _launched[run] = (process, log_size)
     return process
 
 
-# Engines that this program started: the latest one of each run, and the size of its log before the start.
+# The latest engine of each run that this process started, and the size of its log before the start.
 _launched: dict[str, tuple[subprocess.Popen[bytes], int]] = {}
 
 
@@ -226,11 +225,11 @@ def engine_of(run: str) -> subprocess.Popen[bytes] | None:
 
 
 def end_of(run: str) -> str:
-    """Return how the engine that this program started for a run ended: the last line of its log, else its signal."""
+    """Return how the engine of a run ended: the last line of its log, else its signal."""
     process = engine_of(run)
     if words := last_words(run):
         return words
     if process is not None and (process.poll() or 0) < 0:
         number = -process.returncode
         return f"it was ended by {signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
-    return "it left no word"
+    return "it wrote no message"

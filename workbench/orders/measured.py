@@ -1,4 +1,4 @@
-"""Read from this machine's sessions what former work took, for :mod:`workbench.orders.estimate`. Cheap to import."""
+"""Measure earlier work in this machine's sessions, for :mod:`workbench.orders.estimate`. Cheap to import."""
 
 from __future__ import annotations
 
@@ -18,41 +18,42 @@ from workbench.session import SUFFIX, SessionReader
 from workbench.session.sample_counts import COUNTS
 
 NEWEST = 30
-"""So many sessions are looked at, the newest first: prices and machines change."""
+"""The number of newest sessions to read: prices and machines change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What one item took."""
+    """The cost of one item."""
 
     agent: str  # The agent of a trial, else ""
     model: str  # Its model, the evaluator of a candidate, or the judge
     case: str  # The id of the case, or the source whose functions were regenerated
     requests: float
-    seconds: float  # A trial: from its start to its scores. A candidate: as the run went on, several side by side
-    dollars: float | None  # None where the price is not known
-    tested: float = 0.0  # Seconds that the tests of a candidate took by themselves, 0 for a trial
+    seconds: float  # Trial: wall time with its scores. Candidate: its share of the wall time of the run
+    dollars: float | None  # None if the price is unknown
+    tested: float = 0.0  # Seconds of the tests of a candidate alone; 0 for a trial
 
 
 @dataclass(frozen=True, slots=True)
 class DocsRate:
-    """What a doc system asked of its model about one repository."""
+    """The requests of a doc system for one repository."""
 
     docs: str
-    source: str  # The source of the repository, "" where that is not known
+    source: str  # "" if unknown
     requests: float
-    tokens: float  # Of a request and its answer, on average
-    seconds: float  # Of a request, several side by side
-    dollars: float | None  # Of a request; None where the price is not known
-    complete: bool  # Whether it came to its end, so that `requests` are all
-    definitions: int = 0  # Functions, classes and modules of the repository, 0 where that is not known
+    tokens: float  # Mean of a request with its answer
+    seconds: float  # Wall time per request
+    dollars: float | None  # Per request; None if the price is unknown
+    complete: bool  # Whether the documentation was finished
+    definitions: int = 0  # Functions, classes and modules; 0 if unknown
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What former runs took: of trials, of their judges, of candidates and of documentation; and the tasks that sources have.
+class MeasuredRates:
+    """Measurements of earlier runs, and the number of tasks of each source.
 
-    ``builds`` is what building the tasks of a source took here, and whether they are there still. ``had`` is what the session that is written has already: by source and evaluator, candidates by their sample, from 0.
+    ``builds`` has the cached builds of tasks by source. ``had`` has, by source and evaluator, how many candidates of each sample
+    the target session already has.
     """
 
     trials: tuple[Rate, ...] = ()
@@ -69,7 +70,7 @@ class Measured:
     builds: Mapping[str, Build] = field(default_factory=dict)
 
     def tested(self, source: str) -> list[float]:
-        """Return the seconds that tests of a candidate of a source took, by run."""
+        """Return the seconds of the tests of a candidate of a source, one value a run."""
         return [rate.tested for rate in self.candidates if rate.case == source]
 
 
@@ -111,8 +112,8 @@ SELECT run_id, count(*) FROM tasks WHERE state = 'ready' AND run_id NOT IN (SELE
 """
 
 
-def measure(also: Path | None = None, into: Path | None = None) -> Measured:
-    """Return what the newest sessions, and ``also``, say; what the session ``into`` has is not asked for again."""
+def measure(also: Path | None = None, into: Path | None = None) -> MeasuredRates:
+    """Measure the newest sessions and ``also``; ``into`` is the session that the work goes into."""
     try:
         found = sorted(paths.sessions_dir().glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
     except OSError:
@@ -122,9 +123,9 @@ def measure(also: Path | None = None, into: Path | None = None) -> Measured:
     return replace(measured_in(chosen), had=had, builds=builds())
 
 
-def measured_in(sessions: Iterable[Path]) -> Measured:
-    """Return what these sessions say; the tasks of a source are those of the first session that has some."""
-    found: list[Measured] = []
+def measured_in(sessions: Iterable[Path]) -> MeasuredRates:
+    """Measure these sessions; the first session with tasks of a source gives their number."""
+    found: list[MeasuredRates] = []
     for path in sessions:
         try:
             parts = (path, path.with_name(f"{path.name}-wal"))
@@ -140,11 +141,13 @@ def measured_in(sessions: Iterable[Path]) -> Measured:
         for name in ("trials", "judging", "candidates", "documenting", "imports")
     }
     rates["checks"] = tuple(tuple(rate for one in found for rate in one.checks[at]) for at in (0, 1))
-    return Measured(**rates, tasks={source: count for one in reversed(found) for source, count in one.tasks.items()})
+    return MeasuredRates(
+        **rates, tasks={source: count for one in reversed(found) for source, count in one.tasks.items()}
+    )
 
 
-_known: dict[Path, tuple[tuple[tuple[int, int], ...], Measured]] = {}
-"""What sessions said when they were looked at last, with the times and sizes that their files then had."""
+_known: dict[Path, tuple[tuple[tuple[int, int], ...], MeasuredRates]] = {}
+"""Cached measurements of sessions, with modification time and size of their files."""
 
 
 def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
@@ -161,7 +164,7 @@ def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
     return {key: tuple(counts.get(at, 0) for at in range(max(counts) + 1)) for key, counts in found.items()}
 
 
-def _measured(reader: SessionReader) -> Measured:
+def _measured(reader: SessionReader) -> MeasuredRates:
     sources = {run.id: str(run.plan.get("source") or "") for run in reader.runs() if run.kind == "regenerate"}
     elsewhere = (json.dumps(_example_runs(paths.bundled("sessions"))),)
     trials = [
@@ -181,7 +184,7 @@ def _measured(reader: SessionReader) -> Measured:
     ]
     candidates = []
     for run, evaluator, count, asked, span, alone, cost, priced, tests in reader.query(_CANDIDATES, elsewhere):
-        # Side by side from the first verdict to the last; never slower than one after the other (a later test adds to the span).
+        # Candidates run concurrently. A later retest widens the span of a run, so sequential time is the upper bound.
         together = _number(span) / (count - 1) if count > 1 else _number(alone)
         seconds = min(together, _number(alone) / count) if _number(alone) else together
         price = _number(cost) / count if priced >= asked else None
@@ -196,12 +199,12 @@ def _measured(reader: SessionReader) -> Measured:
     checked = [(bool(ran), _number(seconds)) for ran, seconds in reader.query(_CHECKS, elsewhere)]
     without, run = (tuple(seconds for ran, seconds in checked if ran is blocks) for blocks in (False, True))
     imports = tuple(_number(seconds) for (seconds,) in reader.query(_IMPORTS, elsewhere))
-    return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, (without, run), imports, tasks)
+    return MeasuredRates(tuple(trials), tuple(judging), tuple(candidates), documenting, (without, run), imports, tasks)
 
 
 @cache
 def _example_runs(folder: Path) -> tuple[str, ...]:
-    """Return the runs of the bundled sessions in a folder, which another machine did: a copy of them, or their session itself, measures nothing here."""
+    """Return the runs of the bundled sessions. Another machine executed them, so copies of them measure nothing here."""
     found: list[str] = []
     for path in folder.glob(f"*{SUFFIX}"):
         with contextlib.suppress(WorkbenchError, OSError), SessionReader(path, surveyed=False) as reader:
@@ -222,7 +225,7 @@ def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: t
     done = {str(run) for (run,) in reader.query(_DOCUMENTED)} if rows else set()
     for run, count, tokens, began, ended, waited, cost, priced in rows:
         if systems.get(run):
-            # A run that was stopped and gone on with lasted longer than its requests took one after the other.
+            # A resumed run can last longer than its requests took in sequence.
             together = min(_number(ended) - _number(began), _number(waited) or math.inf)
             price = _number(cost) / count if priced == count else None
             yield DocsRate(

@@ -1,4 +1,4 @@
-"""What every kind of order has in common. Cheap to import."""
+"""The base class of orders. Cheap to import."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from workbench.session.rows import TrialRow
 from workbench.session.session_names import working_copy
 
 if TYPE_CHECKING:
-    from workbench.orders.estimate import Estimate
-    from workbench.orders.measured import Measured
+    from workbench.orders.estimate import WorkEstimate
+    from workbench.orders.measured import MeasuredRates
 
 
 @dataclass(eq=False)
 class WorkOrder:
-    """What a person asks for: resolved and checked, estimated, submitted into a session, executed, resumed or cancelled.
+    """Requested work: resolved, checked, estimated, submitted into a session, executed, resumed or cancelled.
 
-    It is cheap to make and to estimate any number of times; it writes nothing before :meth:`begin`. ``session`` is where it goes, which
-    may not be there yet; of an example that is a copy, from :meth:`begin` on.
+    Orders are cheap to create and to estimate; nothing is written before :meth:`submit`. ``session`` may not exist yet; an
+    example is replaced by a copy when the order is submitted.
     """
 
     session: Path
-    remarks: list[str] = field(default_factory=list, init=False)  # What a person should know of it
-    runs: list[str] = field(default_factory=list, init=False)  # Once it was submitted, the runs that have its work
-    # Once it was launched, the engine of the last of its runs
+    remarks: list[str] = field(default_factory=list, init=False)  # Messages for the user
+    runs: list[str] = field(default_factory=list, init=False)  # Set by `write`
+    # The engine of the last run, set by `launch`
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
     def what(self) -> str:
-        """What it multiplies to, such as ``3 cases × 2 repeats × white``."""
+        """A summary, such as ``3 cases × 2 repeats × white``."""
         raise NotImplementedError
 
     def resolve(self) -> None:
-        """Write out the defaults of this machine that an estimate rests on. Raises WorkbenchError: it cannot be carried out."""
+        """Fill in this machine's defaults. Raises WorkbenchError: the order is invalid."""
 
-    def estimate(self, measured: Measured) -> Estimate:
-        """Return what it will take, without what the session has already. Raises WorkbenchError: it cannot be carried out."""
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
+        """Estimate the work that the session lacks. Raises WorkbenchError: the order is invalid."""
         raise NotImplementedError
 
     def check(self) -> None:
-        """Look at this machine. Raises WorkbenchError: nothing here can carry it out."""
+        """Check this machine. Raises WorkbenchError: it cannot execute the order."""
 
     def write(self) -> None:
-        """Write it into the session. Raises WorkbenchError, and nothing is written then."""
+        """Write the order into the session, or nothing. Raises WorkbenchError."""
         raise NotImplementedError
 
     def submit(self) -> Self:
@@ -62,7 +62,7 @@ class WorkOrder:
         return self
 
     def launch(self, *, queue: bool = False, warm: launching.WarmEngine | None = None) -> None:
-        """Hand its runs to engines, in a queue behind those of the session; they go on when the caller exits."""
+        """Start engines, which outlive the caller; with ``queue`` they wait for the other runs of the session."""
         for run in self.runs:
             if queue:
                 launching.enqueue(self.session, run)
@@ -84,7 +84,7 @@ class WorkOrder:
 
 @contextmanager
 def new_run(session: Path) -> Iterator[tuple[SessionWriter, str]]:
-    """Give a writer and the id of a run for which an engine is about to be started; all that is written is one transaction."""
+    """Open a transaction for a new run whose engine is started next; yield the writer and the id of the run."""
     check_place(session)
     key = run_id()
     engine_starts.announce(key)
@@ -92,8 +92,8 @@ def new_run(session: Path) -> Iterator[tuple[SessionWriter, str]]:
         yield writer, key
 
 
-def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
-    """Return the trial with this identity, or the only one that begins so. Raises UsageError: there is none, or several."""
+def resolve_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
+    """Return the trial with this id or unique prefix of an id. Raises UsageError: none or several match."""
     matches = [row for row in reader.trials() if row.id.startswith(trial)]
     exact = [row for row in matches if row.id == trial]
     if len(exact or matches) != 1:
@@ -102,14 +102,14 @@ def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
     return (exact or matches)[0]
 
 
-def trials_meant(
+def select_trials(
     session: Path,
     rows: Sequence[TrialRow],
     items: Sequence[str],
     usable: Callable[[TrialRow], bool],
     why_not: Callable[[TrialRow], str],
 ) -> list[TrialRow]:
-    """Return the usable trials among those named, or all; ``why_not`` goes on after "Trial X". Raises UsageError: there is none."""
+    """Return the usable trials among ``items``, or all; ``why_not`` completes "Trial X …". Raises UsageError: there is none."""
     found: dict[str, TrialRow] = {}
     for item in items:
         mine = [row for row in rows if item in (row.id, row.case_id, row.case_name)]

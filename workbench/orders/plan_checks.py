@@ -1,4 +1,4 @@
-"""Checks of a plan before a session is written for it, whether it comes from the app, the CLI or a program; and of the machine."""
+"""Validate plans, and the machine, before anything is written."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_document(plan: DocumentPlan) -> None:
 
 
 def check_scoring(plan: DocumentPlan) -> None:
-    """Refuse, by UsageError, numbers, rubrics and a limit that make no sense."""
+    """Raise UsageError for invalid numbers, rubrics or limits."""
     from workbench.rubric import rubrics
 
     _check_numbers(plan)
@@ -64,14 +64,14 @@ def _check_numbers(plan: object) -> None:
 
 
 def check_place(session: Path) -> None:
-    """Make sure that a session and an engine's log can be written and an engine can run. Raises WorkbenchError."""
+    """Raise WorkbenchError if the session or the log cannot be written, or an engine cannot run."""
     check_descriptors()
     _writable(session.absolute().parent, "The folder", "name another one with --session")
     _writable(paths.state_dir() / "engine", "The folder of logs", "set WORKBENCH_STATE_DIR to another one")
 
 
 def check_descriptors() -> None:
-    """Refuse, by WorkbenchError, a limit of open files that is too low for an engine and its sandboxes."""
+    """Raise WorkbenchError if the limit of open files is too low for an engine and its sandboxes."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if most != resource.RLIM_INFINITY and most < _FEWEST_FILES:
         raise WorkbenchError(
@@ -90,7 +90,7 @@ def _writable(folder: Path, what: str, else_do: str) -> None:
 
 
 def _whole(what: str, value: object, least: int, most: int = numbers.MOST_ITEMS) -> None:
-    # A float or a text can only come from a program: refuse it instead of converting it.
+    # A float or a string can only come from a program: reject it instead of converting it.
     if isinstance(value, str):
         raise UsageError(f"{what} must be a number, not a text.")
     try:
@@ -112,8 +112,8 @@ _SECONDS = 20
 
 
 def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
-    """Refuse an order that no sandbox of this machine can carry out, by SandboxUnavailable; by NoIsolation where none isolates."""
-    # Not at the top: plans are checked where nothing is tested, too.
+    """Raise SandboxUnavailable if no sandbox of this machine works, NoIsolation if none isolates."""
+    # Imported here, as not every plan that is checked needs a sandbox.
     from workbench.sandbox.bubblewrap import Bubblewrap
     from workbench.sandbox.choose import backend_info, choose_backend
     from workbench.sandbox.docker import is_there
@@ -125,7 +125,7 @@ def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
     if name in ("bubblewrap", "process") or not (is_dotted(name) or is_there()):
         choose_backend(name or None)
         return
-    # Neither Docker's package nor a foreign one must be imported here: the app calls this as well.
+    # A separate process: the app, which calls this, must import neither Docker nor foreign packages.
     command = [sys.executable, "-m", "workbench.sandbox", name, *folders]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)

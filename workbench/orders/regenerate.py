@@ -1,4 +1,4 @@
-"""Order a regeneration: a run of its own, or more of one that is there; and move runs to another engine. Cheap to import."""
+"""Order regenerations: new runs and extensions of runs; move runs to another engine. Cheap to import."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from workbench.documenters import parse_docs, parse_scope
 from workbench.documenters.doc_systems import program_of
 from workbench.orders import defaults
 from workbench.orders.docs_estimate import documentation
-from workbench.orders.estimate import Documentation, Estimate, building_first, estimate_ask, estimate_candidates
-from workbench.orders.measured import Measured
+from workbench.orders.estimate import Documentation, WorkEstimate, estimate_ask, estimate_candidates, with_build_time
+from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder
-from workbench.orders.orders import Order, check_samples, is_finished, is_same_work
+from workbench.orders.ordered_asks import OrderedAsk, check_samples, is_finished, is_same_work
 from workbench.orders.plan_checks import check_place, check_regeneration, check_sandbox
 from workbench.plans.plan import Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
@@ -34,7 +34,7 @@ from workbench.session.session_names import resolve_session
 if TYPE_CHECKING:
     from workbench.regeneration.prompts import OwnPrompt
 
-#: Names the engine that tests on this machine, where a setting names a cluster.
+#: The engine of this machine, to override a setting that names a cluster.
 HERE = "local"
 
 
@@ -43,7 +43,7 @@ class RegenerateOrder(WorkOrder):
     """Regenerate function bodies of a repository."""
 
     plan: RegenerationPlan
-    order: Order = field(init=False)  # Once it was submitted
+    order: OrderedAsk = field(init=False)  # Set by `write`
 
     @property
     def what(self) -> str:
@@ -56,13 +56,13 @@ class RegenerateOrder(WorkOrder):
         check_sandbox(whole.sandbox or load().sandbox, whole.import_folders)
         check_place(self.session)
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         whole = resolved(self.plan)
-        told = estimate_ask(measured, whole.source, whole.asks[0], rebuild=whole.rebuild)
-        return replace(told, documentation=self.documentation(measured))
+        estimate = estimate_ask(measured, whole.source, whole.asks[0], rebuild=whole.rebuild)
+        return replace(estimate, documentation=self.documentation(measured))
 
-    def documentation(self, measured: Measured) -> Documentation:
-        """Return what its doc system asks before candidates are written; it reads the source, so call it in a thread."""
+    def documentation(self, measured: MeasuredRates) -> Documentation:
+        """Estimate the doc system's requests; reads the source, so call it in a thread."""
         whole = resolved(self.plan)
         return documentation(measured, [(whole, is_documented(self.session, whole))])
 
@@ -73,7 +73,7 @@ class RegenerateOrder(WorkOrder):
 
 @dataclass(eq=False)
 class MoreSamplesOrder(WorkOrder):
-    """Let a run have ``samples`` candidates per task for an evaluator, the latest unless named, as it was asked for with ``prompt`` and ``context``."""
+    """Extend a run to ``samples`` candidates per task for an evaluator (default: the latest), with the same ``prompt`` and ``context``."""
 
     run: str
     samples: int
@@ -81,16 +81,16 @@ class MoreSamplesOrder(WorkOrder):
     prompt: str = ""
     context: str = ""
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         plan = self._grown()
         ask = plan.asks[-1]
         with SessionReader(self.session) as reader:
             tasks = {task.id for task in reader.tasks(self.run) if task.state == "ready"}
             had = sum(row.evaluator == ask.evaluator and row.task_id in tasks for row in reader.candidates(self.run))
-        told = estimate_candidates(
+        estimate = estimate_candidates(
             measured, plan.source, ask.evaluator, candidates=max(0, len(tasks) * ask.samples - had)
         )
-        return building_first(told, measured, plan.source)
+        return with_build_time(estimate, measured, plan.source)
 
     def _grown(self) -> RegenerationPlan:
         row = _run(self.session, self.run)
@@ -100,7 +100,7 @@ class MoreSamplesOrder(WorkOrder):
         mine = [ask for ask in old.asks if ask.evaluator == evaluator]
         if not mine:
             raise UsageError(f"The run was never asked for samples of {evaluator}.")
-        # Who does not say how they were asked for means all of them.
+        # Without prompt and context all asks of the evaluator are extended.
         mine = [ask for ask in mine if (ask.prompt, ask.context) == (self.prompt, self.context)] or mine
         had = max(ask.samples for ask in mine)
         if self.samples <= had:
@@ -116,7 +116,7 @@ class MoreSamplesOrder(WorkOrder):
 
 
 def is_documented(session: Path, plan: RegenerationPlan) -> bool:
-    """Return whether a session has what a doc system wrote for an order, all of it."""
+    """Return whether a session has the complete documentation for an order."""
     if not session.exists():
         return False
     with SessionReader(session, surveyed=False) as reader:
@@ -126,23 +126,23 @@ def is_documented(session: Path, plan: RegenerationPlan) -> bool:
         )
 
 
-def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
+def order_regeneration(session: Path, plan: RegenerationPlan) -> OrderedAsk:
     """Write a regeneration run into a session (created if missing) and return the order.
 
-    A run of the same work that the session has is extended and keeps its results: ten samples after five keep the five, and
-    another evaluator works on the same tasks. Raises UsageError: it cannot be carried out.
+    A run with the same identity is extended and keeps its results: ten samples after five keep the five, and another
+    evaluator gets the same tasks. Raises UsageError: the plan is invalid.
     """
     plan = resolved(plan)
     check_place(session)
-    # Done after all checks because it caches a copy of the repository: a refused order must leave nothing behind.
+    # After all checks, as it caches a copy of the repository: a refused order leaves nothing behind.
     plan = replace(plan, snapshot=content_of(plan.source))
     check_samples(session, plan)
     ensure(session)
-    # Searched within the transaction: of several concurrent orders, the first creates the run and the others find it.
+    # Searched within the transaction, so that of several concurrent orders the first creates the run and the others find it.
     with SessionWriter(session) as writer, writer.transaction() as connection:
         runs = connection.execute(f"SELECT {columns(RunRow)} FROM runs ORDER BY created_at, id").fetchall()
         same = [run for run in (RunRow(*row) for row in runs) if is_same_work(run, plan)]
-        # A run that never came to its content gives way to one that has it, one that was archived to one that was not.
+        # Runs with content and runs that are not archived take precedence.
         old = max(same, key=_precedence, default=None)
         key = old.id if old is not None else run_id()
         engine_starts.announce(key)
@@ -151,11 +151,11 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
         else:
             writer.unarchive_run(key)
             grow(writer, key, plan)
-    return Order(key, plan.asks[0], plan.k)
+    return OrderedAsk(key, plan.asks[0], plan.k)
 
 
-def carried_out(session: Path, plan: RegenerationPlan) -> Order | None:
-    """Return an order that a session has carried out already, so that nothing is missing; None where it has not."""
+def completed_order(session: Path, plan: RegenerationPlan) -> OrderedAsk | None:
+    """Return the order if a session has completed it already, else None."""
     plan = resolved(plan)
     if not session.exists():
         return None
@@ -165,7 +165,7 @@ def carried_out(session: Path, plan: RegenerationPlan) -> Order | None:
         run = max(same, key=_precedence, default=None)
         if run is None or reader.holder(run.id) is not None or is_missing(reader, run):
             return None
-        order = Order(run.id, plan.asks[0], plan.k)
+        order = OrderedAsk(run.id, plan.asks[0], plan.k)
         return order if is_finished(reader, order) else None
 
 
@@ -174,7 +174,7 @@ def _precedence(run: RunRow) -> tuple[bool, bool, float]:
 
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
-    """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
+    """Fill in this machine's defaults, so that a resume on another machine does the same."""
     from workbench.regeneration.tasks import parse_selection
     from workbench.sandbox.choose import backend_info
 
@@ -212,7 +212,7 @@ def _engine(text: str) -> str:
 
 
 def full_ask(plan: RegenerationPlan) -> Ask:
-    """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
+    """Return the ask of a plan, with this machine's defaults and the prompt filled in."""
     from workbench.models.defaults import extra_body_for, is_local, read_extra_body
     from workbench.regeneration.prompts import DEFAULT_POLICY, POLICIES, PROMPT_VERSION
 
@@ -225,7 +225,7 @@ def full_ask(plan: RegenerationPlan) -> Ask:
         "extra_body": "",
     }
     base = Ask(**repeating(plan) | plain)
-    # Also where nobody is asked: a name that means nothing is a mistake.
+    # Read for controls too: an unknown name is a mistake.
     own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
     if plan.context and plan.context not in POLICIES:
         raise UsageError(f"There is no context policy {plan.context!r}; choose one of {', '.join(POLICIES)}.")
@@ -299,7 +299,7 @@ def _recorded(text: str) -> str:
 
 
 def absolute_source(text: str) -> str:
-    """Return a source with its whole path where it is a folder or file, as plans have it."""
+    """Return a source as plans store it: folders and files as absolute paths."""
     if text.startswith("/") and expanded(text).exists():
         return str(expanded(text).resolve())
     try:
@@ -311,7 +311,7 @@ def absolute_source(text: str) -> str:
 
 
 def _absolute_docs(text: str) -> str:
-    """Return the doc system's name with paths written out, after making sure that there is such a thing."""
+    """Return the doc system's name with absolute paths. Raises UsageError: it cannot be used."""
     docs = parse_docs(text)
     match docs.kind:
         case "llm" if docs.rest.startswith("replay:"):
@@ -342,11 +342,11 @@ def _absolute_docs(text: str) -> str:
 
 
 def content_of(source: str) -> str:
-    """Return the digest of a source's current content; "" if it cannot change, is not local or cannot be used."""
+    """Return the digest of a source's current content; "" if it is fixed, remote or unusable."""
     try:
         snapshot = catalog.current_snapshot(catalog.resolve_case(source))
     except WorkbenchError:
-        # The engine meets the same problem and reports it in the run.
+        # The engine reports the same problem in the run.
         return ""
     return snapshot.digest if snapshot is not None else ""
 
@@ -355,21 +355,21 @@ def _grown(asks: Iterable[Ask], more: Iterable[Ask]) -> tuple[Ask, ...]:
     grown = {replace(ask, samples=0): ask.samples for ask in asks}
     for ask in more:
         key = replace(ask, samples=0)
-        # 0 means everything in a samples file, so it is the maximum.
+        # 0 selects all samples of a file, so it is the maximum.
         both = (grown.get(key, ask.samples), ask.samples)
         grown[key] = max(both) if all(both) else 0
     return tuple(replace(key, samples=samples) for key, samples in grown.items())
 
 
 def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
-    """Add a plan's asks to a run in a transaction, keeping everything else in the run."""
+    """Add a plan's asks to a run, within a transaction; everything else stays."""
     with writer.transaction() as connection:
         text, state = connection.execute("SELECT config, state FROM runs WHERE id = ?", (run,)).fetchone()
         old = RegenerationPlan.from_json(text)
         grown = replace(
             old,
             asks=_grown(old.asks, plan.asks),
-            # The engine must process these asks again and record new acceptances.
+            # The engine processes these asks again and records new acceptances.
             acceptances=tuple(
                 one for one in old.acceptances if not any(same_but_samples(one.ask, ask) for ask in plan.asks)
             ),
@@ -389,7 +389,7 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
 
 
 def move(session: Path, engine: str, run: str = "") -> None:
-    """Let regeneration runs, ``run`` or all, be tested by ``dask://HOST:PORT`` or ``local``, this machine, from their next start."""
+    """Set the engine (``dask://HOST:PORT`` or ``local``) of one regeneration run, or of all, from their next start on."""
     engine = _engine(engine)
     with SessionReader(session) as reader:
         keys = [_run(session, run).id] if run else [row.id for row in reader.runs() if row.kind == "regenerate"]

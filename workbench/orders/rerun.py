@@ -1,4 +1,4 @@
-"""Order a trial once more, or parts of a regeneration run: their tests, more samples, or another evaluator's. Cheap to import."""
+"""Rerun a trial, or parts of a regeneration run: their tests, or more samples, also by another evaluator. Cheap to import."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from functools import cached_property
 from pathlib import Path
 
 from workbench.base.errors import UsageError
-from workbench.orders.estimate import Again, Estimate, estimate_again, estimate_trials
+from workbench.orders.estimate import Again, WorkEstimate, estimate_rerun, estimate_trials
 from workbench.orders.fork import ForkOrder
-from workbench.orders.measured import Measured
-from workbench.orders.order import WorkOrder, the_trial
-from workbench.orders.orders import Order
+from workbench.orders.measured import MeasuredRates
+from workbench.orders.order import WorkOrder, resolve_trial
+from workbench.orders.ordered_asks import OrderedAsk
 from workbench.orders.plan_checks import check_regeneration
 from workbench.orders.regenerate import full_ask, grow, move
 from workbench.orders.run import plan_document
 from workbench.plans.plan import DocumentPlan, RegenerationPlan, repeating
+from workbench.plans.task_names import matches, row_id
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.pending_work import judges_of
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
-from workbench.session.task_names import matches, row_id
 
 
 def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:
-    """Return the tasks or the candidates that match ``item``; both are empty if nothing matches."""
+    """Return the tasks that match ``item``, or else the candidates."""
     runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
     tasks = [task for run in runs for task in reader.tasks(run) if matches(item, row_id(task), task.id)]
     if tasks:
@@ -41,10 +41,10 @@ def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[Ca
 class RerunOrder(WorkOrder):
     """Run tasks or candidates again.
 
-    With a model, that model is asked for the tasks meant, as many samples as the run has, or ``samples``; with ``samples`` alone
-    the evaluator of those meant, until each task has that many. With neither, answers that are there are tested again, and
-    asked for where there is none: nothing is drawn anew because its result did not please, which would raise pass@k by choice.
-    ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
+    With a ``model``, it is asked for ``samples`` candidates of each selected task, by default as many as the run has. With
+    ``samples`` alone, their evaluator is asked until each task has that many. With neither, existing answers are tested
+    again, and missing ones asked for. An answer is never redrawn because it failed: that would raise pass@k by choice.
+    ``item`` is a task (id, prefix, glob, function name) or a candidate (id, prefix); empty selects all.
     """
 
     item: str = ""
@@ -53,18 +53,18 @@ class RerunOrder(WorkOrder):
     samples: int = 0
     engine: str = ""
     spend_limit: float = 0.0
-    # Once it was submitted, an order per run, or its id alone where tests run again
-    orders: list[Order | str] = field(default_factory=list, init=False)
+    # An order per run, or the id of the run if only tests run again; set by `write`
+    orders: list[OrderedAsk | str] = field(default_factory=list, init=False)
 
     @property
     def asks(self) -> bool:
         return bool(self.model or self.samples)
 
     @cached_property
-    def again(self) -> list[Again]:
+    def parts(self) -> list[Again]:
         with SessionReader(self.session) as reader:
             found = []
-            for run, mine in _meant(self.session, reader, self.item, self.failed):
+            for run, mine in _selected(self.session, reader, self.item, self.failed):
                 plan = RegenerationPlan.from_json(run.config)
                 if not self.asks:
                     found.append(Again(plan.source, mine[0].evaluator, 0, len(mine)))
@@ -77,17 +77,17 @@ class RerunOrder(WorkOrder):
 
     @property
     def what(self) -> str:
-        named = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in self.again))
-        return named if any(one.asked for one in self.again) else f"{named}, tested again"
+        named = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in self.parts))
+        return named if any(one.asked for one in self.parts) else f"{named}, tested again"
 
-    def estimate(self, measured: Measured) -> Estimate:
-        return estimate_again(measured, self.again)
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
+        return estimate_rerun(measured, self.parts)
 
     def write(self) -> None:
         if self.engine:
             move(self.session, self.engine)
         with SessionReader(self.session) as reader:
-            touched = _meant(self.session, reader, self.item, self.failed)
+            touched = _selected(self.session, reader, self.item, self.failed)
         self.runs = [run.id for run, _ in touched]
         grown = {run.id: _asked_again(run, mine, self.model, self.samples) for run, mine in touched if self.asks}
         with SessionWriter(self.session) as writer, writer.transaction() as connection:
@@ -95,12 +95,12 @@ class RerunOrder(WorkOrder):
                 if self.asks:
                     plan = replace(grown[key], spend_limit=self.spend_limit or grown[key].spend_limit)
                     grow(writer, key, plan)
-                    self.orders.append(Order(key, plan.asks[0], plan.k))
+                    self.orders.append(OrderedAsk(key, plan.asks[0], plan.k))
                     continue
                 self.orders.append(key)
                 engine_starts.announce(key)
                 for row in mine:
-                    # Without a verdict, verdict_reason says why there is none, so clear it.
+                    # Without a verdict, verdict_reason explains its absence: clear it.
                     connection.execute(
                         "UPDATE candidates SET state = 'queued', "
                         "verdict_reason = CASE WHEN verdict IS NULL THEN NULL ELSE verdict_reason END WHERE id = ?",
@@ -112,16 +112,16 @@ class RerunOrder(WorkOrder):
                 )
 
 
-def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[tuple[RunRow, list[CandidateRow]]]:
-    """Return the runs that are touched, each with those of its candidates that are meant."""
+def _selected(session: Path, reader: SessionReader, item: str, failed: bool) -> list[tuple[RunRow, list[CandidateRow]]]:
+    """Return the affected runs, each with its selected candidates."""
     tasks, one = find_items(reader, item) if item else ([], [])
     if len(one) > 1:
         raise UsageError(f"{item!r} could be {len(one)} candidates; give more characters.")
     rows = one
     if not rows:
-        meant = {task.id for task in tasks}
+        selected = {task.id for task in tasks}
         every = (row for run in reader.runs() if run.kind == "regenerate" for row in reader.candidates(run.id))
-        rows = [row for row in every if not item or row.task_id in meant]
+        rows = [row for row in every if not item or row.task_id in selected]
     if failed:
         rows = [row for row in rows if not row.control and row.verdict != "passed"]
     elif not one:
@@ -141,9 +141,9 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     if len(names) > 1 and not model:
         raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
     evaluator = model or (names[0] if names else plan.evaluator)
-    # The evaluator's own wording: another one would be other work, and the samples that it has would not count.
+    # With the evaluator's former prompt: with another one its existing samples would not count.
     before = next((ask for ask in reversed(plan.asks) if ask.evaluator == evaluator), None)
-    again = replace(
+    changed = replace(
         plan,
         evaluator=evaluator,
         samples=samples or plan.samples,
@@ -153,30 +153,30 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
         context=before.context if before else "",
         extra_body=(before.extra_body or "{}") if before else "",
     )
-    check_regeneration(again)
-    ask = full_ask(again)
-    return replace(again, **repeating(ask), asks=(ask,))
+    check_regeneration(changed)
+    ask = full_ask(changed)
+    return replace(changed, **repeating(ask), asks=(ask,))
 
 
 @dataclass(eq=False)
 class RerunTrialOrder(WorkOrder):
-    """Run a trial again as the next repeat, with another model if one is named; a fork is forked again."""
+    """Run a trial again as the next repeat, optionally with another model; a fork is forked again."""
 
     old: str
     model: str = ""
     spend_limit: float = 0.0
-    trial: str = field(default="", init=False)  # Once it was submitted, the new one
+    trial: str = field(default="", init=False)  # The new trial, set by `write`
 
     def resolve(self) -> None:
         with SessionReader(self.session) as reader:
-            self._row = the_trial(self.session, reader, self.old)
+            self._row = resolve_trial(self.session, reader, self.old)
             self._run = reader.run(self._row.run_id)
 
     @property
     def what(self) -> str:
         return f"{self._row.case_name} × {self._row.agent} × {self.model or self._row.model}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         self.resolve()
         old, model = self._row, self.model or self._row.model
         return estimate_trials(measured, [old.case_id], old.agent, model, judges_of(self._run), repeats=1, at_once=1)
@@ -187,9 +187,9 @@ class RerunTrialOrder(WorkOrder):
         if run is None:
             raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
         if old.parent:
-            again = ForkOrder.again(self.session, old, model=self.model, spend_limit=self.spend_limit)
-            again.write()
-            self.runs, self.trial = again.runs, again.trial
+            fork = ForkOrder.again(self.session, old, model=self.model, spend_limit=self.spend_limit)
+            fork.write()
+            self.runs, self.trial = fork.runs, fork.trial
             return
         recorded = DocumentPlan.from_json(run.config)
         plan = replace(

@@ -1,4 +1,4 @@
-"""Order recorded trials to be scored anew; no agent is run. Cheap to import."""
+"""Score recorded trials again; no agent is run. Cheap to import."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.base.settings import load
-from workbench.orders.estimate import Estimate, estimate_scores
-from workbench.orders.measured import Measured
-from workbench.orders.order import WorkOrder, new_run, trials_meant
+from workbench.orders.estimate import WorkEstimate, estimate_scores
+from workbench.orders.measured import MeasuredRates
+from workbench.orders.order import WorkOrder, new_run, select_trials
 from workbench.orders.plan_checks import check_scoring
 from workbench.orders.run import resolved_judge
 from workbench.plans.plan import RUBRICS, DocumentPlan
@@ -18,9 +18,9 @@ from workbench.session.rows import TrialRow
 
 @dataclass(eq=False)
 class RescoreOrder(WorkOrder):
-    """Score trials ``items`` (by id, its beginning, or their case; none for all) anew; what is empty else is the default of this machine.
+    """Score the trials ``items`` (id, prefix of an id, or case; empty selects all) again; other empty values are the defaults.
 
-    What other judges gave stays beside the new scores; the same judge's score by the same rubric is replaced.
+    A score is replaced only by the same judge and rubric.
     """
 
     items: Sequence[str] = ()
@@ -38,7 +38,7 @@ class RescoreOrder(WorkOrder):
 
     def plan(self) -> DocumentPlan:
         with SessionReader(self.session) as reader:
-            trials = trials_meant(
+            trials = select_trials(
                 self.session,
                 reader.trials(),
                 self.items,
@@ -60,7 +60,7 @@ class RescoreOrder(WorkOrder):
         check_scoring(plan)
         return plan
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         plan = self.plan()
         return estimate_scores(measured, len(plan.trials), plan.asked_judges)
 

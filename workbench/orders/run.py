@@ -1,4 +1,4 @@
-"""Order a run of an agent on test cases: its plan with this machine's defaults, and the trials that it asks for. Cheap to import."""
+"""Run an agent on test cases: the plan with this machine's defaults, its trials and their content. Cheap to import."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.catalog import TestCase, content_of, current_snapshot, kept_snapshot, resolve_case, snapshot_of
 from workbench.orders import defaults
-from workbench.orders.estimate import Estimate, estimate_trials
-from workbench.orders.measured import Measured
+from workbench.orders.estimate import WorkEstimate, estimate_trials
+from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder
 from workbench.orders.plan_checks import check_document, check_place
 from workbench.plans.plan import DocumentPlan
@@ -33,7 +33,7 @@ LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such 
 
 
 def resolved(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan with this machine's defaults and its folders of classes: a resume elsewhere does the same."""
+    """Fill in this machine's defaults and import folders, so that a resume on another machine does the same."""
     from workbench.rubric.judging import parse_judge
 
     plan = with_defaults(plan)
@@ -74,7 +74,7 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
 
 
 def with_card(plan: DocumentPlan) -> DocumentPlan:
-    """Return a plan of a remote agent with what its card says now and the model that stands for it; others as they are."""
+    """Return the plan of a remote agent with its current card and the model that stands for it; other plans unchanged."""
     if not is_remote(plan.agent) or is_peer(plan.model) or plan.model.startswith("replay:"):
         return plan
     address = address_of(plan.agent)
@@ -89,7 +89,7 @@ def with_card(plan: DocumentPlan) -> DocumentPlan:
 
 
 def resolved_judge(text: str) -> str:
-    """Return a judge with this machine's default written out. Raises UsageError: nothing that can be asked is named so."""
+    """Return the full name of a judge, by default this machine's. Raises UsageError: it cannot be used."""
     from workbench.rubric.judging import parse_judge
 
     settings = load()
@@ -104,7 +104,7 @@ def resolved_judge(text: str) -> str:
 
 
 def replay_plan(session: Path) -> DocumentPlan:
-    """Return the plan of the first document run of a session, whose limits a replay uses. Raises UsageError: there is none."""
+    """Return the plan of a session's first document run, whose limits a replay uses. Raises UsageError: there is none."""
     with SessionReader(resolve_session(str(session))) as reader:
         for run in reader.runs():
             if run.kind == "document":
@@ -113,11 +113,11 @@ def replay_plan(session: Path) -> DocumentPlan:
 
 
 def plan_document(session: Path, plan: DocumentPlan) -> str:
-    """Write a run and those of its trials that the session (created if missing) has not into it, and return the run's id."""
+    """Write a run and its new trials into a session (created if missing), and return the id of the run."""
     _check_named(plan)
     plan = resolved(plan)
     check_place(session)
-    # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
+    # Last, as it caches a copy of each repository: a refused plan leaves nothing behind.
     cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
     ensure(session)
     run = run_id()
@@ -128,17 +128,17 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
             return connection.execute(sql, tuple(arguments)).fetchall()
 
         same = "SELECT max(repeat) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
-        had = {case.text: look_up(same, (case.text, plan.agent, plan.model))[0][0] or 0 for case in cases}
-        first = {case.text: plan.first_repeat or had[case.text] + 1 for case in cases}
-        meant = [(case, first[case.text] + number) for number in range(plan.repeats) for case in cases]
-        wanted = {case.identity(look_up, plan, repeat): (case, repeat) for case, repeat in meant}
-        plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
+        last_repeats = {case.text: look_up(same, (case.text, plan.agent, plan.model))[0][0] or 0 for case in cases}
+        first = {case.text: plan.first_repeat or last_repeats[case.text] + 1 for case in cases}
+        selected = [(case, first[case.text] + number) for number in range(plan.repeats) for case in cases]
+        trials = {case.identity(look_up, plan, repeat): (case, repeat) for case, repeat in selected}
+        plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(trials))
         plan = replace(plan, rescore=_rescored(connection, plan))
         shown = "UPDATE runs SET archived_at = NULL WHERE id = (SELECT run_id FROM trials WHERE id = ?) AND archived_at IS NOT NULL"
-        connection.executemany(shown, [(trial,) for trial in wanted])
+        connection.executemany(shown, [(trial,) for trial in trials])
         writer.add_run(run, "document", plan.to_json())
         position = 0
-        for identity, (case, repeat) in wanted.items():
+        for identity, (case, repeat) in trials.items():
             position += writer.add_trial(
                 identity,
                 run,
@@ -160,8 +160,8 @@ def _check_named(plan: DocumentPlan) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class MeantTrial:
-    """A trial that a plan asks for: its case, repeat and identity, and its state, "" where the session does not have it."""
+class RequestedTrial:
+    """A trial of a plan; ``state`` is "" if the session does not have it."""
 
     case: str
     repeat: int
@@ -169,31 +169,31 @@ class MeantTrial:
     state: str = ""
 
 
-def meant_trials(
+def requested_trials(
     session: Path, plan: DocumentPlan, cases: Sequence[OrderedCase] = ()
-) -> tuple[DocumentPlan, list[MeantTrial]]:
-    """Return a plan with its defaults and the trials that it asks for; ``cases`` are its cases where they were read already."""
+) -> tuple[DocumentPlan, list[RequestedTrial]]:
+    """Return the plan with its defaults, and its trials; ``cases`` avoids reading the cases again."""
     _check_named(plan)
     plan = with_defaults(plan)
     check_place(session)
-    # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
+    # Last, as it caches a copy of each repository: a refused plan leaves nothing behind.
     cases = cases or [ordered_case(text) for text in dict.fromkeys(plan.cases)]
     numbers = range(plan.first_repeat, plan.first_repeat + plan.repeats)
-    meant = [(case, number) for case in cases for number in numbers]
+    selected = [(case, number) for case in cases for number in numbers]
     found = []
     with SessionReader(session) if session.exists() else contextlib.nullcontext() as reader:
-        for case, number in meant:
+        for case, number in selected:
             identity = case.identity(reader.query if reader else lambda *_: [], plan, number)
             row = reader.trial(identity) if reader else None
-            found.append(MeantTrial(case.text, number, identity, row.state if row is not None else ""))
+            found.append(RequestedTrial(case.text, number, identity, row.state if row is not None else ""))
     return plan, found
 
 
 def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
-    """Return what a plan asks of trials that the session has: the judge's scores, anew if it was asked fewer times before."""
+    """Return how existing trials are scored: ``anew`` if the judge repeated fewer times before, else ``missing`` scores only."""
     marks = ",".join("?" * len(plan.trials))
-    had = {row[0] for row in connection.execute(f"SELECT id FROM trials WHERE id IN ({marks})", plan.trials)}
-    if not had:
+    existing = {row[0] for row in connection.execute(f"SELECT id FROM trials WHERE id IN ({marks})", plan.trials)}
+    if not existing:
         return ""
     if plan.judge_repeats > 1 and plan.judge != "offline":
         configs = connection.execute(
@@ -223,9 +223,9 @@ class RunOrder(WorkOrder):
         repeats = f"{self.plan.repeats} repeats × " if self.plan.repeats > 1 else ""
         return f"{plural(len(self.plan.cases), 'case')} × {repeats}{self.plan.agent}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         if self.plan.first_repeat:
-            plan, trials = meant_trials(self.session, self.plan)
+            plan, trials = requested_trials(self.session, self.plan)
             cases = [trial.case for trial in trials if not trial.state]
         else:  # all of them are new
             plan, cases = self.plan, list(self.plan.cases) * self.plan.repeats
@@ -252,21 +252,21 @@ class ContentChanged(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class OrderedCase:
-    """A case as it is when a trial on it is planned."""
+    """A case with its content when a trial is planned."""
 
-    text: str  # The text with which the case can be resolved again
+    text: str  # Resolves to the same case later
     case: TestCase
-    snapshot: Snapshot | None  # Its repository, if available without the network; else None
+    snapshot: Snapshot | None  # None if it would have to be fetched
 
     @property
     def content(self) -> str:
-        """The part of a trial's identity that identifies the case's content."""
+        """The content of the case, as part of a trial's identity."""
         return content_of(self.case, self.snapshot)
 
     def identity(self, query: Callable[[str, Sequence[object]], list[Any]], plan: DocumentPlan, repeat: int) -> str:
-        """Return the identity of a trial of a plan on this content: that of the session's existing trial, if there is one.
+        """Return the identity of a trial on this content; an existing trial of the session keeps its own.
 
-        That of a trial planned before its repository was fetched does not include the content: such a trial matches, too.
+        The identity of a trial that was planned before its repository was fetched lacks the content: it matches, too.
         """
         name, more = (plan.agent, plan.model, self.case.id, repeat), plan.further
         mine = trial_id(*name, self.content + more)
@@ -284,13 +284,13 @@ def ordered_case(text: str) -> OrderedCase:
     try:
         snapshot = current_snapshot(case)
     except WorkbenchError:
-        snapshot = None  # the trial meets the same problem and reports it
-    # Make the path absolute, as a resume may run in another folder.
+        snapshot = None  # the trial reports the problem
+    # Absolute, as a resume may run in another folder.
     return OrderedCase(str(path.absolute()) if local else text, case, snapshot)
 
 
 def content_for(trial: TrialRow, case: TestCase) -> Snapshot:
-    """Return the repository that a trial was planned or started with. Raises ContentChanged: it, or the ground truth, changed."""
+    """Return the repository of a trial. Raises ContentChanged: it, or the ground truth, has changed since the trial was planned."""
     snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
     anew = "run the case again, as a trial of its own."
     if trial.snapshot and snapshot.digest != trial.snapshot:

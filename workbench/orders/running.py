@@ -1,4 +1,4 @@
-"""Cancel and resume runs, and say what they lack. Calls access the disk for some milliseconds, so the app makes them in a thread."""
+"""Cancel and resume runs, and list missing work. Functions read and write files: the app calls them in threads."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from workbench.base.settings import load
 from workbench.orders import launching
 from workbench.orders.estimate import (
     Again,
-    Estimate,
-    estimate_again,
+    WorkEstimate,
     estimate_alike,
     estimate_ask,
+    estimate_rerun,
     estimate_scores,
     estimate_trials,
 )
 from workbench.orders.launching import WarmEngine, enqueue
-from workbench.orders.measured import Measured
-from workbench.orders.orders import all_orders, is_finished, ordered_work, refusal
+from workbench.orders.measured import MeasuredRates
+from workbench.orders.ordered_asks import all_orders, is_finished, ordered_work, refusal
 from workbench.plans.plan import DocumentPlan, RegenerationPlan, as_text
 from workbench.results.runs import waiting_runs
 from workbench.session import SessionReader, SessionWriter, engine_starts
@@ -40,7 +40,7 @@ from workbench.session.rows import RunRow
 
 
 def cancel(session: Path, run: str) -> None:
-    """Ask the engine of a run to stop; a run that no engine executes is marked cancelled at once."""
+    """Request the cancellation of a run from its engine; without an engine it is cancelled at once."""
     with SessionReader(session) as reader:
         held = reader.holder(run)
     with SessionWriter(session) as writer, writer.transaction() as connection:
@@ -52,17 +52,17 @@ def cancel(session: Path, run: str) -> None:
 
 
 def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
-    """Mark the unfinished work items of a run as cancelled, within a transaction; former verdicts are restored."""
+    """Cancel the unfinished work items of a run, within a transaction; former verdicts are restored."""
     connection.execute(
         "UPDATE trials SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'running')", (run,)
     )
-    # A candidate queued for another test still has its former verdict, so it is done.
+    # A candidate queued for a retest has its former verdict: it is done.
     connection.execute(
         "UPDATE candidates SET state = CASE WHEN verdict IS NULL THEN 'cancelled' ELSE 'done' END "
         "WHERE run_id = ? AND state != 'done'",
         (run,),
     )
-    # What a former check said counts again, and nothing of the one that was cut off.
+    # The former result counts again; the partial one is dropped.
     connection.execute(
         "UPDATE checks SET state = CASE WHEN result_blob IS NULL THEN 'cancelled' ELSE 'done' END, rerun_block = NULL, problem = NULL, "
         "partial = CASE WHEN result_blob IS NULL THEN partial ELSE '' END WHERE run_id = ? AND state IN ('queued', 'running')",
@@ -71,8 +71,8 @@ def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
     _recount(connection, run)
 
 
-def _let_go(reader: SessionReader, run: str | None) -> None:
-    """Wait for engines that have finished their run and are about to exit, so that a resume right after the end works."""
+def _wait_for_release(reader: SessionReader, run: str | None) -> None:
+    """Wait for engines that have finished their run to exit, so that a resume right after the end works."""
     pause = threading.Event()
     for row in reader.runs():
         if run in (None, row.id) and _is_over(reader, row):
@@ -83,7 +83,7 @@ def _let_go(reader: SessionReader, run: str | None) -> None:
 
 
 def _is_over(reader: SessionReader, run: RunRow) -> bool:
-    """Return whether an engine has nothing left to do in a run: what was ordered is there before the run is marked as done."""
+    """Return whether an engine has no work left in a run; its orders are complete before it is marked as done."""
     if run.kind != "regenerate" or run.state != "running":
         return run.state not in {"queued", "running"}
     orders = all_orders(run)
@@ -92,21 +92,21 @@ def _is_over(reader: SessionReader, run: RunRow) -> bool:
     )
 
 
-# An explicit list: an item with a damaged state may be done already and must not be repeated.
+# An explicit list: an item with a damaged state may be done and must not be repeated.
 _OPEN = "('queued', 'running', 'failed', 'asking', 'testing', 'cancelled')"
 
 
 def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None) -> list[str]:
-    """Execute the unfinished work of a session, or of one run that nobody executes; return the ids of the resumed runs."""
+    """Execute the unfinished work of a session, or of one run; return the ids of the resumed runs."""
     with SessionReader(session) as reader:
         if run is not None and reader.run(run) is None:
             raise UsageError(f"{session.name} has no run {run!r}.")
-        _let_go(reader, run)
+        _wait_for_release(reader, run)
         if run is not None:
             held = reader.holder(run)
             if held is not None:
                 raise WorkbenchError(f"Run {run} is being executed right now (process {held.pid} on {held.host}).")
-        # What waits in the queue has its engine already.
+        # Queued runs have their engines already.
         queued = {row.id for row in waiting_runs(reader)}
         rows = [row for row in unfinished(reader) if run in (None, row.id) and row.id not in queued]
     waiting = [row.id for row in rows]
@@ -119,7 +119,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in waiting:
             writer.set_run(key, state="queued", finished_at=None, error=None)
-            if key in imported:  # what it has is as its files say
+            if key in imported:  # its items keep the states of their files
                 continue
             kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
             if kind == "regenerate":  # the next engine records its own acceptances
@@ -128,7 +128,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
                 )
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
-            # An order that no engine has taken up yet asks for no more than its own.
+            # An order that no engine has accepted yet queues only its own candidates.
             if key not in ordered:
                 connection.execute(
                     f"UPDATE candidates SET state = 'queued' WHERE run_id = ? AND (state IN {_OPEN} OR verdict = 'error')",
@@ -146,7 +146,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
 
 
 def _recount(connection: sqlite3.Connection, run: str) -> None:
-    """Recount the verdicts of an interrupted run, within a transaction, as a cancelled rerun keeps former verdicts."""
+    """Recount the stages of a cancelled run, within a transaction, as a cancelled rerun keeps former verdicts."""
     settled = (
         "state = 'done' OR task_id IN (SELECT id FROM tasks WHERE run_id = candidates.run_id AND state = 'excluded')"
     )
@@ -167,8 +167,8 @@ def _recount(connection: sqlite3.Connection, run: str) -> None:
         )
 
 
-def missing_work(session: Path, measured: Measured, run: str = "") -> Iterator[tuple[str, Estimate]]:
-    """Yield what each run that no engine executes lacks, in words, with an estimate of it."""
+def missing_work(session: Path, measured: MeasuredRates, run: str = "") -> Iterator[tuple[str, WorkEstimate]]:
+    """Yield descriptions and estimates of the missing work of runs without an engine."""
     with SessionReader(session) as reader:
         for row in unfinished(reader):
             if run in ("", row.id):
@@ -176,8 +176,8 @@ def missing_work(session: Path, measured: Measured, run: str = "") -> Iterator[t
                     yield f"run {row.id}: {what}", found
 
 
-def _of_run(reader: SessionReader, run: RunRow, measured: Measured) -> Iterator[tuple[str, Estimate]]:
-    # Orders resume and cancel by means of this module.
+def _of_run(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> Iterator[tuple[str, WorkEstimate]]:
+    # Not at the top, as orders import this module.
     from workbench.orders.import_files import ImportOrder, ordered_import
 
     if (plan := ordered_import(run)) is not None:
@@ -193,14 +193,14 @@ def _of_run(reader: SessionReader, run: RunRow, measured: Measured) -> Iterator[
         yield from _of_trials(reader, run, measured)
 
 
-def _of_trials(reader: SessionReader, run: RunRow, measured: Measured) -> Iterator[tuple[str, Estimate]]:
+def _of_trials(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> Iterator[tuple[str, WorkEstimate]]:
     judges, at_once = judges_of(run), load().trials_at_once
     trials = reader.trials(run.id)
     open_trials = [trial for trial in trials if trial.state != "done"]
     for agent, model in dict.fromkeys((trial.agent, trial.model) for trial in open_trials):
         cases = [trial.case_id for trial in open_trials if (trial.agent, trial.model) == (agent, model)]
-        told = estimate_trials(measured, cases, agent, model, judges, repeats=1, at_once=at_once)
-        yield f"trials of {agent} × {model}", told
+        estimate = estimate_trials(measured, cases, agent, model, judges, repeats=1, at_once=at_once)
+        yield f"trials of {agent} × {model}", estimate
     scores = Counter(judge for _, judge in {(trial, judge) for trial, _, judge in lacking(reader, run)})
     for trial in trials:
         if trial_problem(reader, trial):
@@ -212,7 +212,7 @@ def _of_trials(reader: SessionReader, run: RunRow, measured: Measured) -> Iterat
         yield "READMEs to check", estimate_alike(len(waiting), "README", measured.checks[executed], "check")
 
 
-def _of_regeneration(reader: SessionReader, run: RunRow, measured: Measured) -> Iterator[tuple[str, Estimate]]:
+def _of_regeneration(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> Iterator[tuple[str, WorkEstimate]]:
     plan = RegenerationPlan.from_json(run.config)
     for ask in plan.waiting:
         yield f"{plan.source} × {ask.evaluator}", estimate_ask(measured, plan.source, ask, rebuild=plan.rebuild)
@@ -227,4 +227,4 @@ def _of_regeneration(reader: SessionReader, run: RunRow, measured: Measured) -> 
         unanswered = sum(row.answer_blob is None and row.body_blob is None for row in mine)
         parts = [Again(plan.source, evaluator, unanswered, 0), Again(plan.source, evaluator, 0, len(mine) - unanswered)]
         left = [part for part in parts if part.asked or part.tested]
-        yield f"{plan.source} × {evaluator}", estimate_again(measured, left)
+        yield f"{plan.source} × {evaluator}", estimate_rerun(measured, left)

@@ -1,7 +1,7 @@
-"""Order a study: write it into a session, plan the runs that it lacks, and say which runs are still to be executed.
+"""Order a study: write it into a session, plan its missing runs, and execute them.
 
-A study adds no work of its own kind. A column of agents is a document run, a doc system on a source is a regeneration run that
-grows by evaluators; identities say what is there already. Cheap to import.
+A column of agents is a document run; a doc system on a source is a regeneration run, extended by evaluators. Identities
+tell which results exist. Cheap to import.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.models.names import MissingKey, keys_unneeded
 from workbench.orders import running
-from workbench.orders.estimate import Estimate
+from workbench.orders.estimate import WorkEstimate
 from workbench.orders.launching import WarmEngine, engine_for
-from workbench.orders.measured import Measured
+from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder
 from workbench.orders.plan_checks import check_place, check_sandbox
-from workbench.orders.regenerate import carried_out, full_ask, order_regeneration
+from workbench.orders.regenerate import completed_order, full_ask, order_regeneration
 from workbench.orders.regenerate import resolved as resolved_regeneration
-from workbench.orders.run import MeantTrial, meant_trials, plan_document, resolved_judge, with_defaults
+from workbench.orders.run import RequestedTrial, plan_document, requested_trials, resolved_judge, with_defaults
 from workbench.plans.arguments import of_study
 from workbench.plans.plan import DocumentPlan, RegenerationPlan, as_text
 from workbench.session import SessionReader, SessionWriter, ensure
@@ -38,13 +38,13 @@ from workbench.session.pending_work import is_missing
 from workbench.session.rows import StudyCellRow
 from workbench.studies.checking import check_study, column_problem
 from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Study, StudyColumn
-from workbench.studies.following import declared
+from workbench.studies.study_reader import declared
 
 _LOOK_SECONDS = 0.2
 
 
 def resolved_study(study: Study, session: Path | None = None) -> Study:
-    """Return a study with this machine's defaults written out; a model that has done its part in the ``session`` needs no key."""
+    """Fill in this machine's defaults; a model whose column is complete in ``session`` needs no key."""
     with keys_unneeded():
         whole = _written_out(study)
     for column in whole.columns:
@@ -55,7 +55,7 @@ def resolved_study(study: Study, session: Path | None = None) -> Study:
                 if session is None or not session.exists() or not _is_complete(session, whole, column):
                     raise
         except WorkbenchError:
-            continue  # its cells will say why
+            continue  # its cells show the problem
     return whole
 
 
@@ -72,8 +72,8 @@ def _check_models(study: Study, column: StudyColumn) -> None:
 def _is_complete(session: Path, study: Study, column: StudyColumn) -> bool:
     try:
         if study.kind != AGENTS:
-            return all(carried_out(session, regeneration_plan(study, row, column)) for row in study.rows)
-        full, trials = meant_trials(session, document_plan(study, column))
+            return all(completed_order(session, regeneration_plan(study, row, column)) for row in study.rows)
+        full, trials = requested_trials(session, document_plan(study, column))
         return all(one.state == "done" for one in trials) and not _lacks(session, full, trials)
     except WorkbenchError:
         return False
@@ -112,7 +112,7 @@ def _resolved_column(study: Study, column: StudyColumn) -> StudyColumn:
 
 
 def written_out(rows: Sequence[str]) -> tuple[str, ...]:
-    """Return rows of which those that are folders or files have their whole path: a resume may run in another folder."""
+    """Make the paths of folders and files absolute, as a resume may run in another folder."""
     cases = {case.id for case in catalog.load_cases()[0]}
     paths = {row: expanded(row) for row in rows if row not in cases}
     return tuple(
@@ -139,14 +139,14 @@ def regeneration_plan(study: Study, row: str, column: StudyColumn) -> Regenerati
 
 
 def _most(study: Study) -> float:
-    """Return what a run of a study may spend at most, whoever starts it; what is left of the limit is less, see ``each_run``."""
+    """Return the spend limit of a run of a study; ``each_run`` lowers it to what is left of the study's limit."""
     return min((one for one in (study.spend_limit, load().spend_limit) if one), default=0.0)
 
 
 def order_study(session: Path, study: Study) -> Study:
-    """Write a study into a session (created if missing) with the runs that it lacks, and return it as it stands there.
+    """Write a study and its missing runs into a session (created if missing), and return the resolved study.
 
-    A cell that cannot be planned carries the sentence why; the others are planned. Nothing is started, see :func:`each_run`.
+    A cell that cannot be planned stores its problem. Nothing is started, see :func:`each_run`.
     """
     study = resolved_study(study, session)
     check_place(session)
@@ -168,11 +168,11 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
     found = []
     for place, column in enumerate(study.columns):
         run, problem = None, None
-        trials: list[MeantTrial] = []
+        trials: list[RequestedTrial] = []
         try:
             plan = document_plan(study, column)
             with keys_unneeded():
-                full, trials = meant_trials(session, plan)
+                full, trials = requested_trials(session, plan)
             if not all(one.state for one in trials) or _lacks(session, full, trials):
                 run = plan_document(session, plan)
         except WorkbenchError as error:
@@ -184,14 +184,14 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
     return found
 
 
-def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[MeantTrial]) -> bool:
-    """Return whether trials that are done lack scores, or READMEs that were handed in a check, that a plan asks for."""
-    wanted = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
+def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[RequestedTrial]) -> bool:
+    """Return whether done trials lack scores or checks that the plan asks for."""
+    requested = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
     with SessionReader(session) as reader:
         over = {row.trial_id for row in reader.checks() if row.executed and row.state in ("done", "failed")}
         rows = [row for one in trials if (row := reader.trial(one.identity)) is not None]
         return any(
-            (row.state == "done" and wanted - {(score.rubric, score.judge) for score in reader.scores(row.id)})
+            (row.state == "done" and requested - {(score.rubric, score.judge) for score in reader.scores(row.id)})
             or (plan.check and row.readme_blob and row.id not in over)
             for row in rows
         )
@@ -209,8 +209,8 @@ def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
                     with keys_unneeded():
                         ask = resolved_regeneration(plan).asks[0]
                         pointer = {"evaluator": ask.evaluator, "prompt": ask.prompt, "context": ask.context}
-                        there = carried_out(session, plan)
-                    run = (there or order_regeneration(session, plan)).run
+                        completed = completed_order(session, plan)
+                    run = (completed or order_regeneration(session, plan)).run
                 except WorkbenchError as error:
                     problem = str(error)
             found.append(StudyCellRow(study.name, row, column.name, place, run, json.dumps(pointer), problem))
@@ -218,7 +218,7 @@ def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
 
 
 def study_runs(reader: SessionReader, name: str) -> list[str]:
-    """Return the runs that have the work of a study, in the order of its cells."""
+    """Return the runs of a study in the order of its cells."""
     return list(dict.fromkeys(run for runs in _runs_by_cell(reader, name).values() for run in runs))
 
 
@@ -237,23 +237,23 @@ def _runs_by_cell(reader: SessionReader, name: str) -> dict[tuple[str, str], lis
 
 
 def pending_runs(reader: SessionReader, name: str) -> list[str]:
-    """Return the runs of a study in which something is missing, those that an engine executes first."""
+    """Return the incomplete runs of a study, those with an engine first."""
     rows = [row for run in study_runs(reader, name) if (row := reader.run(run)) is not None and row.archived_at is None]
-    # An engine holds its run for a moment after it has finished it.
+    # An engine holds its lease for a moment after the run is done.
     missing = [row.id for row in rows if is_missing(reader, row)]
     return sorted(missing, key=lambda run: reader.holder(run) is None)
 
 
 def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
-    """Return the cells of a study that a run has, ``word_counter × none · local``, for a line that says what is executed."""
+    """Return the titles of a run's cells, such as ``word_counter × none · local``."""
     return [f"{row} × {column}" for (row, column), runs in _runs_by_cell(reader, name).items() if run in runs]
 
 
 def each_run(session: Path, name: str) -> Iterator[str]:
-    """Start the runs of a study that lack something, one after the other, and give the id of each once it was started.
+    """Start the incomplete runs of a study one by one, and yield the id of each after its start.
 
-    The caller follows the run and asks for the next one when it has ended. A run that was cancelled ends the study, one that
-    failed does not. Where the study's spend limit is reached the study's ``problem`` says so and nothing more is started.
+    The caller waits for the end of a run before it requests the next. A cancelled run ends the study, a failed one does not.
+    When the study's spend limit is reached, it is stored as the study's ``problem`` and nothing more is started.
     """
     with SessionWriter(session) as writer:
         writer.set_study(name, problem=None)
@@ -275,7 +275,7 @@ def each_run(session: Path, name: str) -> Iterator[str]:
                 if not running.resume(session, run):
                     continue
             except WorkbenchError:
-                # Another engine was faster: then that one is followed.
+                # Another process was faster: follow its engine.
                 with SessionReader(session) as reader:
                     if reader.holder(run) is None:
                         raise
@@ -287,7 +287,7 @@ def each_run(session: Path, name: str) -> Iterator[str]:
 
 
 def _limited(session: Path, name: str, run: str) -> str:
-    """Let a run spend what is left of a study's limit; returns the sentence where nothing is left."""
+    """Set the spend limit of a run to the rest of the study's; return a message if nothing is left."""
     with SessionReader(session) as reader:
         study = declared(reader, name)
         if not study.spend_limit:
@@ -312,7 +312,7 @@ def _limited(session: Path, name: str, run: str) -> str:
 
 
 def execute_study(session: Path, name: str) -> int:
-    """Execute what a study lacks, with nobody watching; returns 0 where nothing is missing then, else 1."""
+    """Execute the incomplete runs of a study; return 0 if it is complete then, else 1."""
     pause = threading.Event()
     for run in each_run(session, name):
         with SessionReader(session) as reader:
@@ -323,14 +323,14 @@ def execute_study(session: Path, name: str) -> int:
 
 
 def launch_study(session: Path, name: str, *, queue: bool = False) -> subprocess.Popen[bytes]:
-    """Start a process that executes what a study lacks; it goes on when the caller exits, and ends with the study."""
+    """Start a process that executes the incomplete runs of a study and outlives the caller."""
     safe = "".join(sign if sign.isalnum() else "-" for sign in name)
     return engine_for(session, "study", name, f"study-{safe}", queue=queue)
 
 
 @dataclass(eq=False)
 class StudyOrder(WorkOrder):
-    """Execute what a session lacks of a study; the session is made if there is none."""
+    """Execute the incomplete cells of a study."""
 
     study: Study
 
@@ -342,7 +342,7 @@ class StudyOrder(WorkOrder):
         of = self.study
         return f"{of.name}: {plural(len(of.rows), 'row')} × {plural(len(of.columns), 'column')}"
 
-    def estimate(self, measured: Measured) -> Estimate:
+    def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         from workbench.orders.study_estimate import estimate_study
 
         self.resolve()
@@ -354,7 +354,7 @@ class StudyOrder(WorkOrder):
             self.runs = pending_runs(reader, self.study.name)
 
     def launch(self, *, queue: bool = False, warm: WarmEngine | None = None) -> None:
-        """Start a process that executes the runs one after the other, where there are any."""
+        """Start one process for all runs, if there are any."""
         if self.runs:
             self.process = launch_study(self.session, self.study.name, queue=queue)
 

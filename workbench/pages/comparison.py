@@ -21,7 +21,6 @@ def comparison_page(found: Sequence[panes.PairComparison], notes: Sequence[str] 
 
 
 def _is_long(pane: panes.Pane) -> bool:
-    """Whether a pane has a section of its own instead of a line."""
     return pane.page and not pane.same if isinstance(pane, Texts) else bool(pane.page and pane.rows)
 
 

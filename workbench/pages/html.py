@@ -123,7 +123,6 @@ def _cells(signs: str) -> Markup:
 
 
 def _bounded(words: str) -> Markup:
-    """Return a cell with the bounds below its value, so that a matrix stays narrow."""
     found = _BOUNDS.match(words)
     return Markup("{}<small>{}</small>").format(e(found[1]), e(found[2])) if found and found[2] else e(words)
 

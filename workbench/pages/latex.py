@@ -18,7 +18,6 @@ from markupsafe import Markup
 
 from workbench.base.python_syntax import retried
 from workbench.base.text import one_line, shortened
-from workbench.pages.fitting import divided
 from workbench.pages.page import (
     BulletList,
     FactList,
@@ -33,6 +32,7 @@ from workbench.pages.page import (
     Subheading,
 )
 from workbench.pages.svg import scale_of
+from workbench.pages.table_layout import divided
 
 _HEAD = r"""% Written by workbench report. Read this file with \input; the preamble needs \usepackage{booktabs}, and for figures, which
 % are left out without it, \usepackage{pgfplots}\pgfplotsset{compat=1.17}.
@@ -98,7 +98,6 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
 
 
 def _divided(table: PageTable) -> list[PageTable]:
-    """Divide a table that is wider or longer than a page."""
     widths = [max(map(len, column)) + 2 for column in zip(table.headings, *table.rows, strict=True)]
     texts = [place for place in range(len(widths)) if place not in table.right]
     # Cells that wrap have two lines.

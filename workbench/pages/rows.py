@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from workbench.base.text import clean, iso, json_text
-from workbench.pages import records
+from workbench.pages import session_json
 from workbench.pages.page import BulletList, FactList, Folded, Note, PageTable, Part, ReportPage
 from workbench.results.contents import Contents, Regenerated, Trial
 from workbench.results.grounding import GroundingCounts, KeptGroundings
@@ -120,7 +120,7 @@ def session_csv(reader: SessionReader, contents: Contents) -> Iterator[str]:
 
 
 def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: GroundingCounts) -> list[Cell]:
-    values = records.trial_values(trial)
+    values = session_json.trial_values(trial)
     values |= {"items_seen": counts.seen, "items_not_looked_at": counts.unseen, "items_nowhere": counts.nowhere}
     values |= {"bytes_seen_share": counts.share, "cost_usd": values["cost"]}
     values |= {name: trial.works and getattr(trial.works, own) for name, own in _WORKS}
@@ -134,7 +134,6 @@ def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: GroundingCou
 
 
 def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) -> Iterator[list[Cell]]:
-    """Yield a row for each candidate, with the group of failures that it is in and pass@k of its file and evaluator."""
     failures = {one.id: group.key for group in outcome.diagnosis.groups for one in group.candidates}
     files = {
         (of, file.name): {one.k: one.value for one in file.pass_at}

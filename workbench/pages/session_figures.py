@@ -14,9 +14,9 @@ from workbench.pages import wording
 from workbench.pages.page import Heat, HeatCell, HistogramRow, Histograms, Strip, Strips
 from workbench.pages.svg import MOST_COLUMNS
 from workbench.results.contents import Contents, Regenerated, Trial
+from workbench.results.forks import SIGN
 from workbench.results.scores import GOOD, MIDDLING, standing
 from workbench.results.spread import Total, comparable, spread_of
-from workbench.session.forks import SIGN
 from workbench.session.json_forms import TIER_NAMES
 from workbench.statistics.histogram import histogram, means_of_runs
 

@@ -36,10 +36,10 @@ from workbench.pages.page import (
 )
 from workbench.pages.regeneration_page import MOST_FAILURES, regenerations, samples_of_task, task_parts
 from workbench.results.contents import Contents, Run, Trial, accessed_files_words, tier_points
+from workbench.results.forks import fork_words, inheritance
 from workbench.results.scores import ImportedScore, card_of
 from workbench.results.spread import words as spread_words
 from workbench.rubric.scorecard import Scorecard
-from workbench.session.forks import fork_words, inheritance
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import in_words, with_limit
 from workbench.session.labels import SESSION
@@ -124,7 +124,6 @@ def _means(contents: Contents, _: int) -> Iterator[Section]:
 
 
 def _trials(contents: Contents, _: int) -> Iterator[Section]:
-    """Yield the trials with their scores by each rubric and judge, and the tiers by the first."""
     if not contents.trials:
         return
 
@@ -164,7 +163,6 @@ def _trials(contents: Contents, _: int) -> Iterator[Section]:
 
 
 def _agreement(contents: Contents, _: int) -> Iterator[Section]:
-    """Yield the agreement of judges by tier and criterion."""
     if not contents.agreement:
         return
     columns: dict[str, Callable[[Agreement], str]] = {

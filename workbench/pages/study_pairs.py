@@ -10,10 +10,10 @@ from workbench.pages.page import Bar, BulletList, Forest, MarkedText, Note, Page
 from workbench.statistics.paired import Difference, WinTally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
-from workbench.studies.beside_paper import BesidePaper, Series
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.published_comparison import PublishedComparison, Series
 from workbench.studies.significance import AdjustedComparison, adjusted_comparisons, all_pairs, resampled_orders
 from workbench.studies.wording import cell_words, chance_words, difference_words, figure, left_out_words
 
@@ -192,7 +192,7 @@ def published_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) 
         yield Section("Comparison with the paper's figures", tuple(parts))
 
 
-def _series(beside: BesidePaper) -> Iterator[Part]:
+def _series(beside: PublishedComparison) -> Iterator[Part]:
     every = (*beside.published, *beside.published_here, *beside.own)
     first = {(one.evaluator, one.k): one for one in beside.published}
 
@@ -230,7 +230,7 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
     )
 
 
-def _of(one: Series, beside: BesidePaper) -> str:
+def _of(one: Series, beside: PublishedComparison) -> str:
     count = plural(one.over, "repository")
     if one.own:
         return f"this study, {count}"

@@ -36,10 +36,10 @@ from workbench.studies.cells import counted_missing
 from workbench.studies.comparing import rankings, taus
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, DOCS, Study
-from workbench.studies.following import read_study
 from workbench.studies.leaderboard import judge_agreement, leaderboard
 from workbench.studies.outcome import StudyOutcome, function_facts
 from workbench.studies.significance import adjusted_comparisons, all_pairs, resampled_orders
+from workbench.studies.study_reader import read_study
 from workbench.studies.wording import dollars
 
 
@@ -224,7 +224,6 @@ def _runs(reader: SessionReader, outcome: StudyOutcome) -> list[tuple[str, RunRo
 
 
 def _plans(runs: Sequence[RunRow]) -> Iterator[tuple[str, str]]:
-    """Yield the keys of all plans with their distinct values."""
     values: dict[str, dict[str, None]] = {}
     for run in runs:
         for key, value in run.plan.items():

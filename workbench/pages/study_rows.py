@@ -214,5 +214,4 @@ def study_parquet(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()
 
 
 def _sound(value: Any) -> Any:
-    """Escape lone surrogates, which UTF-8 cannot hold."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

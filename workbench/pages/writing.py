@@ -64,9 +64,9 @@ def session_report(session: Path, format: str, item: str | None, damage: list[Da
             return
         contents = read_contents(reader, None if item is None else find_item(reader, item))
         if format == "json":
-            from workbench.pages.records import session_json
+            from workbench.pages.session_json import report_json
 
-            yield from session_json(reader, contents)
+            yield from report_json(reader, contents)
         elif format == "csv":
             from workbench.pages.rows import session_csv
 

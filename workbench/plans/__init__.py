@@ -1,1 +1,1 @@
-"""What can be asked for, each argument declared once; and plans, as stored with the runs that they were made for."""
+"""Plans: the arguments of each kind of order, declared once and stored with its runs."""

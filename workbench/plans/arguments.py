@@ -1,20 +1,23 @@
-"""What a field of a plan is wherever it is asked for, declared once: its option, its line in a dialog, its key in a study.toml, its part in identities."""
+"""Arguments of plans, declared once: command-line option, dialog field, key in a study.toml, and part of identities."""
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from workbench.base import typed_json
-from workbench.base.errors import WorkbenchError
+from workbench.base import numbers, typed_json
+from workbench.base.errors import UsageError, WorkbenchError
+from workbench.base.extensions import plugin_named
+from workbench.documenters.types import SCOPES
 
 PlanT = TypeVar("PlanT")
 
 
-class Counts(Enum):
-    """What another value of an argument makes of an order into the same session."""
+class Effect(Enum):
+    """The effect of another value of an argument on an order into the same session."""
 
     RUN = "another run beside the first"
     TASK = "tasks that differ become new ones in the same run"
@@ -24,8 +27,8 @@ class Counts(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The line of an argument in the app's dialog; ``role`` is that of a model which must be one that can be asked."""
+class DialogField:
+    """The field of an argument in the app's dialogs; ``role`` marks a model, which must be available."""
 
     name: str
     help: str = ""
@@ -40,15 +43,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What a field of a plan is wherever it is asked for. Without a ``usage`` no command has it, without a ``study`` no study."""
+    """Metadata of a plan's field. Without ``usage`` no command takes it, without ``study`` no study."""
 
-    usage: str = ""  # As a usage line shows it, `--docs DOCS`
+    usage: str = ""  # As in a usage line: `--docs DOCS`
     help: str = ""
-    how: Mapping[str, Any] = field(default_factory=dict)  # What argparse takes beside these
-    counts: Counts = Counts.NOTHING
-    study: str = ""  # Table and key in a study.toml, `settings.checks`
-    line: Line | None = None
-    number: tuple[str, int, int] | None = None  # What it is called in a sentence, its least and its greatest value
+    how: Mapping[str, Any] = field(default_factory=dict)  # Further arguments of argparse
+    effect: Effect = Effect.NOTHING
+    study: str = ""  # Table and key in a study.toml: `settings.checks`
+    line: DialogField | None = None
+    number: tuple[str, int, int] | None = None  # Its name in messages, minimum and maximum
 
 
 def argument(default: Any, /, usage: str = "", help: str = "", **more: Any) -> Any:
@@ -58,14 +61,14 @@ def argument(default: Any, /, usage: str = "", help: str = "", **more: Any) -> A
 
 
 def arguments_of(kind: type[Any] | object) -> dict[str, Argument]:
-    """Return the arguments of a plan by the names of its fields, inherited ones last."""
+    """Return the arguments of a plan by field, inherited ones last."""
     own = (kind if isinstance(kind, type) else type(kind)).__annotations__
     every = {one.name: one.metadata["argument"] for one in fields(kind) if "argument" in one.metadata}  # type: ignore[arg-type]
     return {name: every[name] for name in (*(name for name in own if name in every), *every)}
 
 
 def study_keys(kind: type[Any], table: str) -> list[tuple[str, str, type[Any], Any]]:
-    """Return what a table of a study.toml has of a kind of plan: key, field, type and default; a field that is one of two is a flag."""
+    """Return key, field, type and default of a plan's arguments in a table of a study.toml."""
     plain = {one.name: (one.type, one.default) for one in fields(kind)}
     found = []
     for name, one in arguments_of(kind).items():
@@ -78,7 +81,7 @@ def study_keys(kind: type[Any], table: str) -> list[tuple[str, str, type[Any], A
 
 
 def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
-    """Return the fields of a plan by the tables of a study, ``limits`` and ``settings``; where a study says nothing, the default."""
+    """Return the fields that the tables of a study (``limits``, ``settings``) set to other values than the defaults."""
     found = {}
     for table, values in tables.items():
         for key, name, _, usual in study_keys(kind, table):
@@ -88,13 +91,13 @@ def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
     return found
 
 
-def further(plan: object, counts: Counts, named: Iterable[str]) -> str:
-    """Return what an identity has of arguments that count so, beside those that it names: ``/name=value`` where one is not the default."""
+def further(plan: object, effect: Effect, named: Iterable[str]) -> str:
+    """Return ``/name=value`` for each argument with that effect which is not the default, except those ``named``."""
     plain = {one.name: one.default for one in fields(plan)}  # type: ignore[arg-type]
     values = {
         name: getattr(plan, name)
         for name, one in arguments_of(plan).items()
-        if one.counts is counts and name not in named
+        if one.effect is effect and name not in named
     }
     return "".join(f"/{name}={value}" for name, value in values.items() if value != plain[name])
 
@@ -111,3 +114,55 @@ def read_plan(kind: type[PlanT], text: str) -> PlanT:
             f"The plan of a run in this session is damaged ({error.place or 'all of it'}), so it cannot go on; what it did can be "
             "shown. Start it anew."
         ) from None
+
+
+class Plan:
+    """Base class of plans, which are dataclasses."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)  # type: ignore[call-overload,no-any-return]
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        return read_plan(cls, text)
+
+
+# -- completions, types and checks of arguments
+
+
+def models() -> tuple[str, ...]:
+    from workbench.models.defaults import available_models
+
+    return available_models()
+
+
+def cases() -> tuple[str, ...]:
+    from workbench.catalog import load_cases
+
+    return tuple(case.id for case in load_cases()[0])
+
+
+def check_importer(text: str) -> None:
+    if plugin_named("importer", text) is None:
+        raise UsageError(f"There is no importer {text!r}.")
+
+
+def check_scope(text: str) -> None:
+    if text not in SCOPES:
+        raise UsageError(f"Scope must be {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")
+
+
+def share(text: str) -> float:
+    try:
+        return numbers.amount(text, most=1.0, above=True)
+    except ValueError:
+        raise ArgumentTypeError("it takes a share above 0 and up to 1") from None
+
+
+def read_ks(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(numbers.whole(part, 1) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"--k takes whole numbers of 1 or more, separated by commas, not {text!r}.") from None

@@ -22,7 +22,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,8 +117,8 @@ async def _environment(
     digest = hashlib.sha256(stamp.encode()).hexdigest()
     folder = paths.cache_dir() / "environments" / digest[:24]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with await asyncio.to_thread(_lock, folder.with_suffix(".lock")):
-        record = _complete(folder)
+    async with locked(folder.with_suffix(".lock")):
+        record = completed(folder)
         if record is None:
             on_progress(f"installing {', '.join(requirements)}")
             try:
@@ -137,7 +137,7 @@ async def _environment(
     workspace = Workspace(
         root=root,
         python=python,
-        mounts=tuple(dict.fromkeys((folder, *_interpreter(python)))),
+        mounts=tuple(dict.fromkeys((folder, *interpreter_folders(python)))),
         import_roots=roots,
         own_modules=own,
         preload=tuple(
@@ -152,7 +152,7 @@ async def _environment(
 
 def installed_in(digest: str) -> tuple[str, ...]:
     """Return what is installed in the environment with this digest; () if it was not built on this machine."""
-    record = _complete(paths.cache_dir() / "environments" / digest[:24])
+    record = completed(paths.cache_dir() / "environments" / digest[:24])
     return tuple(record["installed"]) if record is not None else ()
 
 
@@ -209,19 +209,20 @@ async def _build(
     own: Sequence[str],
     on_progress: Callable[[str], None],
 ) -> dict[str, list[str]]:
-    python, title = folder / "bin" / "python", _title(declared, root)
+    python = folder / "bin" / "python"
+    failure = f"The dependencies of {_title(declared, root)} could not be installed"
     base = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
     base = base if os.path.exists(base) else sys.executable  # noqa: ASYNC240, PTH110 - one look at a local file
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     ways = [([base, "-m", "venv", str(folder)], pip)]
-    if uv := _uv():
+    if uv := uv_program():
         by_uv = [uv, "pip", "install", "--quiet", "--python", str(python)]
         ways.insert(0, ([uv, "venv", "--quiet", "--python", base, str(folder)], by_uv))
     for make, installer in ways:
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            await _command(make, title)
-            await _command([*installer, *requirements], title)
+            await run_installer(make, failure)
+            await run_installer([*installer, *requirements], failure)
             break
         except EnvironmentFailed as failed:
             # Pip reads more configuration than uv (indexes, folders with wheels).
@@ -233,28 +234,31 @@ async def _build(
     if wanted:
         on_progress(f"installing what the tests import: {', '.join(wanted)}")
         try:
-            await _command([*installer, *wanted], title)
+            await run_installer([*installer, *wanted], failure)
         except DiskFull:
             raise
         except EnvironmentFailed:
             pass  # without them some tests cannot be imported, which is reported later
     if declared.name:
-        if canonicalize_name(declared.name) in _beneath_pytest(_site_packages(folder)):
+        if canonicalize_name(declared.name) in _beneath_pytest(site_packages(folder)):
             raise EnvironmentFailed(
                 f"The functions of {declared.name} cannot be judged by its tests: pytest itself imports it, and a function "
                 "that fails would end pytest before any test."
             )
         _remove_copy(folder, declared.name)
     on_progress("compiling the environment")
-    await _command([str(python), "-m", "compileall", "-q", "-j", "1", str(_site_packages(folder))])
+    await run_installer([str(python), "-m", "compileall", "-q", "-j", "1", str(site_packages(folder))])
     installed, modules = _contents(folder)
     record = {"installed": installed, "modules": modules, "requirements": list(requirements)}
     (folder / "complete.json").write_text(json.dumps(record))
     return record
 
 
-async def _command(command: Sequence[str], title: str = "") -> None:
-    """Run an installer's command for the project ``title``; without one its failure does not matter."""
+async def run_installer(command: Sequence[str], failure: str = "", why: Callable[[str], str] = last_words) -> None:
+    """Run an installer's command; ``failure`` begins the message where it fails, without one that does not matter.
+
+    ``why`` finds the reason in its output.
+    """
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("VIRTUAL_ENV", "PYTHON"))}
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -270,13 +274,13 @@ async def _command(command: Sequence[str], title: str = "") -> None:
             process.kill()
         await process.wait()
         raise
-    if process.returncode and title:
+    if process.returncode and failure:
         printed = output.decode("utf-8", "replace")
         silent = "ensurepip" in printed  # ensurepip does not print why it failed
         if says_full(printed) or (silent and any(is_full(folder) for folder in _written())):
             raise _disk_full(full_folder(_written()))
-        why = last_words(printed) or f"{Path(command[0]).name} ended with status {process.returncode}"
-        raise EnvironmentFailed(f"The dependencies of {title} could not be installed: {why}.")
+        reason = why(printed) or f"{Path(command[0]).name} ended with status {process.returncode}"
+        raise EnvironmentFailed(f"{failure}: {reason}.")
 
 
 def _written() -> tuple[Path, ...]:
@@ -298,7 +302,7 @@ def _disk_full(folder: Path) -> DiskFull:
 
 def _contents(folder: Path) -> tuple[list[str], list[str]]:
     """Return ``name==version`` of every installed distribution, and the top-level modules."""
-    site = _site_packages(folder)
+    site = site_packages(folder)
     installed = []
     for info in sorted(site.glob("*.dist-info")):
         name, _, version = info.name.removesuffix(".dist-info").rpartition("-")
@@ -326,7 +330,7 @@ def _beneath_pytest(site: Path) -> frozenset[str]:
 
 def _remove_copy(folder: Path, name: str) -> None:
     """Remove the project's own distribution, in case a dependency has installed it."""
-    site = _site_packages(folder)
+    site = site_packages(folder)
     for info in site.glob("*.dist-info"):
         if canonicalize_name(info.name.removesuffix(".dist-info").rpartition("-")[0]) != canonicalize_name(name):
             continue
@@ -387,35 +391,38 @@ def _test_arguments(root: Path, commands: Sequence[str]) -> tuple[tuple[str, ...
     return (), ()
 
 
-def _interpreter(python: Path) -> Iterator[Path]:
+def interpreter_folders(python: Path) -> Iterator[Path]:
     """Yield the folders outside ``/usr`` that contain the environment's interpreter."""
     for folder in dict.fromkeys((Path(sys.base_prefix).resolve(), python.resolve().parent.parent)):
         if not folder.is_relative_to("/usr"):
             yield folder
 
 
-def _site_packages(folder: Path) -> Path:
+def site_packages(folder: Path) -> Path:
     return folder / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
 
 
-def _complete(folder: Path) -> dict[str, list[str]] | None:
+def completed(folder: Path) -> dict[str, list[str]] | None:
     try:
         return dict(json.loads((folder / "complete.json").read_text()))
     except (OSError, ValueError):
         return None
 
 
-def _uv() -> str | None:
+def uv_program() -> str | None:
     beside = Path(sys.executable).parent / "uv"
     return str(beside) if beside.exists() else shutil.which("uv")
 
 
-def _lock(path: Path) -> contextlib.ExitStack:
-    held = contextlib.ExitStack()
+@contextlib.asynccontextmanager
+async def locked(path: Path) -> AsyncIterator[None]:
+    """Hold an exclusive lock on a file; a cancelled wait gives it back."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    held.callback(os.close, descriptor)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return held
+    try:
+        await asyncio.to_thread(fcntl.flock, descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _title(declared: Declarations, root: Path) -> str:

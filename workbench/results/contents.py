@@ -1,6 +1,6 @@
-"""What a session holds, read in one consistent look: its runs, trials, and what came of its tasks.
+"""The contents of a session for reports: runs, trials, tasks with their candidates.
 
-A candidate that is being tested again has its former verdict until the new one is there: it counts, and is marked.
+A candidate that is being retested counts by its former verdict, and is marked.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from workbench.base import glyphs
 from workbench.base.text import decoded, percent
 from workbench.grounding.exploration import WHOLE
+from workbench.results.check_summary import check_summaries
+from workbench.results.forks import below_parents
 from workbench.results.items import WorkItem, all_items, short_ids
 from workbench.results.samples import candidates_of, run_check
 from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
 from workbench.results.spread import Agreement, ScoreSpread, Total, spreads
-from workbench.results.works import works_by_trial
-from workbench.session.forks import below_parents
 from workbench.session.groups import Group
 from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem
@@ -40,8 +40,8 @@ from workbench.session.rows import (
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import GroupOutcome, TaskGroup, TaskResult
     from workbench.regeneration.self_check import SelfCheck
+    from workbench.results.check_summary import CheckSummary
     from workbench.results.failures import Diagnosis
-    from workbench.results.works import Works
     from workbench.rubric.scorecard import TierScore
     from workbench.session.sample_counts import SampleCount
 
@@ -58,7 +58,7 @@ class TaskGroupLine:
 
     @property
     def cells(self) -> str:
-        """Return a glyph per sample: a verdict's, followed by ′ where it is a former one and by ≟ where it is doubtful."""
+        """Return a glyph per sample: that of its verdict, with ′ if it is being retested and ≟ if it is doubtful."""
         return "".join(map(cell, self.candidates))
 
 
@@ -66,8 +66,8 @@ class TaskGroupLine:
 class Regenerated:
     """A regeneration run.
 
-    It has the tasks that were kept or excluded, what came of each group, a line per task and group, and what fell out;
-    ``diagnosis`` says why candidates of the whole run failed, ``files`` has pass@k by file for each group.
+    Its ready and excluded tasks, figures by group, a line per task and group, and dropped functions; ``diagnosis`` says
+    why candidates failed, ``files`` has pass@k by file for each group.
     """
 
     ks: tuple[int, ...]
@@ -101,7 +101,7 @@ PREFERRED_RUBRIC = "aeo-bench"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run with its state as a person should see it; ``regenerated`` only where it is a regeneration run."""
+    """A run with its displayed state; ``regenerated`` is None for a document run."""
 
     row: RunRow
     state: str
@@ -113,7 +113,7 @@ class Run:
 class Trial:
     """A trial with its scores, the preferred rubric first.
 
-    The row's state is the one that a person should see: ``unscored`` where a judge failed, and ``problem`` then says why;
+    The row's state is the displayed one: ``unscored`` if a judge failed, with the reason in ``problem``;
     ``content_suffix`` marks its content where another trial of the same name has other content. ``given`` are those points of the
     first score that the answer's format earned by itself, None where the answer was free; ``tiers`` are its sums by tier,
     none where its scorecard cannot be read; ``works`` is how much of its README holds, None where that was not checked.
@@ -125,7 +125,7 @@ class Trial:
     content_suffix: str = ""
     given: float | None = None
     tiers: Mapping[int, TierScore] = field(default_factory=dict)
-    works: Works | None = None
+    works: CheckSummary | None = None
     imported_scores: tuple[ImportedScore, ...] = ()
 
     @property
@@ -138,9 +138,9 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All that a report needs besides the long texts, which stay in the file until they are written out.
+    """Everything that a report needs, except the long texts, which are read when they are written.
 
-    ``archived`` counts the runs that a person archived: they and what belongs to them are left out.
+    ``archived`` is the number of archived runs, which are left out with everything that belongs to them.
     """
 
     name: str
@@ -188,7 +188,7 @@ def read_contents(reader: SessionReader, item: WorkItem | None = None) -> Conten
     wanted_trial, wanted_task = _wanted(reader, item)
     rows = [row for row in reader.trials() if item is None or row.id == wanted_trial]
     order = below_parents([row.id for row in rows], [row.parent for row in rows])
-    works = works_by_trial(reader, wanted_trial)
+    works = check_summaries(reader, wanted_trial)
     trials = tuple(
         _trial(reader, rows[place], tuple(every.get(rows[place].id, ())), works.get(rows[place].id)) for place in order
     )
@@ -231,7 +231,7 @@ def former_failing(reader: SessionReader, former: FormerVerdictRow) -> list[Fail
 
 
 def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None) -> Regenerated:
-    """Read what came of a run's tasks, samples that later runs added to them included."""
+    """Read the tasks of a run with their candidates, including samples that later runs added."""
     # Imported here: reports on document runs do not need the room of regeneration.
     from workbench.regeneration.outcome import group_outcomes, ks_of, pass_by, task_result
     from workbench.results.failures import diagnose
@@ -257,7 +257,7 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
         TaskGroupLine(known[key[0]], key[2], key[1], tuple(mine), task_result(known[key[0]], singles[key]))
         for key, mine in found.items()
     ]
-    asked = {one.group: one.results for one in groups if not one.control}
+    by_group = {one.group: one.results for one in groups if not one.control}
     places = {task.id: place for place, task in enumerate(tasks)}
     lines.sort(key=lambda line: (places[line.task.id], order[line.control, line.group]))
     return Regenerated(
@@ -268,8 +268,8 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
         check=run_check(reader, run.id, counts, len(every)),
         stages=tuple(reader.stages(run.id)),
         dropped=tuple(reader.dropped(run.id)) if only_task is None else (),
-        diagnosis=diagnose(reader, run.id, asked),
-        files={group: pass_by([(one.file, one) for one in results], ks) for group, results in asked.items()},
+        diagnosis=diagnose(reader, run.id, by_group),
+        files={group: pass_by([(one.file, one) for one in results], ks) for group, results in by_group.items()},
     )
 
 
@@ -280,7 +280,7 @@ def _trials_of(run: RunRow, trials: Sequence[Trial]) -> int:
     return sum(trial.row.run_id == run.id for trial in trials)
 
 
-def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], works: Works | None) -> Trial:
+def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], works: CheckSummary | None) -> Trial:
     problem = trial_problem(reader, row)
     card = card_of(reader, scores[0]) if scores else None
     return Trial(
@@ -305,13 +305,13 @@ def _wanted(reader: SessionReader, item: WorkItem | None) -> tuple[str | None, s
 
 
 def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
-    """Return how much of the repository the agent looked at, "" where that is not known."""
+    """Return how much of the repository the agent read, "" if unknown."""
     if not trial.snapshot:
         return ""
     sizes = dict(reader.files_of(trial.snapshot))
     if not sizes:
         return ""
-    # A file counts as far as it was shown to the agent: a long one that was cut is not read whole.
+    # A file counts by the bytes that the agent was shown: a truncated file is partly read.
     read = {
         row.path: min(row.size, sizes[row.path])
         for row in reader.accessed_files(trial.id)

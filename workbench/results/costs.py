@@ -1,6 +1,6 @@
-"""What runs and models took, in requests, tokens, dollars and seconds.
+"""Costs of runs and models: requests, tokens, dollars and seconds.
 
-An unknown price is not the price 0: each figure has beside it how many calls are not in it.
+An unknown price is not 0: each figure comes with the number of calls that it leaves out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SELECT EXISTS (SELECT 1 FROM trials WHERE run_id = ? AND cost_usd IS NOT NULL)
 
 
 def spend_of(reader: SessionReader, run: RunRow) -> float | None:
-    """Return what a run cost so far in US dollars; None if nothing in it has a price."""
+    """Return the cost of a run so far in US dollars; None if nothing in it has a price."""
     if run.spend_usd or reader.query(_PRICED, (run.id, run.id))[0][0]:
         return run.spend_usd
     return None
@@ -67,7 +67,7 @@ class ModelCost:
     kind: str  # "" for calls outside of any run
     sessions: int = 0
     requests: int = 0
-    tokens_in: int = 0  # as far as the provider counted them, like tokens_out
+    tokens_in: int = 0  # counted by the provider, like tokens_out
     tokens_out: int = 0
     cost_usd: float | None = None  # of the requests whose price is known; None if none is
     seconds: float = 0.0  # requests overlap, so this may exceed the runs' own time
@@ -136,7 +136,7 @@ def total_of(rows: Iterable[ModelCost]) -> ModelCost:
 
 
 def own_sessions(*also: Path | None) -> list[Path]:
-    """Return the user's session files and those in ``also``; the bundled examples are nobody's costs."""
+    """Return the user's session files and those in ``also``, without the bundled examples."""
     from workbench.session.file import SUFFIX
 
     named = {path.resolve(): path for path in also if path is not None and path.exists()}

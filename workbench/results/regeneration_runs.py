@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.session.sample_counts import SampleCount
 
 RATE_SECONDS = (10.0, 120.0)
-"""The rate is that of the last so many seconds; the longer time counts where little is done in the shorter."""
+"""Windows of the rate in seconds; the longer one applies if the shorter has few verdicts."""
 _ENOUGH = 20
 PASSED = {
     "parse": "file parses",
@@ -32,7 +32,7 @@ PASSED = {
     "stub": "stub fails",
     "documentation": "documented",
 }
-"""What functions that are left after a stage of task building have passed, in the order of stages."""
+"""Labels for the functions left after each stage of task building, in order."""
 _Ask = tuple[str, str, str]  # evaluator, prompt, context
 
 
@@ -42,7 +42,7 @@ class EvaluatorProgress:
 
     evaluator: str
     name: str  # tells the group from others of this evaluator
-    group: Group | None = None  # None: asked for, but without a sample yet
+    group: Group | None = None  # None: requested, but without a sample so far
     decided: int = 0
     total: int = 0
 
@@ -82,7 +82,7 @@ class RunView:
 
     @property
     def lasting(self) -> bool:
-        """Whether the run failed in a way that a resume cannot mend."""
+        """Whether the run failed in a way that a resume cannot fix."""
         return self.state == "failed" and self.plan.get("lasting") is True
 
     @property
@@ -91,14 +91,14 @@ class RunView:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """The k of pass@k that the run was asked for, three at most."""
+        """The requested k of pass@k, three at most."""
         from workbench.regeneration.outcome import ks_of
 
         return ks_of(self.plan)[:3]
 
     @property
     def samples(self) -> int:
-        """m, the samples per task that the group was asked for."""
+        """m, the requested samples per task."""
         mine = [ask for ask in _asks(self.plan) if ask.get("evaluator") == self.evaluator]
         exact = [ask for ask in mine if _key(ask)[1:] == (self.group.prompt, self.group.context)]
         wanted = [ask.get("samples") for ask in exact or mine] or [self.plan.get("samples")]
@@ -195,17 +195,17 @@ def _key(ask: Mapping[str, Any]) -> _Ask:
 
 
 def _fits(group: Group, ask: _Ask) -> bool:
-    # Samples of older files may not say how they were asked for.
+    # Samples of older files may lack prompt and context.
     of = group.prompt, group.context
     return group.evaluator == ask[0] and (of == ask[1:] or ("", "") in (of, ask[1:]))
 
 
 def _shown_first(counts: Sequence[SampleCount], evaluator: str, *, live: bool) -> Group | None:
     """Return the group with the most samples (while live: the newest ones), ``evaluator``'s first."""
-    asked = [row for row in counts if not row.control]
+    requested = [row for row in counts if not row.control]
     samples: Counter[Group] = Counter()
     newest: dict[Group, int] = {}
-    for row in [row for row in asked if row.group.evaluator == evaluator] or asked:
+    for row in [row for row in requested if row.group.evaluator == evaluator] or requested:
         samples[row.group] += row.count
         newest[row.group] = max(newest.get(row.group, 0), row.newest)
     return max(samples, key=lambda one: (0 if live else samples[one], newest[one], one), default=None)

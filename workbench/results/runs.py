@@ -15,7 +15,7 @@ from workbench.results.trials import RunTrials, trials_by_run
 from workbench.session import engine_starts
 from workbench.session.groups import planned_docs
 from workbench.session.labels import in_words, labels_by_item
-from workbench.session.pending_work import is_check, is_rescored, lacking, scores_asked
+from workbench.session.pending_work import is_check, is_rescored, judges_of, lacking
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import RunRow
 
 RESUMABLE = frozenset({"interrupted", "unscored", "failed", "cancelled"})
-"""States of a run in which something is missing and no engine is at work on it."""
+"""States of an unfinished run without an engine."""
 _OVER = ("done", "failed")
 _SAMPLES = """
 SELECT coalesce(sum(samples - waiting), 0), coalesce(sum(samples), 0) FROM tasks JOIN verdict_counts ON task_id = tasks.id
@@ -62,14 +62,14 @@ class RunLine:
 
 
 def waiting_runs(reader: SessionReader) -> list[RunRow]:
-    """Return the queued runs, the next one first; one whose engine is gone waits no more."""
+    """Return the queued runs with a living engine, the next one first."""
     queued = [run for run in reader.runs() if run.state == "queued" and run.queue_position is not None]
     living = [run for run in queued if engine_starts.is_coming(run.id) and reader.holder(run.id) is None]
     return sorted(living, key=lambda run: (run.queue_position or 0.0, run.created_at))
 
 
 def latest_regeneration(reader: SessionReader) -> str | None:
-    """Return the run to show when a session is opened: one at work, else the last that has tasks, else the last."""
+    """Return the run to show when a session is opened: a running one, else the last with tasks, else the last."""
     found = reader.query(
         "SELECT id FROM runs WHERE kind = 'regenerate' AND archived_at IS NULL ORDER BY "
         "EXISTS (SELECT 1 FROM tasks WHERE run_id = runs.id) OR EXISTS (SELECT 1 FROM stages WHERE run_id = runs.id) DESC, "
@@ -88,11 +88,11 @@ def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
     lines = [_line(reader, run, trials.get(run.id), now) for run in reader.all_runs()]
     labels = labels_by_item(reader.labels())
     queue = {run.id: (place, bool(run.paused)) for place, run in enumerate(waiting_runs(reader), 1)}
-    told = []
+    numbered = []
     for line in reversed(lines):
         place, paused = queue.get(line.id, (0, False))
-        told.append(replace(line, labels=labels.get(line.id, ()), place=place, paused=paused))
-    return tuple(told)
+        numbered.append(replace(line, labels=labels.get(line.id, ()), place=place, paused=paused))
+    return tuple(numbered)
 
 
 def _line(reader: SessionReader, run: RunRow, trials: RunTrials | None, now: float) -> RunLine:
@@ -131,47 +131,56 @@ def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple
     return sum(trials[state] for state in _OVER), sum(trials.values()), "trials"
 
 
+def scores_asked(run: RunRow) -> int:
+    """Return how many scorecards a run asks for of other runs' trials: trials × rubrics × judges."""
+    plan = run.plan
+    trials, rubrics = plan.get("trials"), plan.get("rubrics")
+    if not (isinstance(trials, list) and isinstance(rubrics, list)):
+        return 0
+    return len(trials) * len(rubrics) * len(judges_of(run))
+
+
 def sentence(lines: Sequence[RunLine]) -> str:
-    kept = [line for line in lines if not line.archived]
-    counts = Counter(line.state for line in kept)
+    current = [line for line in lines if not line.archived]
+    counts = Counter(line.state for line in current)
     parts = [counted(state, counts[state]) for state in STATES if counts[state]]
-    total = plural(len(kept), "run")
-    failed = sum(line.failed for line in kept)
+    total = plural(len(current), "run")
+    failed = sum(line.failed for line in current)
     parts += [plural(failed, "failed trial")] if failed else []
-    priced = [line.spend_usd for line in kept if line.spend_usd is not None]
+    priced = [line.spend_usd for line in current if line.spend_usd is not None]
     return " · ".join([total, *parts, *([f"${sum(priced):.3f}"] if priced else [])])
 
 
-_NAMED = 2  # cases that are named before the others are counted
+_NAMED = 2  # cases listed by name
 
 
 def plan_title(run: RunRow) -> str:
-    """Return what was asked for on one line; a damaged plan gives the kind of the run alone.
+    """Return the plan on one line; a damaged plan gives the kind of the run.
 
     ``word_counter × 3 · white · gpt-4o``, ``score 12 trials · aeo-bench, strict · offline``, ``check 12 READMEs``, or
     ``word_counter · docs original · gpt-5-mini × 3``.
     """
     plan = run.plan
     if run.kind == "regenerate":
-        said = _regenerate(plan)
+        parts = _regenerate(plan)
     elif plan.get("check_only"):
-        said = _check(plan)
+        parts = _check(plan)
     elif plan.get("rescore") and not plan.get("cases"):
-        said = _score(plan)
+        parts = _score(plan)
     else:
-        said = _document(plan)
-    return " · ".join(part for part in said if part) or run.kind
+        parts = _document(plan)
+    return " · ".join(part for part in parts if part) or run.kind
 
 
 def _document(plan: Mapping[str, Any]) -> list[str]:
     cases = [source_name(case) for case in _texts(plan.get("cases"))]
     named, more = cases[:_NAMED], len(cases) - _NAMED
-    said = ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
+    title = ", ".join(named) + (f" and {more:,} more" if more > 0 else "")
     repeats = plan.get("repeats")
     times = f" × {repeats}" if isinstance(repeats, int) and repeats > 1 else ""
     of, step = _text(plan.get("fork_of")), plan.get("fork_step")
     fork = f"fork of {of[:8]} at step {step}" if of else ""
-    return [f"{said}{times}" if said else "", fork, _text(plan.get("agent")), _text(plan.get("model"))]
+    return [f"{title}{times}" if title else "", fork, _text(plan.get("agent")), _text(plan.get("model"))]
 
 
 def _check(plan: Mapping[str, Any]) -> list[str]:
@@ -196,8 +205,8 @@ def _regenerate(plan: Mapping[str, Any]) -> list[str]:
         evaluator, samples = _text(ask.get("evaluator")), ask.get("samples")
         if evaluator:
             most[evaluator] = max(most.get(evaluator, 0), samples if isinstance(samples, int) else 0)
-    asked = [f"{evaluator} × {samples}" if samples > 1 else evaluator for evaluator, samples in most.items()]
-    return [source_name(_text(plan.get("source"))), f"docs {docs}" if docs else "", ", ".join(asked)]
+    evaluators = [f"{evaluator} × {samples}" if samples > 1 else evaluator for evaluator, samples in most.items()]
+    return [source_name(_text(plan.get("source"))), f"docs {docs}" if docs else "", ", ".join(evaluators)]
 
 
 def source_name(source: str) -> str:

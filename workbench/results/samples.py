@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.base.text import plural
 from workbench.session.groups import OF_GROUP, Group
 from workbench.session.rows import UNDER_WAY, CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
-from workbench.session.sample_counts import COUNTS, SampleCount, failed_checks, sample_counts
+from workbench.session.sample_counts import CONTROL_FAILS, COUNTS, FailedSelfCheck, SampleCount, sample_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +29,13 @@ SAMPLE_STATE = (
 )
 """A candidate's :class:`SampleState` in SQL, to be concatenated over the samples of a task; see :func:`sample_states`."""
 _POINTS = 8
+_MOST_PROBLEMS = 2_000
 
 
 class SampleState(NamedTuple):
     """A sample's verdict (None before it has one), the state of its row, and the route that gave the verdict.
 
-    A sample that is being tested again keeps its former verdict until the new one is there.
+    A sample that is being retested keeps its former verdict until the new one arrives.
     """
 
     verdict: str | None
@@ -77,7 +78,7 @@ def samples_of(reader: SessionReader, task_id: str, group: Group) -> list[Candid
 
 @dataclass(frozen=True, slots=True)
 class SampleView:
-    """A sample of a task, None if it was not asked for yet, and its number from 0."""
+    """A sample of a task, None if it does not exist so far, and its number from 0."""
 
     task: TaskRow
     candidate: CandidateRow | None
@@ -100,7 +101,7 @@ def read_sample(reader: SessionReader, task_id: str, group: Group, number: int) 
 
 
 def candidates_of(reader: SessionReader, run_id: str) -> list[CandidateRow]:
-    """Return the candidates of the tasks of a run, by group and sample, those that later runs added included."""
+    """Return the candidates of the tasks of a run by group and sample, including those that later runs added."""
     where = "WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?) ORDER BY control, evaluator, prompt, context, settings, sample"
     return reader.rows(CandidateRow, "candidates", where, (run_id,))
 
@@ -111,7 +112,7 @@ def next_sample(reader: SessionReader, task_id: str, evaluator: str) -> int:
 
 
 def failing_tests(reader: SessionReader, task_id: str, group: Group | None = None) -> list[FailingTestRow]:
-    """Return what samples of a task failed (in a group or in all of them) by test id; controls are left out."""
+    """Return the failing tests of a task's samples, in one group or all, by test id; controls are left out."""
     of = f"SELECT id FROM candidates WHERE task_id = ? AND control = 0{f' AND {OF_GROUP}' if group else ''}"
     arguments = (task_id, *group.arguments) if group is not None else (task_id,)
     return reader.rows(FailingTestRow, "failing_tests", f"WHERE candidate_id IN ({of}) ORDER BY test_id", arguments)
@@ -143,6 +144,20 @@ def results_by_group(reader: SessionReader, run_id: str) -> dict[Group, tuple[Ta
     return {group: task_results(rows, tasks) for group, rows in counts.items()}
 
 
+def failed_checks(reader: SessionReader, run_id: str) -> list[FailedSelfCheck]:
+    rows = reader.query(
+        "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
+        "docs, evaluator, prompt, context, settings, docs_scope, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "
+        f"WHERE tasks.run_id = ? AND verdict IS NOT NULL AND (disagrees OR {CONTROL_FAILS} OR (candidates.sample = 0 "
+        "AND evaluator IN ('reference', 'stub') AND verdict = 'error')) "
+        f"ORDER BY position, task_id, control DESC, evaluator, candidates.sample LIMIT {_MOST_PROBLEMS}",
+        (run_id,),
+    )
+    return [
+        FailedSelfCheck(row[0], row[1], Group(*row[2:8]), bool(row[8]), row[9], bool(row[10]), row[11]) for row in rows
+    ]
+
+
 def run_check(reader: SessionReader, run_id: str, counts: Sequence[SampleCount], tasks: int) -> SelfCheck:
     """Return the self-check of a run with so many tasks; failures name the tasks."""
     from workbench.regeneration.self_check import self_check
@@ -166,7 +181,7 @@ def development(reader: SessionReader, run_id: str, group: Group) -> tuple[float
     return tuple(points)
 
 
-# Ids of requests, ports, seconds, dates: every run of word characters that holds a digit, but for the status of HTTP.
+# Ids, ports, seconds, dates: every word with a digit except an HTTP status.
 _CHANGING = re.compile(r"(?<!status )(?<!code: )\b[\w-]*\d[\w-]*(?:[.:]\d[\w-]*)*")
 
 
@@ -185,7 +200,7 @@ class ErrorReason:
 
 
 def kind_of(sentence: str) -> str:
-    """Return what two sentences about one cause have in common."""
+    """Return a sentence without its variable parts, the same for all sentences on one cause."""
     return _CHANGING.sub("#", sentence)
 
 

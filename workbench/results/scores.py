@@ -27,7 +27,7 @@ _read_cards: dict[str, tuple[float, bool]] = {}
 
 @dataclass(frozen=True, slots=True)
 class ImportedScore:
-    """What another program's scorer gave; no figure of ours counts it."""
+    """A score by another program's scorer; it is in no figure."""
 
     scorer: str
     value: str
@@ -64,17 +64,17 @@ def totals_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> dict[tuple[s
     held = {trial for (trial,) in reader.query(_HELD)}
     found = {}
     for score in scores:
-        given, credited = 0.0, False
+        from_format, credited = 0.0, False
         if score.trial_id in held or score.tier3 == NO_FACTS_POINTS:
             if score.card_blob not in _read_cards:
                 if len(_read_cards) > _MOST_CARDS:
                     _read_cards.clear()
                 card = card_of(reader, score)
                 _read_cards[score.card_blob] = (card.given or 0.0, card.credited) if card is not None else (0.0, False)
-            given, credited = _read_cards[score.card_blob]
+            from_format, credited = _read_cards[score.card_blob]
         tiers = tuple(number for number in (1, 2, 3, 4) if number not in score.unscored)
         key = score.trial_id, score.rubric, score.judge
-        found[key] = Total(score.total, score.out_of, tiers, given, credited)
+        found[key] = Total(score.total, score.out_of, tiers, from_format, credited)
     return found
 
 
@@ -156,27 +156,27 @@ def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, t
     """Return the newest score of each agent by case; agents in the order of their first use."""
     totals: dict[str, Total] = {}
     for (trial_id, _, _), total in totals_of(reader, [row for row in reader.scores() if row.rubric == rubric]).items():
-        # Of several judges the one that stands first everywhere.
+        # The first judge, as in every other list.
         totals.setdefault(trial_id, total)
     runs = {run.id: reader.run_state(run) for run in reader.runs()}
     newest: dict[str, dict[str, AgentScore]] = {}
     for trial in reader.trials():
-        if trial.parent:  # a fork says nothing of what the agent does by itself
+        if trial.parent:  # forks do not measure the agent alone
             continue
         by_agent = newest.setdefault(trial.case_id, {})
-        # A trial whose engine is gone still says that it runs; what its run says is what a person should see.
+        # A trial whose engine is gone is still marked as running: the state of its run applies.
         going = trial.state in {"queued", "running"}
         run = runs.get(trial.run_id, trial.state)
         state = run if going and run not in {"queued", "running"} else trial.state
         score = AgentScore(trial.agent, totals.get(trial.id, Total()), state)
         before = by_agent.get(trial.agent)
-        # A trial that only waits does not hide the score that is there.
+        # A queued trial does not replace an existing score.
         if before is None or score.total.points is not None or before.total.points is None:
             by_agent[trial.agent] = score
     return {case: tuple(scores.values()) for case, scores in newest.items()}
 
 
-# -- what a scorecard lacks
+# -- missing points
 
 Standing = Literal["good", "middling", "poor"]
 
@@ -189,12 +189,12 @@ def standing(share: float) -> Standing:
 
 
 Lost = tuple[tuple[str, float], ...]
-"""The criteria of a scorecard that lost points, by their titles, each with how many."""
+"""Titles of the criteria that lost points, each with the number of points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The cost of a criterion among scorecards: the mean over all, and in how many ``trials`` it lost any."""
+    """Points lost by a criterion: the mean over scorecards, and the number of ``trials`` in which it lost any."""
 
     title: str
     mean: float

@@ -82,14 +82,14 @@ class SessionFacts:
     @property
     def alarm(self) -> str:
         """Which self-checks failed, "" if none did."""
-        said = []
+        problems = []
         if self.wrong_controls:
             tasks = "1 task" if self.wrong_controls == 1 else f"{self.wrong_controls:,} tasks"
-            said.append(f"a control does not hold on {tasks}")
+            problems.append(f"a control does not hold on {tasks}")
         if self.disagreements:
             times = "a cold re-check" if self.disagreements == 1 else f"{self.disagreements:,} cold re-checks"
-            said.append(f"{times} gave another verdict than the fast path")
-        return f"Self-check failed: {'; '.join(said)}." if said else ""
+            problems.append(f"{times} gave another verdict than the fast path")
+        return f"Self-check failed: {'; '.join(problems)}." if problems else ""
 
 
 STATES = ("running", "queued", "interrupted", "failed", "cancelled", "unscored", "done")
@@ -99,10 +99,10 @@ _PAST = frozenset({"failed", "cancelled"})
 
 def state_of(states: Collection[str], newest: str) -> str:
     """Return the state of a session; a failed or cancelled run no longer counts once a later one did its work."""
-    told = [state for state in STATES if state in states]
-    if newest not in _PAST and any(state not in _PAST for state in told):
-        told = [state for state in told if state not in _PAST]
-    return told[0] if told else "empty"
+    present = [state for state in STATES if state in states]
+    if newest not in _PAST and any(state not in _PAST for state in present):
+        present = [state for state in present if state not in _PAST]
+    return present[0] if present else "empty"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from workbench.rubric.scorecard import Scorecard
 
 FORMAT_SHARE = 0.1
-"""A format that gave more than this share of the points is told apart: the model's own points come first."""
+"""Share of points from the answer's format above which the model's own points are shown separately."""
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The points of a trial by one rubric and judge, of which the answer's format earned ``given`` by itself."""
+    """The points of a trial by one rubric and judge; ``given`` of them come from the answer's format."""
 
     points: float | None = None
     out_of: float = 0.0
@@ -88,7 +88,7 @@ class ScoreSpread:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Remarks on the mean: how many trials have points that nobody wrote, or that stand for missing facts."""
+        """Remarks on the mean: trials with points from a format, or with points for missing facts."""
         some = self.held if self.own is None else 0
         counts = (
             (some, "with points from a format"),
@@ -108,7 +108,7 @@ def spreads(
 ) -> Iterator[ScoreSpread]:
     """Yield each (agent, model) over all its trials, then each of its cases that has several trials.
 
-    Forks are in none: a person took part in them, and they are not drawn independently of their parents.
+    Forks are left out: they involve a person and depend on their parents.
     """
     cases: dict[tuple[str, str], dict[str, list[Sequence[ScoreRow]]]] = {}
     for row, scores in trials:
@@ -185,24 +185,24 @@ class PointSpread:
 
 def point_spreads(cards: Iterable[Scorecard]) -> tuple[PointSpread, ...]:
     """Return the spread of each tier (if all its criteria were scored) and criterion over repeats."""
-    given: dict[tuple[int, str], list[float]] = {}
+    points: dict[tuple[int, str], list[float]] = {}
     for card in cards:
         for one in card.criteria:
             if one.maximum and one.points is not None:
-                given.setdefault((one.tier, one.key or one.title), []).append(one.points)
+                points.setdefault((one.tier, one.key or one.title), []).append(one.points)
         for number, tier in card.tiers.items():
             if tier.maximum and tier.points is not None:
-                given.setdefault((number, ""), []).append(tier.points)
+                points.setdefault((number, ""), []).append(tier.points)
     found = []
-    for place, values in sorted(given.items()):
+    for place, values in sorted(points.items()):
         sd = statistics.stdev(values) if len(values) > 1 else None
         found.append(PointSpread(*place, len(values), statistics.fmean(values), sd, min(values), max(values)))
     return tuple(found)
 
 
-#: Below so many documents that both judges scored, nothing is said about their agreement.
+#: Fewest documents scored by both judges for a figure of agreement.
 FEWEST = 3
-#: Points that count as the same: a mean of repeats is no whole number.
+#: Tolerance of equal points, for means of repeats.
 _SAME = 0.05
 
 

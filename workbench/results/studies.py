@@ -1,4 +1,4 @@
-"""Studies: what sessions have of their cells, by task and group, and the conditions it was made under."""
+"""Studies: counts by task and group for their cells, and the conditions of runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MADE = f"""
 SELECT run_id, group_concat(DISTINCT docs_scope), group_concat(DISTINCT snapshot) FROM tasks
 WHERE run_id {_THESE} GROUP BY run_id
 """
-# One row for each group, its tasks in one text: what is turned into Python's objects is what takes time.
+# One row for each group with its tasks as JSON: creating Python objects dominates the time.
 _TALLIES = f"""
 SELECT tasks.run_id, counts.evaluator, counts.prompt, counts.context, counts.settings,
        json_group_array(json_array(tasks.rowid, counts.samples, counts.waiting, counts.counted, counts.passed, counts.doubtful,
@@ -75,7 +75,7 @@ def group_counts(reader: SessionReader, runs: Iterable[str]) -> dict[tuple[str, 
     cut = {tuple(key): (count, int(passed)) for *key, count, passed in reader.query(_CUT, (named,))}
     found: dict[tuple[str, ...], list[GroupCounts]] = {}
     for *key, settings, listed, tokens, priced, cost, seconds in reader.query(_TALLIES, (named,)):
-        # A task may have come between the two looks: it is there the next time.
+        # A task may have been added between the two queries; the next read has it.
         tasks = tuple((infos[row], *numbers) for row, *numbers in json.loads(listed) if row in infos)
         if cut:
             tasks = tuple((*one[:7], *cut.get((one[0].task, *key[1:], settings), (0, 0))) for one in tasks)
@@ -127,7 +127,7 @@ class TaskFacts(NamedTuple):
 
 
 def task_facts(reader: SessionReader, runs: Iterable[str]) -> dict[str, TaskFacts]:
-    """Return the facts of the tasks of runs; the session has the lengths of texts, so none is read."""
+    """Return the facts of the tasks of runs; lengths come from the table of blobs, so no text is read."""
     rows = reader.query(
         "SELECT tasks.id, leak, coverage, test_count, end_line - start_line + 1, body.size, docs.size, docstring_blob IS NOT NULL FROM tasks "
         "LEFT JOIN blobs AS body ON body.digest = body_blob LEFT JOIN blobs AS docs ON docs.digest = docstring_blob "

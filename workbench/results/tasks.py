@@ -1,6 +1,6 @@
 """Tasks: names, counts, and a line for each with its samples in one group.
 
-SQLite counts the samples: thousands of candidates must not pass through Python at every refresh.
+SQLite counts the samples, because thousands of candidates are too many for Python at every refresh.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class TaskLine:
 
     @property
     def documented_as(self) -> DocstringQuality | None:
-        """How its docstring carries it, by the samples shown; None while they are still to come."""
+        """The quality of its docstring by the shown samples; None without any."""
         if not self.excluded and not self.counted:
             return None
         return kind_of(self.passed, self.counted, excluded=self.excluded)
@@ -257,18 +257,18 @@ _PassAt = Callable[[int, int, int], "float | None"]
 
 @lru_cache(maxsize=1)
 def _pass_at() -> _PassAt:
-    # Imported in a thread and not with the app: the room of regeneration stands on heavier ones.
+    # Imported late, in a thread: the package is heavy.
     from workbench.regeneration.passk import pass_at_k
 
     return lru_cache(maxsize=4096)(pass_at_k)
 
 
-#: A pass@1 below this is bad, unless somebody says otherwise.
+#: Default pass@1 below which a docstring is bad.
 BELOW = 0.5
 
 
 class DocstringQuality(StrEnum):
-    """How a function is documented, by what evaluators made of its docstring."""
+    """The quality of a docstring, by pass@1 of its evaluators."""
 
     WELL = "well"
     BADLY = "badly"
@@ -276,7 +276,7 @@ class DocstringQuality(StrEnum):
 
 
 def kind_of(passed: int, counted: int, *, excluded: bool, below: float = BELOW) -> DocstringQuality:
-    """Return how a function is documented; ``excluded``: its own body does not pass its tests."""
+    """Return the quality of a docstring; ``excluded``: the original body does not pass its tests."""
     if excluded or not counted:
         return DocstringQuality.UNTESTABLE
     return DocstringQuality.BADLY if passed / counted < below else DocstringQuality.WELL

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.base.glyphs import STATES, counted
 from workbench.base.text import plural
 from workbench.results.costs import total_spend
+from workbench.results.forks import SIGN, below_parents
 from workbench.results.scores import Lost, card_of, lost_points, totals_of
 from workbench.results.spread import ScoreSpread, Total, comparable, spread_of
-from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.rows import TrialRow
@@ -168,7 +168,7 @@ def with_counts(trials: Trials, known: Mapping[str, GroundingCounts]) -> Trials:
     return replace(trials, lines=lines)
 
 
-# -- which trials there are
+# -- lists of trials
 
 
 class RunTrials(NamedTuple):
@@ -207,7 +207,7 @@ def trials_on(reader: SessionReader, cases: Iterable[str]) -> list[TrialRow]:
 
 
 def latest_trial(reader: SessionReader) -> str | None:
-    """Return the trial to show when a session is opened: a running one, else the last that has steps, else the last."""
+    """Return the trial to show when a session is opened: a running one, else the last with steps, else the last."""
     found = reader.query(
         "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE archived_at IS NULL "
         "ORDER BY trials.state = 'running' DESC, trials.started_at IS NOT NULL DESC, runs.created_at DESC, "
@@ -265,7 +265,7 @@ def share_of(spread: ScoreSpread) -> float:
 
 
 def spread_among(lines: Sequence[TrialLine]) -> ScoreSpread:
-    """Return the spread of scores; forks are left out, for a person took part in them."""
+    """Return the spread of scores without forks, which involve a person."""
     own = [line for line in lines if not line.parent]
     return spread_of([line.total for line in own], len(own))
 
@@ -295,7 +295,7 @@ class Matrix:
 
 
 def matrix_of(lines: Sequence[TrialLine]) -> Matrix:
-    """Return the matrix of lines without forks, the column with the best mean first."""
+    """Return the matrix of trials without forks, the column with the best mean first."""
     members: dict[tuple[str, tuple[str, str]], list[TrialLine]] = {}
     columns: dict[tuple[str, str], list[TrialLine]] = {}
     for line in lines:
@@ -316,7 +316,7 @@ def chosen_scale(trials: Trials, step: int = 1) -> Scale | None:
     return trials.scales[(trials.scales.index(trials.scale) + step) % len(trials.scales)]
 
 
-# -- what plots show
+# -- plots
 
 Agent = tuple[str, str]
 """An agent with its model."""
@@ -396,7 +396,7 @@ def against_score(lines: Sequence[TrialLine]) -> Against:
 
 
 def _drawn(lines: Sequence[TrialLine]) -> dict[str, Total]:
-    """Return the totals that compare on one axis, by trial; forks are left out, for a person took part in them."""
+    """Return the totals that are comparable on one axis, by trial, without forks."""
     own = [line for line in lines if not line.parent]
     basis = {(one.tiers, one.out_of) for one in comparable([line.total for line in own])}
     totals = {

@@ -45,7 +45,7 @@ def _length(document: ScoredDocument) -> RuleResult:
 def truthy(metadata: Mapping[object, object], name: str) -> bool:
     try:
         return bool(metadata.get(name))
-    except Exception:  # an object from outside whose truth cannot be asked is not a value
+    except Exception:  # the truth of an object from outside may raise
         return False
 
 
@@ -130,7 +130,7 @@ def kind_of(value: object) -> str:
 def _shown(value: object) -> str:
     try:
         return str(value)
-    except Exception:  # shown only; a value that cannot be printed must not end the scoring
+    except Exception:  # only for display; a value that cannot be printed must not end the scoring
         return kind_of(value)
 
 

@@ -1,4 +1,4 @@
-"""Judges: what one is asked, the protocol that each follows, and the judge that asks a model."""
+"""Judges: their request and protocol, the entries of a rubric, and the judge that asks a model."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """Everything that a judge may look at for one tier."""
+    """The input of a judge for one tier."""
 
     rubric: str
     questions: tuple[Question, ...]
@@ -55,9 +55,9 @@ class JudgeRequest:
     facts: Facts | None
     reference_readme: str | None
     view: View | None
-    readme_limit: int  # characters for a model judge; the offline judge reads all
+    readme_limit: int  # characters that a model judge reads; the offline judge reads all
     reference_limit: int  # likewise
-    untrue: tuple[CheckedClaim, ...] = ()  # looked up by the caller, no judge does
+    untrue: tuple[CheckedClaim, ...] = ()  # looked up by the caller
 
 
 class Judge(Protocol):
@@ -69,8 +69,8 @@ class Judge(Protocol):
     async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]: ...
 
 
-#: How the reason of a criterion begins that has no points because the judge gave no usable answer. What is unscored by
-#: design (a case without facts) says something else: only a failure can be asked for again.
+#: Prefix of the reason of a criterion whose judge gave no usable answer. Criteria that are unscored by design (a case
+#: without facts) have another reason: only a failure can be retried.
 FAILED = "judge failed: "
 
 
@@ -79,7 +79,7 @@ def unscored(tier: int, questions: Sequence[Question], reason: str, judge: str) 
 
 
 class CachedJudge:
-    """A judge that reuses an earlier card, and asks only for the tiers that failed there."""
+    """Reuses an earlier card, and asks the judge only for tiers that failed there."""
 
     def __init__(self, judge: Judge, card: Scorecard) -> None:
         self.name = judge.name
@@ -88,9 +88,9 @@ class CachedJudge:
 
     async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
         had = {criterion.key: criterion for criterion in self._card.criteria if criterion.tier == tier}
-        kept = [had.get(question.key) for question in brief.questions]
-        whole = [one for one in kept if one is not None and not one.reason.startswith(FAILED)]
-        return whole if len(whole) == len(kept) else await self._judge.judge_tier(tier, brief)
+        found = [had.get(question.key) for question in brief.questions]
+        whole = [one for one in found if one is not None and not one.reason.startswith(FAILED)]
+        return whole if len(whole) == len(found) else await self._judge.judge_tier(tier, brief)
 
 
 PURPOSE = "Does the README describe the main purpose correctly?"
@@ -119,7 +119,7 @@ QUALITY = (
 )
 
 
-#: What before a colon belongs to a model's name: a recorded session, a fine-tuned model.
+#: Prefixes before a colon that are no Python package: a recorded session, a fine-tuned model.
 _MODELS = frozenset({"replay", "ft"})
 
 
@@ -166,7 +166,7 @@ def make_judge(
 
 
 class ValidatedJudge:
-    """A judge from outside whose answers are checked before they count; an invalid one leaves its tier unscored."""
+    """Validates the answers of a judge from outside; an invalid one leaves its tier unscored."""
 
     def __init__(self, judge: Judge) -> None:
         self.name = judge.name
@@ -184,9 +184,9 @@ class ValidatedJudge:
 def _problem(tier: int, questions: Sequence[Question], criteria: object) -> str:
     if not isinstance(criteria, list | tuple) or not all(isinstance(one, Criterion) for one in criteria):
         return "it did not return a list of Criterion."
-    asked, given = [(tier, question.key) for question in questions], [(one.tier, one.key) for one in criteria]
-    if asked != given:
-        return f"it was asked for {', '.join(key for _, key in asked)} of tier {tier} and gave something else."
+    requested, returned = [(tier, question.key) for question in questions], [(one.tier, one.key) for one in criteria]
+    if requested != returned:
+        return f"it was asked for {', '.join(key for _, key in requested)} of tier {tier} and returned something else."
     for one, question in zip(criteria, questions, strict=True):
         points = one.points
         if one.maximum != question.maximum or (
@@ -228,7 +228,7 @@ class Rule:
     title: str
     maximum: float
     function: Callable[[ScoredDocument], RuleResult]
-    needs_answer: bool = True  # an unparsed answer gets 0 points without being looked at
+    needs_answer: bool = True  # an unparsed answer gets 0 points without calling ``function``
 
     def apply(self, document: ScoredDocument) -> Criterion:
         looked = document.parsed or not self.needs_answer
@@ -271,7 +271,7 @@ class Rubric:
 # -- the judge that asks a model
 
 METADATA_LIMIT = 4_000
-"""Characters of the metadata that the judge is shown."""
+"""Characters of the metadata in the prompt."""
 
 SYSTEM = (
     "You score software documentation by fixed criteria. The document, its metadata and any reference stand between "
@@ -282,7 +282,7 @@ SYSTEM = (
 
 
 def question_text(tier: int, brief: JudgeRequest) -> tuple[str, list[str]]:
-    """Return the user message for one tier, and what was cut from its parts, in plain words."""
+    """Return the user message for one tier, and notes on its truncated parts."""
     cuts: list[str] = []
     readme = _cut(brief.readme, brief.readme_limit, "README", cuts)
     parts = [("README", readme)]
@@ -334,7 +334,7 @@ def _json(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """One repeat: the numbers by key, or why there are none; ``answered``: the model said anything."""
+    """One repeat: points by key, or the reason why there are none; ``answered``: the model returned any text."""
 
     points: Mapping[str, float] | None
     reasoning: str
@@ -374,12 +374,12 @@ class LLMJudge:
         return [self._criterion(tier, question, usable, notes) for question in brief.questions]
 
     async def _ask(self, text: str, brief: JudgeRequest, sample: int) -> _Verdict:
-        """Ask for one repeat; useless recorded answers are skipped, or a resume would fail by them again."""
+        """Ask for one repeat; unusable recorded answers are skipped, or a resumed run would fail again."""
         verdict, source = await self._conversation(text, brief, sample)
         while verdict.points is None and source in ("recorded", "replay"):
             again, source_then = await self._conversation(text, brief, sample)
             if source == "replay" and not again.answered:
-                break  # no more was recorded: the judge of that session failed as well
+                break  # nothing more was recorded: the judge failed in that session too
             verdict, source = again, source_then
         return verdict
 
@@ -397,7 +397,7 @@ class LLMJudge:
         try:
             value, problem, source = await ask(self._gateway, request, shape)
         except WorkbenchError as error:
-            # The gateway has retried already what is worth retrying.
+            # The gateway has already retried.
             return _Verdict(None, str(error), answered=False), ""
         if value is None:
             return _Verdict(None, problem), source

@@ -1,7 +1,7 @@
 """Tier 3 without a model: the README compared with the case's facts, word by word and command by command.
 
 A README in other words than the facts scores lower here than with a model judge. The right words count in sentences
-that do not deny them; what anybody could have guessed counts in full only in a README that knows its project.
+that do not negate them; facts that anybody could guess count in full only in a README that shows knowledge of its project.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def purpose(question: Question, facts: Facts, reading: ReadmeReading) -> Criteri
 def _as_sentence(
     wanted: dict[str, float], found: similarity.Coverage, reading: ReadmeReading
 ) -> tuple[float, str, Evidence | None]:
-    """The value of the purpose's words as they are used: in sentences, and not denied."""
+    """Rate the use of the purpose's words: in sentences, and not negated."""
     blocks = [block for block in reading.page.blocks if block.start < found.end and found.start < block.end]
     order = word_order.order([block.text for block in blocks])
     written = 0.25 + 0.75 * min(1.0, order.share / 0.6) if order.words else 0.6
@@ -122,7 +122,7 @@ def _alike(
     if words[:2] == ("python", main_file) or (module and words[:3] == ("python", "-m", module)):
         return 0.85, "runs the right file, in another way than the facts"
     name = main_file.rsplit("/", 1)[-1]
-    # ``main.py`` is everybody's file name: only with its folder does it mean this project's.
+    # ``main.py`` is a common name; only the path with its folder identifies this project's file.
     name = main_file if name in _COMMON_FILES else name
     if name and any(word == name or word.endswith(f"/{name}") for word in words) and len(words) > 1:
         return 0.6, f"a command uses {name}, but not as the facts do"
@@ -193,7 +193,7 @@ _USES = re.compile(
     re.I,
 )
 BROUGHT = 0.85
-"""What installing the project is worth against naming its dependencies."""
+"""Value of installing the project, relative to naming its dependencies."""
 _OTHER_WORDS = (
     "standard python following same external third-party this core main popular single "
     "built-in builtin another any no one a an own other that its your small"
@@ -236,7 +236,7 @@ def _named(wanted: list[str], reading: ReadmeReading) -> tuple[float, str, list[
         if inside or places:
             evidence.append(reading.at(*(inside or places)[0]))
     missing = [name for name in wanted if name not in full and name not in half]
-    # An installer brings along what the project declares: who installs the project has its dependencies, unnamed.
+    # Installing the project installs its declared dependencies, even if the README does not name them.
     brought = _brings(reading) if missing or half else None
     parts = []
     if full:
@@ -265,7 +265,7 @@ def _brings(reading: ReadmeReading) -> Evidence | None:
 
 
 def _none_needed(reading: ReadmeReading) -> tuple[float, str, list[Evidence]]:
-    """The value of saying that nothing is needed: less if the README does not know its project."""
+    """Rate the statement that nothing is needed; it is worth less in a README without knowledge."""
     share, note, evidence = _no_dependencies_stated(reading)
     if reading.guess < 0.99:
         note += f"; × {reading.guess:.2f}, since anybody could have guessed that"
@@ -294,7 +294,7 @@ def _inventions(facts: Facts, reading: ReadmeReading) -> list[tuple[str, Evidenc
     outline = reading.page
     developing = [outline.section(h) for h in outline.headings[1:] if _DEVELOPING.search(h.text)]
     for command in reading.commands:
-        # What one needs to work on the project is more than what it needs to run; the facts list only the latter.
+        # Development needs more packages than the facts list.
         if any(start <= command.start < end for start, end in developing):
             continue
         for name in command.packages:

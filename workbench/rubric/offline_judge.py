@@ -1,4 +1,4 @@
-"""The deterministic judge without a model, named wherever its points are shown; and tier 4, which it measures.
+"""The deterministic judge that needs no model, and its measures for tier 4.
 
 Clarity, completeness and formatting are sums of small measures. The sum is multiplied by how far the README's
 statements rest on the repository (`workbench.rubric.reading`), and a README that repeats itself (small models loop)
@@ -33,9 +33,9 @@ _USAGE = re.compile(r"usage|use|run|quick\s?start|getting started|command|how to
 _BADGE = re.compile(r"\[?!\[[^\]\n]{0,200}\]\([^)\n]{0,400}\)(?:\]\([^)\n]{0,400}\))?")
 _SHINGLE = 8
 EXTENT = 6.0
-"""Names and, for a half each, words of the project's at which half of the points for the extent are given."""
+"""Number of project names (and, at half weight, words) that earns half of the points for the extent."""
 SHAPE = 0.15
-"""What is left of tier 4 for a README of good shape that shows no knowledge of its project."""
+"""Share of tier 4 for a well-formed README that shows no knowledge of its project."""
 FULL_WORDS = 80
 """Distinct content stems from which a README has enough substance for full points."""
 
@@ -94,7 +94,7 @@ def repetition(reading: ReadmeReading) -> tuple[float, Evidence | None]:
     first: Evidence | None = None
     lines: Counter[str] = Counter()
     doubled = long_lines = 0
-    # A change log says "fixed" and "added" again and again; that is no fault of the text.
+    # Repetition in a change log ("fixed", "added") is no fault.
     spoken = {start for _, start, _ in reading.statements}
     for block in reading.page.blocks:
         if block.start not in spoken:
@@ -187,7 +187,7 @@ def _informed(reading: ReadmeReading) -> _Measure:
 
 
 def _extent(reading: ReadmeReading) -> _Measure:
-    """Measure how much of the project is mentioned; there is always more, so that the first names count most."""
+    """Measure how much of the project is mentioned, with diminishing returns."""
     amount = reading.amount
     own, topics = len(reading.uses[0]), len(reading.topics)
     note = f"speaks of {plural(own, 'name')} and {plural(topics, 'word')} of the project's own"
@@ -313,7 +313,7 @@ class OfflineJudge:
 
     async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
         """Return one criterion for each question; those that need facts are unscored without them."""
-        # ReadmeReading a repository takes seconds, in which an engine has other trials to serve.
+        # Reading a repository takes seconds, and the engine serves other trials meanwhile.
         return await asyncio.to_thread(self._answers, tier, brief)
 
     def _answers(self, tier: int, brief: JudgeRequest) -> list[Criterion]:

@@ -1,7 +1,7 @@
-"""A README read once for the offline judge: what it names, says and shows of its project, beside what there is.
+"""A README parsed once for the offline judge: its names, statements and examples, compared with the project.
 
 A README written without opening the repository may be well formed and even true. It is compared with the repository
-(`workbench.rubric.sources`): names that exist, sentences in an order that words have, calls that the signatures allow.
+(`workbench.rubric.sources`): names that exist, sentences in a natural word order, calls that match the signatures.
 Whether a sentence about a name is true is not judged: words that it shares with a docstring, or does not, prove
 nothing.
 """
@@ -28,22 +28,20 @@ from workbench.rubric.sources import COMMON, KnownProject
 from workbench.session.judges import RULE
 
 JUDGE = RULE
-"""The judge's name in a scorecard. Raised with every change of its rules: points of two rules must not be mixed.
-
-``offline`` was the first; people ask for the newest by ``offline``.
+"""The judge's name in a scorecard; its number is raised with every change of the rules, so that points are never mixed.
 """
 CRITERIA_OF_CLAIMS = {"dependencies": ("extra", "python", "version"), "run_command": ("option", "command")}
 """Which criterion an untrue claim costs, by its kind; any other, and all where there are no facts, costs completeness."""
 GUESSED = 0.4
-"""What is left of the points for something true that anybody could have guessed, in a README that shows no knowledge."""
+"""Share of the points for a true but guessable statement, in a README that shows no knowledge."""
 
 
 ENOUGH = 3.0
-"""Own names and own words at which half of a README's knowledge is shown."""
+"""Number of project names and words that shows half of the possible knowledge."""
 UNCHECKED = 0.45
-"""The amount of knowledge that is assumed where there is neither a repository nor facts to compare with."""
+"""Knowledge that is assumed without a repository and facts to compare with."""
 _INLINE_WEIGHT = 0.3
-"""What an unknown name in inline code counts: it may as well be another program's."""
+"""Weight of an unknown name in inline code, which may be another program's."""
 _INLINE = re.compile(r"`{1,2}([^`\n]{2,80})`{1,2}")
 _NAME = re.compile(r"(?<![\w./@-])(--[a-zA-Z][\w-]+|[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*)")
 _OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]+")
@@ -64,7 +62,7 @@ _GUESSED = frozenset(_OF_ANY_COMMAND.split())
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One name that a README shows as a name, and where."""
+    """A name in a README and its position."""
 
     name: str
     start: int
@@ -79,7 +77,7 @@ class _Part(Protocol):
 
 
 class ReadmeReading:
-    """A README beside its sources; every measure is computed on demand."""
+    """A README with its project; every measure is computed on demand."""
 
     def __init__(self, brief: JudgeRequest) -> None:
         self.readme, self.reference = brief.readme, brief.reference_readme
@@ -106,7 +104,7 @@ class ReadmeReading:
 
     @property
     def guess(self) -> float:
-        """The factor (0.4–1) for what a stranger could have guessed: 1 if the README knows its project."""
+        """The factor (0.4–1) for guessable facts: 1 if the README shows knowledge of its project."""
         return GUESSED + (1 - GUESSED) * self.trust
 
     def untrue(self, key: str) -> tuple[float, str, list[Evidence]]:
@@ -155,7 +153,7 @@ class ReadmeReading:
 
     @cached_property
     def titles(self) -> frozenset[str]:
-        """The project's name as in the README, in its spellings: who was asked about the project knows it."""
+        """Spellings of the project's name, which every author of a README knows."""
         heading = next((h.text.lower() for h in self.page.headings[:1]), "")
         words = re.findall(r"[\w.-]+", heading)
         named = {heading, *words, "_".join(words), "-".join(words)} if words else set(self.project.packages)
@@ -168,7 +166,7 @@ class ReadmeReading:
         return frozenset(token.stem for name in self.titles for token in similarity.tokens(name))
 
     def _shown(self) -> Iterator[tuple[Use, float]]:
-        """The names in inline code, examples and options, and how surely each would have to be the project's."""
+        """Names in inline code, examples and options, each with the certainty that it is the project's."""
         text = self.page.text
         for block in self.page.blocks:
             for match in _INLINE.finditer(text, block.start, block.end):
@@ -317,7 +315,7 @@ class ReadmeReading:
                 return False
         return True
 
-    # -- together
+    # -- totals
 
     @cached_property
     def amount(self) -> float:

@@ -113,7 +113,7 @@ class Scorecard:
     @property
     def credited(self) -> bool:
         third = [criterion for criterion in self.criteria if criterion.tier == 3 and criterion.maximum]
-        # A judge asks for the points of tier 3 wherever there are facts; a rule gives none but these.
+        # With facts a judge scores tier 3; the only points that a rule gives there are these.
         return bool(third) and all(one.judged_by == "rule" and one.points for one in third)
 
     @property
@@ -122,7 +122,7 @@ class Scorecard:
 
     @property
     def spread(self) -> tuple[Spread, ...]:
-        """How the repeats of a judge lie, by criterion, tier and in all; () where it was asked once."""
+        """Spread of a judge's repeats by criterion, tier and total; () without repeats."""
         judged = [one for one in self.criteria if len(one.samples) > 1]
         repeats = min((len(one.samples) for one in judged), default=0)
         values = {f"{one.tier}.{one.key}": one.samples for one in judged}

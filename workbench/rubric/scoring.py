@@ -133,8 +133,8 @@ async def score(
         judge: Scores tiers 3 and 4.
         without_facts: Points for tier 3 of ``aeo-bench`` without ``facts``: the original gives 15
             (``NO_FACTS_POINTS``). None leaves the tier unscored.
-        shape: The grammar of the answer, to count the points that it earned by itself. Of a model judge these are only
-            the rules' tiers: it is not asked about a document that nobody wrote.
+        shape: The grammar of the answer, to count the points that it earned by itself. With a model judge only the
+            rules' tiers count: the model is not asked about a document that nobody wrote.
         untrue: Claims of the README that were looked up and are wrong; each costs its criterion by the offline judge.
     """
     readme = readme if isinstance(readme, str) else ""
@@ -147,7 +147,7 @@ async def score(
     accuracy, quality = chosen.questions(3), chosen.questions(4)
     without_facts = without_facts if chosen.credits_missing_facts else None
     absent = "the answer does not parse" if not parsed else "" if readme.strip() else "the README is empty"
-    # With nothing to compare with, even silence is no mistake.
+    # Without facts even an empty README contradicts nothing.
     if absent and not (parsed and facts is None and without_facts is None):
         criteria += _zero(3, accuracy, absent)
     elif facts is None:

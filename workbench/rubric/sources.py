@@ -71,7 +71,7 @@ class Vocabulary:
     complete: bool = False
 
     def add_facts(self, facts: Facts) -> None:
-        # A thing that must be mentioned is a name of the project's where it is spelled like one.
+        # Must-mention items that look like identifiers count as project names.
         for name in facts.must_mention:
             if re.fullmatch(r"[\w.:-]{2,60}", name):
                 self.names.add(name.lower())
@@ -156,7 +156,7 @@ class KnownProject:
         if name in self.modules:
             return True
         plain = package_name(name)
-        # A package's module often has another name (beautifulsoup4 → bs4): only a hint of likeness is asked.
+        # A package's module often has another name (beautifulsoup4 → bs4), so a partial match is enough.
         return any(plain in other or other in plain for other in dependencies if len(other) > 2)
 
     @cached_property
@@ -188,7 +188,7 @@ def _read(index: ProjectIndex, paths: Sequence[str]) -> Vocabulary:
             found.identifiers.update(part.lower() for part in PurePosixPath(path).with_suffix("").parts)
     found.names |= {name.lower() for name in (*index.flags, *index.declared.scripts)}
     texts = [path for path in paths if PurePosixPath(path).suffix.lower() in _TEXT]
-    # Sources before tests, and those near the root first: of a large repository these are read.
+    # Of a large repository only the first files are read: sources before tests, those near the root first.
     texts.sort(key=lambda path: ("test" in path.lower(), not path.endswith(".py"), path.count("/"), path))
     left, whole = _MOST_TEXT, True
     for path in texts[:_MOST_FILES]:

@@ -1,4 +1,4 @@
-"""Is a text written in sentences? The order of its words against other orders of the same words.
+"""Measure whether a text consists of sentences, by comparing its word order with other orders.
 
 A sentence is compared with deterministic permutations of itself under counts of word pairs (from the docstrings of Python's
 standard library, see ``tests/benchmarks/word_order_counts.py``). Real sentences beat nearly all of their permutations; lists
@@ -19,7 +19,7 @@ from pathlib import Path
 
 COUNTS = Path(__file__).with_name("word_order.json")
 EDGE = "|"
-"""The beginning and the end of a sentence in the pairs."""
+"""Marker for the beginning and the end of a sentence."""
 _PERMUTATIONS = 19
 _LONGEST = 40
 """Words of a sentence that are compared."""

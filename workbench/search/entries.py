@@ -120,7 +120,7 @@ def _tags(reader: SessionReader, key: str) -> str:
 
 def _trial(reader: SessionReader, trial: TrialRow) -> IndexedItem:
     score, lost = None, ""
-    # The rubric that results are compared by, and of its judges the one that stands first everywhere.
+    # The rubric for comparisons, by its first judge.
     cards = [card for card in reader.scores(trial.id) if card.rubric == "aeo-bench"] or reader.scores(trial.id)
     if cards:
         score = cards[0].points
@@ -146,9 +146,9 @@ def _of_trial(reader: SessionReader, trial: TrialRow) -> Iterator[IndexEntry]:
         card = card_of(reader, score)
         for criterion in card.criteria if card is not None else ():
             if criterion.reason:
-                said = f"{criterion.title} ({score.rubric}): {criterion.reason}"
+                reason = f"{criterion.title} ({score.rubric}): {criterion.reason}"
                 part = criterion_part(score.rubric, criterion.tier, criterion.key)
-                yield IndexEntry(trial.id, "reason", 0, text=said, criterion=part)
+                yield IndexEntry(trial.id, "reason", 0, text=reason, criterion=part)
 
 
 def _of_step(reader: SessionReader, trial: str, number: int) -> Iterator[IndexEntry]:

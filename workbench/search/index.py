@@ -87,7 +87,7 @@ class SearchIndex:
 
     def _connected(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=5.0)
-        # What a crash of the machine may cost is read from the sessions again.
+        # A crash of the machine may lose entries; they are indexed again.
         for setting in ("journal_mode = WAL", "synchronous = OFF"):
             connection.execute(f"PRAGMA {setting}")
         return connection
@@ -259,7 +259,7 @@ class SearchIndex:
             ).fetchall()
         hits: list[SearchHit] = []
         counts, total = {name: Counter[str]() for name in ("kind", "agent", "model", "case", "verdict")}, 0
-        for session, key, kind, number, blob, said, criterion, *facts in rows:
+        for session, key, kind, number, blob, text, criterion, *facts in rows:
             item = IndexedItem(*facts)
             if not all(one.holds(item.at if one.field == "date" else getattr(item, one.field)) for one in numbers):
                 continue
@@ -269,7 +269,7 @@ class SearchIndex:
                 if value:
                     counter[value] += 1
             if len(hits) < limit:
-                hits.append(SearchHit(Path(paths[session]), IndexEntry(key, kind, number, blob, said, criterion), item))
+                hits.append(SearchHit(Path(paths[session]), IndexEntry(key, kind, number, blob, text, criterion), item))
         return SearchResult(tuple(hits), total, {name: counter.most_common() for name, counter in counts.items()})
 
     @contextlib.contextmanager
@@ -281,7 +281,7 @@ class SearchIndex:
 
 
 def text_of(reader: SessionReader, entry: IndexEntry) -> str:
-    """Return the text of an entry, as far as it is searched; "" if unreadable."""
+    """Return the indexed part of an entry's text; "" if unreadable."""
     if entry.blob is None:
         return entry.text
     from workbench.session.row_reader import TextDamaged

@@ -1,7 +1,7 @@
-"""Whether an engine is starting for a waiting run: processes started for it, noted beside the engine's log.
+"""Notes on engines that are starting for a queued run, beside the engine's log.
 
-A lease says who executes a run; between an order and the lease lie the seconds in which an engine starts, and may die.
-The notes are of this machine: a process elsewhere shows itself by its lease.
+A lease names the engine that executes a run. Between the order and the lease an engine takes seconds to start, and may die.
+Notes cover this machine only; an engine elsewhere is known by its lease.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 from workbench.base import paths
 from workbench.session.lease import process_started
 
-#: So long after it was announced an engine may not have been started yet.
+#: Seconds within which an announced engine may still have no process.
 _START_SECONDS = 3.0
 
 
 def _notes(run_id: str) -> Path | None:
-    # The id comes out of a file that anybody may have written.
+    # The id comes from a session file, which may be hostile.
     plain = run_id.replace("-", "").replace("_", "").isalnum()
     return paths.state_dir() / "engine" / f"{run_id}.started" if plain else None
 
@@ -35,7 +35,7 @@ def _note(run_id: str, *words: object) -> None:
 
 
 def announce(run_id: str) -> None:
-    """Note that an engine is about to be started, before the run waits, so that nobody takes it for abandoned."""
+    """Note that an engine is about to start; without the note a queued run looks abandoned."""
     _note(run_id, "soon", time.time())
 
 
@@ -44,7 +44,7 @@ def started(run_id: str, pid: int) -> None:
 
 
 def is_coming(run_id: str) -> bool:
-    """Return whether a process that was started for a run on this machine lives, or is about to be started."""
+    """Return whether an engine process for the run is alive or about to start on this machine."""
     notes = _notes(run_id)
     try:
         lines = notes.read_text(encoding="utf-8").splitlines() if notes is not None else []
@@ -54,7 +54,7 @@ def is_coming(run_id: str) -> bool:
     if not here:
         return False
     last, moment = here[-1]
-    # Also not where the clock was set back since: nothing would come of such a note for as long.
+    # The absolute value also covers a clock that was set back since: such a note would count for as long.
     if last == "soon" and abs(time.time() - _number(moment)) < _START_SECONDS:
         return True
     return any(pid.isdecimal() and process_started(int(pid)) == mark for pid, mark in here)

@@ -25,7 +25,7 @@ BUSY_MS = 10_000
 
 _COUNTED_STEPS, _LEAST_STEPS, _STEPS_PER_BYTE = 100_000, 50_000_000, 100
 
-#: What SQLite calls a write that failed without saying why.
+#: Names of SQLite's errors for a failed write.
 _WRITING = frozenset(
     f"SQLITE_IOERR_{step}" for step in ("WRITE", "FSYNC", "DIR_FSYNC", "TRUNCATE", "SHMSIZE", "SHMMAP", "SHMOPEN")
 )
@@ -62,12 +62,12 @@ class SessionFull(SessionError):
 
 
 class _Bounded(sqlite3.Connection):
-    """A connection whose statements end: pages of a foreign file can be linked so that reading a table never would."""
+    """A connection with a step limit: linked pages of a hostile file could make a table endless."""
 
     _steps = 0
 
     def bound(self, path: Path) -> None:
-        """Interrupt a statement that takes more steps than any that reads each byte of the file many times."""
+        """Limit the steps of each statement, in proportion to the size of the file."""
         most = _LEAST_STEPS + _STEPS_PER_BYTE * path.stat().st_size
 
         def count() -> bool:
@@ -168,7 +168,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
             else:
                 connection.execute("PRAGMA temp_store = MEMORY")
                 connection.execute("PRAGMA query_only = ON")
-            # A reader shows what it can of a file that lacks even this.
+            # A reader works without ``meta`` and shows what it can.
             connection.execute("SELECT 1 FROM " + ("meta" if write else "sqlite_master")).fetchone()
     except BaseException:
         connection.close()
@@ -177,7 +177,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def _require_session(path: Path) -> None:
-    """Refuse what cannot be a session before anything waits for it: a pipe would block for ever."""
+    """Refuse what cannot be a session without opening it: a pipe would block forever."""
     try:
         status = path.stat()
     except OSError as error:
@@ -202,7 +202,7 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
     (sqlite.org/howtocorrupt.html, 2.2).
     """
     with translated(path):
-        # Where nothing can be written beside the file and no log lies there, nobody can be writing it either.
+        # Without a log and without the right to create one there cannot be a writer.
         fixed = not write and not log.log_size(path) and not log.is_writable(path)
         how = "mode=ro&immutable=1" if fixed else "mode=rw" if write else "mode=ro"
         connection = sqlite3.connect(
@@ -215,7 +215,7 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
         )
         try:
             connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-            # The file may be anybody's: nothing in its schema may call what does more than compute.
+            # The file may be hostile: its schema must not call functions with side effects.
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
             connection.bound(path)
@@ -303,7 +303,7 @@ def create(path: Path, name: str | None = None) -> None:
         building.unlink(missing_ok=True)
 
 
-#: Less room than this is none: one transaction of a step with its texts takes more.
+#: A disk with fewer free bytes counts as full: one step with its texts takes more.
 _NO_ROOM = 64 * 1024
 
 
@@ -324,9 +324,9 @@ def _size_limit(path: Path) -> int | None:
 
 
 def _log_was_deleted(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether the log that others still write was deleted or emptied: its index is there, its content is not.
+    """Return whether the log of an open session was deleted or emptied: its index exists, its content does not.
 
-    Who has it open goes on writing into a file without a name; who comes later finds less than the index says.
+    Programs that have it open write into an unlinked file; later ones read less than the index promises.
     """
     if _name_of(error) not in ("SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_READ"):
         return False

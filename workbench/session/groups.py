@@ -1,4 +1,4 @@
-"""The group: which candidates are samples of the same thing. Every figure over samples is a figure of one group."""
+"""Groups: the candidates that are samples of the same request. A figure over samples always covers one group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 CONTROLS = ("reference", "stub")
-"""Evaluators that ask nobody: the original body, which must pass, and an empty one, which must fail."""
+"""Evaluators without a model: the original body, which must pass, and a stub, which must fail."""
 AGENT_LIMITS = {"max_steps": "limit of steps", "read_limit": "characters read at once"}
 """What an agent may do, by the key in a run's plan."""
 NO_SETTINGS = "{}"
@@ -20,8 +20,8 @@ class Group:
 
     docs: str
     evaluator: str
-    prompt: str = ""  # Version of the prompt's wording; empty where nobody was asked
-    context: str = ""  # Version of the context policy; empty where nobody was asked
+    prompt: str = ""  # Version of the prompt's wording; empty without a model
+    context: str = ""  # Version of the context policy; empty without a model
     settings: str = NO_SETTINGS  # Sampling settings as canonical JSON text, see `canonical`
     # Where the docstrings stand: `repository` or, also in files of older versions, `target`
     docs_scope: str = "repository"
@@ -40,7 +40,7 @@ class Group:
         return self.evaluator, self.prompt, self.context, self.settings
 
     def name(self, among: Iterable[Group]) -> str:
-        """Return the evaluator's name, and what tells the group from others of that evaluator."""
+        """Return the evaluator's name, with what distinguishes this group from others of that evaluator."""
         same = [other for other in among if other.evaluator == self.evaluator and other != self]
         parts = [self.evaluator]
         for field in ("prompt", "context", "settings", "docs_words"):

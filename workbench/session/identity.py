@@ -30,7 +30,7 @@ def task_id(
 
 
 def tested_by(sandbox: str, tests: Iterable[str]) -> str:
-    """Return the digest of what a verdict rests on: the kind of sandbox, and the tests in it."""
+    """Return the digest of what a verdict depends on: the kind of sandbox and the tests."""
     return _named("tested by", sandbox, *sorted(tests))
 
 
@@ -39,7 +39,7 @@ def candidate_id(task: str, evaluator: str, prompt_version: str, sample: int) ->
 
 
 def run_id() -> str:
-    """Return a new name for a run; runs are what a person started, so they are not derived from content."""
+    """Return a random name for a run: unlike work items, runs have no identity by content."""
     return secrets.token_hex(5)
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 OFFLINE = "offline"
-"""How people ask for the judge that needs no model, and the name of its first rule; a later rule is ``offline-2`` and so on."""
+"""Argument that selects the judge without a model, and the name of its first rule; later ones are ``offline-2`` and so on."""
 
 
 RULE = "offline-4"
-"""The offline judge of today, as scorecards name it; counted on with every change of its points."""
+"""Name of the current offline judge in scorecards; the number rises with every change of its points."""
 
 
 def recorded_as(asked: str) -> str:
-    """Return the name in scorecards of a requested judge: ``offline`` means its rule of today."""
+    """Return the name in scorecards of a requested judge; ``offline`` selects its current rule."""
     return RULE if asked == OFFLINE else asked
 
 
@@ -20,7 +20,7 @@ def is_offline(judge: str) -> bool:
 
 
 LIMIT = "form and names, not truth"
-"""What the offline judge's points are of; stands beside them."""
+"""Caveat shown beside the offline judge's points."""
 
 
 def with_limit(words: str, judge: str) -> str:
@@ -29,7 +29,7 @@ def with_limit(words: str, judge: str) -> str:
 
 
 def in_words(judge: str) -> str:
-    """Return who judged: ``offline judge``, ``offline judge, rule 2`` or ``judge MODEL``."""
+    """Return the judge for display: ``offline judge``, ``offline judge, rule 2`` or ``judge MODEL``."""
     if not is_offline(judge):
         return f"judge {judge}"
     rule = judge.removeprefix(OFFLINE).removeprefix("-")

@@ -1,4 +1,4 @@
-"""Tags and stars as a person types them; a star is a tag."""
+"""Tags, stars (a star is a tag) and the targets of remarks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 20
 LONGEST_REMARK = 20_000
 """Characters of a remark."""
 SESSION = "session"
-"""The item of what belongs to a session as a whole; the ids of all others are of another form."""
+"""Item id of labels and remarks on the session itself; it cannot collide with other ids."""
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ _CRITERION = "criterion"
 
 
 def criterion_part(rubric: str, tier: int, key: str) -> str:
-    """Return the part of a trial for one criterion of a rubric, whoever judged it."""
+    """Return the part of a trial for one criterion of a rubric; it does not depend on the judge."""
     return f"{_CRITERION}:{rubric}:{tier}.{key}"
 
 

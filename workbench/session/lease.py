@@ -1,4 +1,4 @@
-"""Who executes a run: one engine at a time, known by process and heartbeat; only a dead one's lease is taken over."""
+"""Leases: one engine executes a run, identified by process and heartbeat; only the lease of a dead engine is taken over."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.base.errors import WorkbenchError
 HEARTBEAT_SECONDS = 5.0
 STALE_SECONDS = 30.0
 WATCHED_SECONDS = 2.5 * HEARTBEAT_SECONDS
-"""So long a lease of another machine that looks dead is watched before it is taken over."""
+"""Seconds for which a stale lease of another machine is watched before it is taken over."""
 
 
 class RunHeld(WorkbenchError):
@@ -36,7 +36,7 @@ class Lease:
 
 
 def process_started(pid: int) -> str:
-    """Return a mark that tells a process from a later one with the same id ("" if there is no such process)."""
+    """Return the start time of a process, which distinguishes it from a later one with its id; "" if there is none."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -58,33 +58,33 @@ def holder(connection: sqlite3.Connection, run_id: str) -> Lease | None:
         return None
     lease = Lease(*row)
     if not isinstance(lease.pid, int) or not 0 < lease.pid < 2**31 or not isinstance(lease.heartbeat_at, int | float):
-        return None  # damaged: no engine of ours wrote that
+        return None  # damaged
     if lease.host == socket.gethostname():
-        # A copy of a session that is being written says so as well, and nobody writes the copy.
+        # A copied session has the lease as well, but no engine writes the copy.
         if lease.file and lease.file != _file(connection):
             return None
         return lease if process_started(lease.pid) == lease.process_started else None
-    # A heartbeat from the future is as doubtful as an old one: a clock was set since.
+    # A heartbeat from the future is as stale as an old one: a clock was changed.
     return lease if abs(time.time() - lease.heartbeat_at) < STALE_SECONDS else None
 
 
 def beating_elsewhere(connection: sqlite3.Connection, run_id: str) -> tuple[str, float] | None:
-    """Return token and heartbeat of another machine's lease on this file that looks dead.
+    """Return token and heartbeat of a stale lease that another machine has on this file.
 
-    That may be the clocks, which differ or were set: only a changing heartbeat proves that its holder lives.
+    The clocks may differ: only a changing heartbeat proves that its holder is alive.
     """
     row = connection.execute("SELECT * FROM leases WHERE run_id = ?", (run_id,)).fetchone()
     if row is None or holder(connection, run_id) is not None:
         return None
     lease = Lease(*row)
     inode = str(lease.file).rpartition(":")[2]
-    # The number of the file is the same on all machines that share it, that of the disk is not.
+    # Machines that share a file agree on its inode, not on its device.
     copied = inode and inode != _file(connection).rpartition(":")[2]
     return None if lease.host == socket.gethostname() or copied else (lease.token, lease.heartbeat_at)
 
 
 def _file(connection: sqlite3.Connection) -> str:
-    """Return a mark that tells a session's file from its copies; a move does not change it."""
+    """Return device and inode of a session's file: a move keeps them, a copy has others."""
     try:
         status = Path(connection.execute("PRAGMA database_list").fetchone()[2]).stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The write-ahead log beside a session file: does it belong to the file, and is its content in the file as well?
+"""The write-ahead log beside a session file: whether it belongs to the file, and checkpoints.
 
 SQLite applies any log that lies beside a database under the right name. If the database was removed and a backup put in
 its place, that log holds pages of another file and destroys the backup. So every transaction writes the row of
@@ -25,7 +25,7 @@ from pathlib import Path
 
 from workbench.session import lease
 
-#: How often names that differ are read again: two looks are not one moment, and engines write and checkpoint in between.
+#: Reads before differing names count: two reads are not atomic, and engines write and checkpoint in between.
 _LOOKS = 6
 _MOST_LOOKS = 100
 _PAUSE_SECONDS = 0.02
@@ -59,7 +59,7 @@ def touch(connection: sqlite3.Connection, path: Path) -> None:
     """Write the names into the log, within a transaction that holds the write lock."""
     base, generation = connection.execute(_NAMES).fetchone()
     if base != generation:
-        # A checkpoint has been here. Once the file has its new name, what is logged now is for that file alone.
+        # There was a checkpoint. Once the file has its new name, the log belongs to that file alone.
         own = _names(path, "mode=ro&immutable=1")
         if own and own[1] == generation:
             base = generation
@@ -71,20 +71,20 @@ def belongs(path: Path) -> bool:
     pause = threading.Event()
     before, same = None, 0
     for _ in range(_MOST_LOOKS):
-        said = _names(path, "mode=ro")
+        logged = _names(path, "mode=ro")
         own = _names(path, "mode=ro&immutable=1")
-        if said is None:
-            # With the log it cannot be read. Without it, it can: then the log is at fault.
+        if logged is None:
+            # Unreadable with the log but readable without it: the log is at fault.
             return own is None
         if own is None:
             return _is_sound(path)
-        if own[1] in said:
+        if own[1] in logged:
             return True
-        # What goes on changing is a session at work; names that differ and stay are of two files.
-        same = same + 1 if (said, own) == before else 1
+        # Names that keep changing belong to a session that is being written; constant different names to two files.
+        same = same + 1 if (logged, own) == before else 1
         if same == _LOOKS:
             return False
-        before = (said, own)
+        before = (logged, own)
         pause.wait(_PAUSE_SECONDS)
     return False
 
@@ -124,7 +124,7 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
         # SQLite would delete the log of an empty file, which has what was recorded last.
         raise sqlite3.DatabaseError("file is not a database")
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None, timeout=2.0)
-    # What is asked here has a row; where it has more than can be counted, the file is not ours.
+    # The queried tables have one row; a hostile file could make them endless.
     connection.set_progress_handler(lambda: True, MOST_STEPS)
     try:
         yield connection
@@ -134,15 +134,15 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
 
 def set_aside(path: Path) -> Path | None:
     found, number = log_path(path), 1
-    while (kept := found.with_name(f"{path.resolve().name}.foreign-log-{number}")).exists():
+    while (target := found.with_name(f"{path.resolve().name}.foreign-log-{number}")).exists():
         number += 1
     try:
-        found.rename(kept)
+        found.rename(target)
     except OSError:
         return None
     with contextlib.suppress(OSError):
         found.with_name(found.name.removesuffix("-wal") + "-shm").unlink(missing_ok=True)
-    return kept
+    return target
 
 
 def logs_set_aside(path: Path) -> list[Path]:
@@ -153,7 +153,7 @@ def logs_set_aside(path: Path) -> list[Path]:
 
 
 def _sync(log: Path) -> None:
-    """Sync a log to the disk: the checkpoint would do so between the look at the file and its first write."""
+    """Sync the log now, so that the checkpoint does not wait for the disk between its check and its first write."""
     with contextlib.suppress(OSError):
         handle = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -163,7 +163,7 @@ def _sync(log: Path) -> None:
 
 
 def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool:
-    """Bring the log's content into the file, without waiting for readers; return whether all of it is there now.
+    """Checkpoint without waiting for readers; return whether the file has all of the log.
 
     ``busy_ms`` is set again afterwards as the time limit of the connection for locks. ForeignLog: another file's
     content is in its place, nothing was written into it; sqlite3.Error: the file cannot be written.
@@ -182,11 +182,11 @@ def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool
         if own[1] not in (base, generation):
             connection.execute("ROLLBACK")
             raise ForeignLog(f"{path.name} holds the content of another file")
-        # Where the file has not got its new name yet, another program may be about to give it that very name.
+        # While the file lacks its new name, another program may be about to write that very name.
         names = (generation, secrets.token_hex(16)) if own[1] == generation else (base, generation)
         connection.execute("UPDATE log_identity SET base = ?, generation = ?, transactions = transactions + 1", names)
         connection.execute("COMMIT")
-        # Once more, as late as can be: what is copied over the file from here on is the known limit.
+        # Checked again as late as possible; a file that is overwritten from here on is the known limit.
         if not belongs(path):
             raise ForeignLog(f"{path.name} holds the content of another file")
         busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -202,14 +202,14 @@ def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool
 
 
 def tidy(path: Path) -> None:
-    """Bring the log's content into the file and remove the side files, if nobody else works with the session.
+    """Checkpoint the log and remove the side files, unless another program uses the session.
 
-    A connection that only reads cannot do that, and the last one out of a session should leave one file.
+    A read-only connection cannot do that, and a closed session should be one file.
     """
     if not log_path(path).exists() or not is_writable(path) or (log_size(path) and not belongs(path)):
         return
     with contextlib.suppress(sqlite3.Error, OSError), _opened(path, "mode=rw") as connection:
         if log_size(path) and lease.engine_lives(connection):
-            return  # the engine does it, a moment from now
-        connection.execute(_NAMES).fetchone()  # one that asked nothing leaves an empty log behind
+            return  # the engine checkpoints by itself
+        connection.execute(_NAMES).fetchone()  # a connection without a query leaves an empty log behind
         checkpoint(connection, path, 2000)

@@ -1,4 +1,4 @@
-"""What is saved of a session file that is removed, moved, replaced or overwritten while a writer has it open."""
+"""Detect and rescue a session file that is removed, moved, replaced or overwritten while a writer has it open."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pathlib import Path
 from workbench.base.files import building_beside, free_place
 from workbench.session import log
 
-#: Bytes of a session that an engine keeps a copy of: some milliseconds and as much memory.
+#: Largest session, in bytes, of which an engine caches a copy in memory.
 _MOST_REMEMBERED = 16_000_000
 
 
 class Fate(Enum):
-    """What became of the file that a writer opened.
+    """The state of a file that a writer opened.
 
     ``MOVED`` has another name now; ``REMOVED`` has none any more (it was deleted, or another file took its name);
     ``OVERWRITTEN`` is in its place with the content of another file; ``WITHOUT_LOG`` lost its log; ``LOG_EMPTIED`` has
@@ -35,7 +35,7 @@ class Fate(Enum):
 
 
 class Original:
-    """The file that a writer opened, known by more than its name."""
+    """The file that a writer opened, identified by inode and content."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -117,7 +117,7 @@ class Original:
         if self._log is None:
             self._log = beside if beside in _open_here() else None
         elif beside != self._log:
-            # Whoever looked at an overwritten file before us has found that this log is not for it.
+            # Another program that opened the overwritten file first has moved the log aside.
             aside = {_inode(kept) for kept in log.logs_set_aside(self._path)}
             return Fate.OVERWRITTEN if self._log in aside else Fate.WITHOUT_LOG
         stamp = self._stamp()
@@ -131,7 +131,7 @@ class Original:
             if log.log_size(self._path):
                 if not log.belongs(self._path):
                     return Fate.OVERWRITTEN
-                # While the log is empty nothing tells a copy that was made a moment ago: the first write will.
+                # With an empty log a fresh copy looks like the original; the next write tells them apart.
                 self._looked = stamp
         return Fate.IN_PLACE
 
@@ -145,7 +145,7 @@ def _inode(path: Path) -> tuple[int, int] | None:
 
 
 def rescue(connection: sqlite3.Connection, path: Path) -> Path:
-    """Write all that a connection sees into ``NAME.rescued.session`` (numbered) beside the lost file's place."""
+    """Copy what a connection sees into ``NAME.rescued.session`` (numbered) beside the lost file's place."""
     target = _rescued(path)
     copy_into(connection, target)
     return target
@@ -188,11 +188,11 @@ def leave_open(connection: sqlite3.Connection, path: Path | None) -> Path | None
 
     The log beside the session file ``path`` is moved aside, None to leave it. Returns the log's place.
     """
-    kept = log.set_aside(path) if path is not None and _inode(log.log_path(path)) in _open_here() else None
+    aside = log.set_aside(path) if path is not None and _inode(log.log_path(path)) in _open_here() else None
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-    if kept is None and path is not None:
-        kept = next((one for one in log.logs_set_aside(path) if _inode(one) in _open_here()), None)
-    return kept
+    if aside is None and path is not None:
+        aside = next((one for one in log.logs_set_aside(path) if _inode(one) in _open_here()), None)
+    return aside
 
 
 def forget_log(path: Path) -> None:

@@ -1,18 +1,14 @@
-"""What a session lacks, for the state that is shown and for a resume: unfinished work, missing scores."""
+"""Unfinished work and missing scores of a session, for states of runs and for `resume`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.session.judges import recorded_as
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import RunRow, TrialRow
-
-#: How a card says that a criterion has no points because its judge gave no usable answer; all else is unscored by design.
-JUDGE_FAILED = "judge failed: "
 
 # Candidates without a verdict, to be tested again or lost by an error of ours; tasks for which the doc system gave no docstring.
 _MISSING = """
@@ -23,23 +19,8 @@ UNION ALL SELECT 1 FROM dropped WHERE run_id = ? AND stage = 'documentation' LIM
 """
 
 
-def judge_problem(judge: str, criteria: Iterable[Mapping[str, Any]]) -> str:
-    """Return which tiers of a card are unscored because the judge failed, and why; "" if it did not."""
-    failed: dict[int, str] = {}
-    for one in criteria:
-        reason = str(one.get("reason") or "")
-        if one.get("points") is None and reason.startswith(JUDGE_FAILED):
-            failed.setdefault(int(one.get("tier") or 0), reason.removeprefix(JUDGE_FAILED).strip())
-    if not failed:
-        return ""
-    numbers = [str(number) for number in sorted(failed)]
-    which = f"Tiers {' and '.join(numbers)} are" if len(numbers) > 1 else f"Tier {numbers[0]} is"
-    why = failed[min(failed)] or "it gave no reason"
-    return f"{which} unscored, because the judge {judge} failed: {why}"
-
-
 def judges_of(run: RunRow | None) -> tuple[str, ...]:
-    """Return who scores in a document run, by its plan and as scorecards name them; nobody if that cannot be read."""
+    """Return the judges of a document run, as scorecards name them; () if its plan is unreadable."""
     plan = run.plan if run is not None else {}
     judges = plan.get("judges") or [plan.get("judge")]
     return tuple(recorded_as(str(judge)) for judge in judges if judge) if isinstance(judges, list) else ()
@@ -74,15 +55,6 @@ def unchecked(reader: SessionReader, run: RunRow) -> list[str]:
     return [row.id for row in trials if row.state == "done" and row.readme_blob and row.id not in over]
 
 
-def scores_asked(run: RunRow) -> int:
-    """Return how many scorecards a run asks for of other runs' trials: trials × rubrics × judges."""
-    plan = run.plan
-    trials, rubrics = plan.get("trials"), plan.get("rubrics")
-    if not (isinstance(trials, list) and isinstance(rubrics, list)):
-        return 0
-    return len(trials) * len(rubrics) * len(judges_of(run))
-
-
 def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
     plan = run.plan
     if not plan.get("rescore"):
@@ -103,12 +75,12 @@ def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
 
 
 def trial_problem(reader: SessionReader, trial: TrialRow) -> str:
-    """Return why a done trial lacks scores of its own run's judges: one that failed later takes nothing away."""
+    """Return why a done trial lacks scores of its run's judges, "" if it has them; judges of later rescorings do not matter."""
     if trial.state != "done":
         return ""
     meant = judges_of(reader.run(trial.run_id))
     every = reader.scores(trial.id)
-    # A trial that was imported was judged by whom no plan names.
+    # An imported trial has judges that no plan names.
     scores = [score for score in every if score.judge in meant] or every
     return next((score.problem for score in scores if score.problem), "")
 
@@ -131,7 +103,7 @@ def has_unscored(reader: SessionReader, run_id: str) -> bool:
 
 
 def is_missing(reader: SessionReader, run: RunRow) -> bool:
-    """Return whether a run that no engine executes lacks something that a resume can bring."""
+    """Return whether a run without an engine has work left for a resume."""
     if is_imported(run):
         return run.state != "done" and bool(run.plan["imported"].get("files"))
     if run.kind == "regenerate":
@@ -144,5 +116,5 @@ def is_missing(reader: SessionReader, run: RunRow) -> bool:
 
 
 def unfinished(reader: SessionReader) -> list[RunRow]:
-    """Return the runs that no living engine executes and in which something is missing."""
+    """Return the runs without an engine that have work left."""
     return [run for run in reader.runs() if reader.holder(run.id) is None and is_missing(reader, run)]

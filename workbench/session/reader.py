@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from workbench.base.typed_json import WrongForm, decode
 from workbench.session import engine_starts, lease, log, pending_work, rows, schema
-from workbench.session.file import SessionCorrupt, SessionError, connect, translated
+from workbench.session.file import SessionCorrupt, SessionError, translated
 from workbench.session.judges import OFFLINE, is_offline
 from workbench.session.labels import REMARKED, remarked
 from workbench.session.moved_files import Fate, copy_into
@@ -21,18 +20,24 @@ from workbench.session.row_reader import Row, RowReader, TextDamaged
 class SessionReader(RowReader):
     """A view of one session file, table by table; safe to share between threads, never writes a row."""
 
-    def _one(self, row_type: type[Row], table: str, where: str, key: object) -> Row | None:
-        return next(iter(self.rows(row_type, table, where, (key,))), None)
+    def _one(self, row_type: type[Row], table: str, key: object, column: str = "id") -> Row | None:
+        return next(iter(self.rows(row_type, table, f"WHERE {column} = ?", (key,))), None)
+
+    def _all(self, row_type: type[Row], table: str, order: str, **keys: object) -> list[Row]:
+        """Return the rows whose columns equal ``keys``; a key of None matches every row."""
+        criteria = {name: value for name, value in keys.items() if value is not None}
+        where = f"WHERE {' AND '.join(f'{name} = ?' for name in criteria)} " if criteria else ""
+        return self.rows(row_type, table, f"{where}ORDER BY {order}", tuple(criteria.values()))
 
     # -- the file
 
     def fate(self) -> Fate:
-        """Return what became of the file since it was opened; costs microseconds, a millisecond after a write."""
+        """Return whether the file was moved, replaced or deleted since it was opened; microseconds, a millisecond after a write."""
         with self._lock:
             return self._original.fate()
 
     def copy_to(self, target: Path) -> None:
-        """Write a consistent copy, also while an engine writes; a run under way here is interrupted there."""
+        """Write a consistent copy, even while an engine writes; a running run is interrupted in the copy."""
         with self._lock, translated(target):
             try:
                 copy_into(self._connection, target)
@@ -40,18 +45,18 @@ class SessionReader(RowReader):
                 raise SessionError(f"The copy {target} cannot be written: {error.strerror}.") from None
 
     def warnings(self) -> list[str]:
-        """Return what a person should know of the files beside this one, a sentence each."""
-        told = []
+        """Return a sentence for each side file that matters to the user."""
+        sentences = []
         if log.log_size(self.path):
-            told.append(
+            sentences.append(
                 f"The newest entries are still in {log.log_path(self.path).name} beside it: to copy the session, use "
                 f"`workbench pack {self.path}`, or copy both files."
             )
-        told += [
-            f"{kept.name} is a log that belonged to another file of this name; it was moved aside and not applied."
-            for kept in log.logs_set_aside(self.path)
+        sentences += [
+            f"{foreign.name} is a log that belonged to another file of this name; it was moved aside and not applied."
+            for foreign in log.logs_set_aside(self.path)
         ]
-        return told
+        return sentences
 
     # -- what changed
 
@@ -74,8 +79,8 @@ class SessionReader(RowReader):
     def changes(self, since: int, limit: int = 5000) -> list[rows.Change]:
         """Return up to ``limit`` changes after sequence number ``since``, oldest first.
 
-        The feed is pruned. Who is behind its beginning gets a change for every row that there is, more than ``limit``
-        if need be, all with the newest number. An unreadable feed has no changes.
+        The feed is pruned. A reader that is behind its first entry gets a change for every row, even more than
+        ``limit``, all with the newest number. An unreadable feed has no changes.
         """
         try:
             return self._changes(since, limit)
@@ -88,9 +93,9 @@ class SessionReader(RowReader):
         return 0
 
     def _changes(self, since: int, limit: int) -> list[rows.Change]:
-        # The survey leaves the feed out: it is long, and nobody reads what was in it before.
+        # The survey skips the feed: it is long, and only new entries are read.
         found = self.rows(rows.Change, "changes", "WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
-        # Asked after the changes: what a writer removes in between is taken for missed, never the other way round.
+        # Queried after the changes, so that entries pruned in between count as missed.
         first, last = self.query("SELECT min(seq), max(seq) FROM changes")[0]
         if isinstance(first, int) and isinstance(last, int) and since < first - 1:
             found = [rows.Change(last, kind, item, part) for kind, item, part in self.query(schema.EVERYTHING)]
@@ -110,13 +115,13 @@ class SessionReader(RowReader):
 
     def all_runs(self) -> list[rows.RunRow]:
         """Return all runs, archived ones too, oldest first."""
-        return self.rows(rows.RunRow, "runs", "ORDER BY created_at, id")
+        return self._all(rows.RunRow, "runs", "created_at, id")
 
     def run(self, run_id: str) -> rows.RunRow | None:
-        return self._one(rows.RunRow, "runs", "WHERE id = ?", run_id)
+        return self._one(rows.RunRow, "runs", run_id)
 
     def run_state(self, run: rows.RunRow) -> str:
-        """Return the state of a run as a person should see it.
+        """Return the state of a run for display.
 
         ``interrupted``: its engine is gone, or it waits and no engine is starting for it; ``unscored``: done but for
         the scores that a judge failed to give; the other states are the row's own.
@@ -129,14 +134,14 @@ class SessionReader(RowReader):
             return run.state
         if self.holder(run.id):
             return "running"
-        # It may have ended, and let its lease go, between the two looks.
+        # It may have ended and released its lease between the two queries.
         now = self.run(run.id)
         return "interrupted" if now is None or now.state == "running" else now.state
 
     def _waiting(self, run: rows.RunRow) -> str:
         if engine_starts.is_coming(run.id) or self.holder(run.id):
             return "queued"
-        # An engine may have taken it up, and more, between the two looks.
+        # An engine may have started it between the two queries.
         now = self.run(run.id)
         return "interrupted" if now is None or now.state == "queued" else self.run_state(now)
 
@@ -147,9 +152,9 @@ class SessionReader(RowReader):
     # -- trials
 
     def trials(self, run_id: str | None = None) -> list[rows.TrialRow]:
-        """Return the trials of a run, or of all that are not archived, in the order in which they were asked for."""
+        """Return the trials of a run, or of all that are not archived, in the order of their plans."""
         if run_id is not None:
-            return self.rows(rows.TrialRow, "trials", "WHERE run_id = ? ORDER BY position", (run_id,))
+            return self._all(rows.TrialRow, "trials", "position", run_id=run_id)
         return self.rows(
             rows.TrialRow,
             "trials",
@@ -158,10 +163,10 @@ class SessionReader(RowReader):
         )
 
     def trial(self, trial_id: str) -> rows.TrialRow | None:
-        return self._one(rows.TrialRow, "trials", "WHERE id = ?", trial_id)
+        return self._one(rows.TrialRow, "trials", trial_id)
 
     def content_suffix(self, trial: rows.TrialRow) -> str:
-        """Return a mark of a trial's content if another one of the same name has other content, else ""."""
+        """Return a suffix that names a trial's content if a trial of the same name has other content, else ""."""
         names = (trial.case_id, trial.agent, trial.model, trial.repeat)
         same = "SELECT count(DISTINCT content) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND repeat = ?"
         return f"@{trial.content[:8] or 'older'}" if self.query(same, names)[0][0] > 1 else ""
@@ -177,12 +182,12 @@ class SessionReader(RowReader):
     def scores(self, trial_id: str | None = None) -> list[rows.ScoreRow]:
         """Return the scores of one trial, or of :meth:`trials`, by rubric and judge; the newest rule comes last."""
         if trial_id is None:
-            kept = f"SELECT id FROM trials WHERE run_id NOT IN {schema.ARCHIVED_RUNS}"
+            counted = f"SELECT id FROM trials WHERE run_id NOT IN {schema.ARCHIVED_RUNS}"
             found = self.rows(
-                rows.ScoreRow, "scorecards", f"WHERE trial_id IN ({kept}) ORDER BY trial_id, rubric, judge"
+                rows.ScoreRow, "scorecards", f"WHERE trial_id IN ({counted}) ORDER BY trial_id, rubric, judge"
             )
         else:
-            found = self.rows(rows.ScoreRow, "scorecards", "WHERE trial_id = ? ORDER BY rubric, judge", (trial_id,))
+            found = self._all(rows.ScoreRow, "scorecards", "rubric, judge", trial_id=trial_id)
         newer = {(row.trial_id, row.rubric) for row in found if row.judge != OFFLINE and is_offline(row.judge)}
         return sorted(
             found,
@@ -191,12 +196,7 @@ class SessionReader(RowReader):
 
     def checks(self, trial_id: str | None = None, *, run_id: str | None = None) -> list[rows.CheckRow]:
         """Return the checks of a trial's README, those of a run, or all; the latest comes last."""
-        where, arguments = "ORDER BY at, trial_id", tuple[str, ...]()
-        if trial_id is not None:
-            where, arguments = "WHERE trial_id = ? ORDER BY at", (trial_id,)
-        elif run_id is not None:
-            where, arguments = "WHERE run_id = ? ORDER BY at, trial_id", (run_id,)
-        return self.rows(rows.CheckRow, "checks", where, arguments)
+        return self._all(rows.CheckRow, "checks", "at, trial_id", trial_id=trial_id, run_id=run_id)
 
     def files_of(self, snapshot: str) -> list[tuple[str, int]]:
         """Return (path, bytes) of every file of a snapshot that the agent could see."""
@@ -204,19 +204,16 @@ class SessionReader(RowReader):
         return self._pairs(found[0][0], f"the files of snapshot {snapshot}", int) if found else []
 
     def annotations(self, item: str | None = None) -> list[rows.AnnotationRow]:
-        if item is None:
-            found = self.rows(rows.AnnotationRow, "annotations", "ORDER BY id")
-        else:
-            found = self.rows(rows.AnnotationRow, "annotations", f"WHERE {REMARKED} = ? ORDER BY id", (item,))
+        where = "" if item is None else f"WHERE {REMARKED} = ? "
+        found = self.rows(rows.AnnotationRow, "annotations", f"{where}ORDER BY id", () if item is None else (item,))
         return [replace(row, item=owner, part=part) for row in found for owner, part in (remarked(row.item),)]
 
     def labels(self, item: str | None = None) -> list[rows.LabelRow]:
-        if item is None:
-            return self.rows(rows.LabelRow, "labels", "WHERE removed_at IS NULL ORDER BY item, part, label")
-        return self.rows(rows.LabelRow, "labels", "WHERE removed_at IS NULL AND item = ? ORDER BY part, label", (item,))
+        where = "WHERE removed_at IS NULL AND (item = ?1 OR ?1 IS NULL) ORDER BY item, part, label"
+        return self.rows(rows.LabelRow, "labels", where, (item,))
 
     def imported(self, item: str) -> rows.ImportedRow | None:
-        return self._one(rows.ImportedRow, "imported", "WHERE item = ?", item)
+        return self._one(rows.ImportedRow, "imported", item, "item")
 
     # -- calls
 
@@ -225,7 +222,7 @@ class SessionReader(RowReader):
         return self.rows(rows.CallRow, "calls", where, (json.dumps(scopes),))
 
     def response_schema_of(self, trial_id: str) -> str | None:
-        """Return the grammar of the answer that a trial submitted, None if the model was free."""
+        """Return the response schema of a trial's submission, None if the answer was unconstrained."""
         found = self.query(
             "SELECT response_schema_blob FROM steps JOIN calls ON calls.id = steps.call_id "
             "WHERE trial_id = ? AND kind = 'respond' ORDER BY number DESC LIMIT 1",
@@ -234,7 +231,7 @@ class SessionReader(RowReader):
         return self.kept(found[0][0], f"the response schema of trial {trial_id}") if found and found[0][0] else None
 
     def call(self, call_id: int) -> rows.CallRow | None:
-        return self._one(rows.CallRow, "calls", "WHERE id = ?", call_id)
+        return self._one(rows.CallRow, "calls", call_id)
 
     def messages(self, call: rows.CallRow) -> list[tuple[str, str]]:
         """Return the exact messages of a call as (role, content); an unreadable content says so."""
@@ -282,63 +279,54 @@ class SessionReader(RowReader):
     # -- regeneration
 
     def tasks(self, run_id: str) -> list[rows.TaskRow]:
-        return self.rows(rows.TaskRow, "tasks", "WHERE run_id = ? ORDER BY position", (run_id,))
+        return self._all(rows.TaskRow, "tasks", "position", run_id=run_id)
 
     def task(self, task_id: str) -> rows.TaskRow | None:
-        return self._one(rows.TaskRow, "tasks", "WHERE id = ?", task_id)
+        return self._one(rows.TaskRow, "tasks", task_id)
 
     def dropped(self, run_id: str) -> list[rows.DroppedRow]:
-        return self.rows(rows.DroppedRow, "dropped", "WHERE run_id = ? ORDER BY path, qualified_name", (run_id,))
+        return self._all(rows.DroppedRow, "dropped", "path, qualified_name", run_id=run_id)
 
     def unused_tests(self, run_id: str) -> list[rows.UnusedTestRow]:
-        return self.rows(rows.UnusedTestRow, "unused_tests", "WHERE run_id = ? ORDER BY position", (run_id,))
+        return self._all(rows.UnusedTestRow, "unused_tests", "position", run_id=run_id)
 
     def stages(self, run_id: str) -> list[rows.StageRow]:
-        return self.rows(rows.StageRow, "stages", "WHERE run_id = ? ORDER BY position", (run_id,))
+        return self._all(rows.StageRow, "stages", "position", run_id=run_id)
 
     def candidates(self, run_id: str, task_id: str | None = None) -> list[rows.CandidateRow]:
-        where, of = (
-            ("WHERE run_id = ?", (run_id,))
-            if task_id is None
-            else ("WHERE run_id = ? AND task_id = ?", (run_id, task_id))
-        )
-        return self.rows(rows.CandidateRow, "candidates", f"{where} ORDER BY task_id, evaluator, sample", of)
+        return self._all(rows.CandidateRow, "candidates", "task_id, evaluator, sample", run_id=run_id, task_id=task_id)
 
     def candidate(self, candidate_id: str) -> rows.CandidateRow | None:
-        return self._one(rows.CandidateRow, "candidates", "WHERE id = ?", candidate_id)
+        return self._one(rows.CandidateRow, "candidates", candidate_id)
 
     def former_verdicts(self, candidate_id: str) -> list[rows.FormerVerdictRow]:
-        return self.rows(
-            rows.FormerVerdictRow, "former_verdicts", "WHERE candidate_id = ? ORDER BY number", (candidate_id,)
-        )
+        return self._all(rows.FormerVerdictRow, "former_verdicts", "number", candidate_id=candidate_id)
 
     def failing_tests(self, candidate_id: str) -> list[rows.FailingTestRow]:
-        return self.rows(
-            rows.FailingTestRow, "failing_tests", "WHERE candidate_id = ? ORDER BY test_id", (candidate_id,)
-        )
+        return self._all(rows.FailingTestRow, "failing_tests", "test_id", candidate_id=candidate_id)
 
     # -- studies
 
     def studies(self) -> list[rows.StudyRow]:
-        return self.rows(rows.StudyRow, "studies", "ORDER BY created_at, name")
+        return self._all(rows.StudyRow, "studies", "created_at, name")
 
     def study(self, name: str) -> rows.StudyRow | None:
-        return self._one(rows.StudyRow, "studies", "WHERE name = ?", name)
+        return self._one(rows.StudyRow, "studies", name, "name")
 
     def study_cells(self, study: str) -> list[rows.StudyCellRow]:
-        return self.rows(rows.StudyCellRow, "study_cells", "WHERE study = ? ORDER BY position", (study,))
+        return self._all(rows.StudyCellRow, "study_cells", "position", study=study)
 
     # -- improved docstrings
 
     def improvements(self, run_id: str | None = None) -> list[rows.ImprovementRow]:
         if run_id is None:
-            return self.rows(rows.ImprovementRow, "improvements", "ORDER BY created_at, id")
+            return self._all(rows.ImprovementRow, "improvements", "created_at, id")
         made_for = "SELECT improvement_id FROM docstring_attempts WHERE run_id = ?"
         where = f"WHERE run_id = ? OR active_run_id = ? OR id IN ({made_for}) ORDER BY created_at, id"
         return self.rows(rows.ImprovementRow, "improvements", where, (run_id, run_id, run_id))
 
     def improvement(self, improvement_id: str) -> rows.ImprovementRow | None:
-        return self._one(rows.ImprovementRow, "improvements", "WHERE id = ?", improvement_id)
+        return self._one(rows.ImprovementRow, "improvements", improvement_id)
 
     def docstring_attempts(self, improvement_id: str) -> list[rows.AttemptRow]:
         return self.rows(
@@ -353,15 +341,3 @@ def read_blob(path: Path, digest: str) -> bytes:
     """Return the bytes that a ``…_blob`` column names; texts are UTF-8. SessionError: the file holds no such blob."""
     with SessionReader(path, surveyed=False) as reader:
         return reader.data(digest)
-
-
-def integrity_problem(path: Path) -> str | None:
-    connection = connect(path, write=False)
-    try:
-        found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-    except sqlite3.DatabaseError as error:
-        return str(error)
-    finally:
-        connection.close()
-        log.tidy(path)
-    return None if found == "ok" else str(found)

@@ -11,7 +11,7 @@ from workbench.session.groups import docs_words, settings_of
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run: what a person started."""
+    """A run: work that was planned at once."""
 
     id: str
     kind: str
@@ -23,10 +23,10 @@ class RunRow:
     error: str | None
     note: str | None
     spend_usd: float
-    name: str | None = None  # what a person calls it
-    archived_at: float | None = None  # when it was archived
-    queue_position: float | None = None  # orders the runs that wait for one another, None where it waits for none
-    paused: int = 0  # whether it is to stay back
+    name: str | None = None  # given by the user
+    archived_at: float | None = None  # None unless archived
+    queue_position: float | None = None  # orders queued runs; None unless queued
+    paused: int = 0  # 1 keeps it in the queue
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class AnnotationRow:
 
     @property
     def of(self) -> str:
-        """The part as labels have it: a step's number, a criterion, or "" for the whole."""
+        """The annotated part in the form of labels: a step's number, a criterion, or "" for the whole item."""
         return self.part or ("" if self.step is None else str(self.step))
 
 
@@ -106,8 +106,8 @@ class StudyCellRow:
     column_name: str
     position: int
     run_id: str | None  # the run that has its work
-    pointer: str  # JSON of what of it is meant: {"trials": [id, …]} or {"evaluator", "prompt", "context"}
-    problem: str | None  # why it could not be planned
+    pointer: str  # JSON that selects its results: {"trials": [id, …]} or {"evaluator", "prompt", "context"}
+    problem: str | None  # why planning failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class ImprovementRow:
     run_id: str | None  # The regeneration with the original docs, None before it was ordered
     plan: str  # JSON of `workbench.plans.plan.ImprovementPlan`
     state: str
-    stage: str  # What it is at, in words
+    stage: str  # Current step, for display
     active_run_id: str | None
     problem: str | None
     spent_before: float  # US dollars that `run_id` had cost when it was ordered first
@@ -301,7 +301,7 @@ class CheckRow:
     rules: int  # Version of the rules of the check, see `workbench.checking.stored`
     run_id: str  # The run that did it last
     state: str
-    problem: str | None  # Why it failed; what it is at while it is under way
+    problem: str | None  # Why it failed, or its current step
     rerun_block: int | None  # Index of the block that is rerun, None for all
     works: int | None  # Blocks by verdict; None before it is done. So are the others, of blocks and of claims
     fails: int | None
@@ -310,14 +310,14 @@ class CheckRow:
     claims_true: int | None
     claims_untrue: int | None
     claims_unknown: int | None
-    partial: str  # JSON of what is known while it is under way
-    result_blob: str | None  # JSON of what came out, see `workbench.checking.stored`
+    partial: str  # JSON of the results so far
+    result_blob: str | None  # JSON of the result, see `workbench.checking.stored`
     seconds: float | None
     at: float
 
 
 UNDER_WAY = ("queued", "asking", "testing")
-"""States of a candidate that is waited for; one that has a verdict then is being tested again."""
+"""States of an unfinished candidate; with a verdict it is being retested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +335,7 @@ class TaskRow:
     end_line: int | None
     tests: str  # JSON list of test ids
     coverage: float | None  # a share, 0 to 1
-    seconds: float | None  # what its tests take
+    seconds: float | None  # duration of its tests
     source_blob: str | None
     body_blob: str | None
     docstring_blob: str | None
@@ -348,10 +348,10 @@ class TaskRow:
     branches: int | None  # jumps of the body, None where they were not measured
     branches_covered: int | None
     unstable: int | None  # quarantined tests that execute it
-    test_count: int  # how many `tests` are
-    test_files_blob: str | None = None  # JSON: the digest of each file that they are in
-    docs_scope: str = "target"  # where the doc system's docstrings stand
-    documented_blob: str | None = None  # the file of which prompts are made, where the scope is not `target`
+    test_count: int  # the length of `tests`
+    test_files_blob: str | None = None  # JSON: digest of each of their files
+    docs_scope: str = "target"  # where the doc system's docstrings are used
+    documented_blob: str | None = None  # the file that prompts are made from; None for the scope `target`
 
     @property
     def docs_words(self) -> str:
@@ -372,7 +372,7 @@ class DroppedRow:
 
 @dataclass(frozen=True, slots=True)
 class UnusedTestRow:
-    """A test of the suite that no verdict rests on; ``kind`` is a short reason, ``message`` explains it."""
+    """A test of the suite that no verdict depends on; ``kind`` is a short reason, ``message`` explains it."""
 
     run_id: str
     position: int
@@ -422,19 +422,19 @@ class CandidateRow:
     at: float | None
     backend: str | None
     route_fallback_reason: str | None  # why a faster route was not taken
-    suspicious: str | None  # JSON list of what made the report doubtful
+    suspicious: str | None  # JSON list of anomalies in the report
     recheck: str | None  # JSON of a re-check on the cold route: why, verdict, route, seconds, agrees
     agrees: int | None  # whether that came to the same verdict
     prompt: str
     context: str
     settings: str
-    plain: int | None  # whether the body uses only what cannot reach its reporter, None where that was not judged
-    doubtful: str | None  # why its pass is marked
-    repairs: int | None = None  # what extraction had to leave out of the answer or adjust
+    plain: int | None  # whether the body stays within the safe subset; None: not checked
+    doubtful: str | None  # why its pass is unverified
+    repairs: int | None = None  # number of repairs that extraction made to the answer
 
     @property
     def retesting(self) -> bool:
-        """Whether it is being tested again: it keeps its former verdict until the new one is there."""
+        """Whether it is being retested; it keeps its verdict until the new one arrives."""
         return self.verdict is not None and self.state in UNDER_WAY
 
 

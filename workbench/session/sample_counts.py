@@ -1,4 +1,4 @@
-"""Samples, counted by SQLite: sums that a session keeps by task, and the samples of a run, alike ones in one row."""
+"""Counts of samples: sums per task, maintained by triggers, and the samples of a run aggregated by SQLite."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_counted(verdict: str | None) -> bool:
     return verdict not in (None, "", "error")
 
 
-# -- the sums that SQLite keeps: the columns of ``verdict_counts``, and the triggers that fill it
+# -- the columns of ``verdict_counts`` and the triggers that maintain it
 
 GROUPED = ("task_id", "evaluator", "prompt", "context", "settings", "control")
 # Column of verdict_counts -> what a candidate adds to it; the rules are those of workbench.regeneration.outcome.
@@ -68,7 +68,6 @@ CONTROL_FAILS = (
     "OR (evaluator = 'stub' AND verdict = 'passed')))"
 )
 """Whether a candidate is a control that does not hold, in SQL."""
-_MOST_PROBLEMS = 2_000
 
 DOUBTFUL = "(candidates.doubtful IS NOT NULL)"
 """Whether a verdict is doubtful, in SQL."""
@@ -76,7 +75,7 @@ CUT = "EXISTS (SELECT 1 FROM calls WHERE calls.id = candidates.call_id AND finis
 """Whether the answer of a candidate was cut at a token limit, in SQL."""
 
 
-# What alike samples have in common, as one text: SQLite compares that several times as fast as a dozen columns.
+# Group key of alike samples as one text: several times as fast in SQLite as a dozen columns.
 _ALIKE = " || char(31) || ".join(
     ("control || (tasks.state = 'excluded') || (sample = 0)", DOUBTFUL, "candidates.state", "coalesce(verdict, '')",
      "coalesce(route, '')", "evaluator", "prompt", "context", "settings", "docs", "docs_scope",
@@ -86,27 +85,27 @@ _ALIKE = " || char(31) || ".join(
 
 @dataclass(frozen=True, slots=True)
 class SampleCount:
-    """Alike samples, and how many they are."""
+    """A number of alike samples."""
 
     group: Group
-    control: bool  # Whether they are shown as controls, apart from what was asked for
+    control: bool  # Whether they are shown as controls
     task: str  # Their task; "" where tasks are counted together
     excluded: bool
     first: bool
     state: str
-    verdict: str  # Their verdict, "" for none; of samples that are tested again it is the former one
+    verdict: str  # Their verdict, "" for none; the former one while they are retested
     doubtful: bool = False
     route: str = ""  # The route that gave it, "" for none
     count: int = 1
     tokens: int = 0  # Tokens of their prompts and answers together
-    cost_usd: float | None = None  # What they cost; None where no cost is known
-    began: float | None = None  # When the first of them was asked for, in unix seconds
+    cost_usd: float | None = None  # None: no cost is known
+    began: float | None = None  # Unix time of the first request
     ended: float | None = None
-    rechecked: int = 0  # How many were tested again on the cold route
-    disagreeing: int = 0  # How many of these came out otherwise
+    rechecked: int = 0  # Tested again on the cold route
+    disagreeing: int = 0  # Those of them with another verdict
     backends: tuple[str, ...] = ()  # Sandboxes that gave the verdicts
-    recent: tuple[int, int] = (0, 0)  # How many got their verdict after each of the two times asked for
-    first_recent: float | None = None  # When the first after the second of these times did
+    recent: tuple[int, int] = (0, 0)  # Verdicts after each of the two given times
+    first_recent: float | None = None  # Time of the first verdict after the second of these times
     newest: int = 0  # Number of the row that came last
     repaired: bool = False  # Whether their answers had to be repaired before there was a body
     cut: bool = False  # Whether their answers were cut at a token limit
@@ -119,7 +118,7 @@ class SampleCount:
 def sample_counts(
     reader: SessionReader, run_id: str, *, by_task: bool = False, since: tuple[float, float] = (1e18, 1e18)
 ) -> list[SampleCount]:
-    """Return the samples of a run's tasks, alike ones together; ``since``: two times, the later first."""
+    """Return the samples of a run's tasks, aggregated; ``since``: two times, the later first."""
     task = "tasks.id" if by_task else "''"
     return _counts(reader, task, "tasks.run_id = ?3", f"{task} || {_ALIKE}", (*since, run_id))
 
@@ -168,17 +167,3 @@ class FailedSelfCheck:
     sample: int
     disagrees: bool
     verdict: str
-
-
-def failed_checks(reader: SessionReader, run_id: str) -> list[FailedSelfCheck]:
-    rows = reader.query(
-        "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
-        "docs, evaluator, prompt, context, settings, docs_scope, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "
-        f"WHERE tasks.run_id = ? AND verdict IS NOT NULL AND (disagrees OR {CONTROL_FAILS} OR (candidates.sample = 0 "
-        "AND evaluator IN ('reference', 'stub') AND verdict = 'error')) "
-        f"ORDER BY position, task_id, control DESC, evaluator, candidates.sample LIMIT {_MOST_PROBLEMS}",
-        (run_id,),
-    )
-    return [
-        FailedSelfCheck(row[0], row[1], Group(*row[2:8]), bool(row[8]), row[9], bool(row[10]), row[11]) for row in rows
-    ]

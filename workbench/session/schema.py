@@ -65,7 +65,7 @@ _ROWS: dict[str, tuple[type, str, tuple[str, ...]]] = {
     ),
     "imported": (rows.ImportedRow, "item", ()),
 }  # fmt: skip
-"""The row of each table, its key, and what the types of the row do not say of its columns."""
+"""The row of each table, its key, and constraints beyond the types of the row."""
 
 _WITH_ROWID = {"runs", "trials", "calls", "annotations", "tasks", "candidates"}
 _KINDS = {"str": "TEXT", "int": "INTEGER", "float": "REAL"}
@@ -88,7 +88,7 @@ TABLES = (
     """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
--- Which write-ahead log belongs to this file: see workbench.session.log. Every transaction writes this row.
+-- Identifies the write-ahead log of this file, see workbench.session.log. Every transaction writes this row.
 CREATE TABLE log_identity (
     id INTEGER PRIMARY KEY CHECK (id = 1), base TEXT NOT NULL, generation TEXT NOT NULL, transactions INTEGER NOT NULL DEFAULT 0
 );
@@ -98,7 +98,7 @@ CREATE TABLE blobs (
     digest TEXT PRIMARY KEY, size INTEGER NOT NULL, codec TEXT NOT NULL CHECK (codec IN ('raw', 'zlib')), data BLOB NOT NULL
 );
 
--- Who executes a run; apart from runs, so that a heartbeat is no change that a reader must look at.
+-- Who executes a run. A table of its own, so that heartbeats do not appear in the feed.
 CREATE TABLE leases (
     run_id TEXT PRIMARY KEY REFERENCES runs (id), token TEXT NOT NULL, pid INTEGER NOT NULL, process_started TEXT NOT NULL,
     host TEXT NOT NULL, heartbeat_at REAL NOT NULL, file TEXT NOT NULL DEFAULT ''
@@ -113,7 +113,7 @@ CREATE TABLE snapshots (
     digest TEXT PRIMARY KEY, source TEXT NOT NULL, revision TEXT NOT NULL, files_blob TEXT NOT NULL
 );
 
--- Sums over the samples of a task in one group, kept by the triggers below: a matrix of 100,000 candidates opens at once.
+-- Sums over the samples of a task in one group, maintained by triggers, so that a matrix of 100,000 candidates opens at once.
 CREATE TABLE verdict_counts (
     task_id TEXT NOT NULL, evaluator TEXT NOT NULL, prompt TEXT NOT NULL, context TEXT NOT NULL, settings TEXT NOT NULL,
     control INTEGER NOT NULL, samples INTEGER NOT NULL DEFAULT 0, waiting INTEGER NOT NULL DEFAULT 0,
@@ -123,7 +123,7 @@ CREATE TABLE verdict_counts (
     PRIMARY KEY (task_id, evaluator, prompt, context, settings, control)
 ) WITHOUT ROWID;
 
--- The feed: what changed since a reader looked last. Filled by the triggers below, so that no writer can forget it.
+-- The feed of changes for readers, filled by triggers.
 CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, item TEXT NOT NULL, part TEXT);
 """
     + "".join(_created(table, *declared) for table, declared in _ROWS.items())
@@ -168,13 +168,13 @@ SELECT run, task, path, function, docs, docs_scope, evaluator, prompt, context, 
        outcome, message, traceback_blob
 FROM failing_tests JOIN candidate_verdicts ON candidate = candidate_id;
 """
-"""Views for people who ask a file with sqlite3 and without this program: docs/reference/session.md. No query here uses them."""
+"""Views for queries with sqlite3 alone, see docs/reference/session.md. No query of this program uses them."""
 
 KEPT_CHANGES = 20_000
-"""So many of the newest changes stay in the feed; who knows less than that reads everything again."""
+"""Length of the feed; a reader that is further behind reads everything again."""
 
 ARCHIVED_RUNS = "(SELECT id FROM runs WHERE archived_at IS NOT NULL)"
-"""SQL for the runs that a person archived: neither they nor what belongs to them counts."""
+"""SQL for the archived runs, which are excluded from all counts."""
 
 _FED = {
     "runs": ("run", "NEW.id", "NULL"),
@@ -208,7 +208,7 @@ EVERYTHING = " UNION ALL ".join(
     f"SELECT '{kind}', {item.removeprefix('NEW.')}, {part.removeprefix('NEW.')} FROM {table}"
     for table, (kind, item, part) in _FED.items()
 )
-"""SQL for every row that the feed tells of, as it would be told: (kind, item, part)."""
+"""SQL for a change of every row in the feed: (kind, item, part)."""
 
 
 def prune_changes(connection: sqlite3.Connection) -> None:
@@ -270,9 +270,9 @@ def own_schema() -> frozenset[tuple[str, str, str | None]]:
 
 
 def foreign_part(connection: sqlite3.Connection) -> str:
-    """Return what of a file's schema no session has, "" for nothing.
+    """Return a part of a file's schema that sessions do not have, "" for none.
 
-    A view in place of a table can have rows without an end, and a trigger runs with a writer's rights.
+    A view in place of a table can be endless, and a trigger runs with a writer's rights.
     """
     allowed: dict[str, Callable[[str], object]] = {
         "table": _is_plain_table,

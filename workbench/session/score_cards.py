@@ -1,4 +1,4 @@
-"""The scorecards in a session: parts of the right form are kept, others are left out and counted."""
+"""Decode scorecards: valid parts are kept, invalid ones are dropped and counted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from workbench.base.typed_json import WrongForm, convert, decode
 
-_Number = Annotated[float, Meta(ge=-1e15, le=1e15)]  # JSON of ours holds none without an end
+_Number = Annotated[float, Meta(ge=-1e15, le=1e15)]  # excludes the infinities
 _Points = _Number | None
 
 
@@ -41,7 +41,7 @@ class _Spread(TypedDict):
 
 
 def card(text: str) -> tuple[dict[str, Any], int]:
-    """Return the valid parts of a scorecard, and how many parts were left out. WrongForm: it is no JSON object."""
+    """Return the valid parts of a scorecard and the number of dropped ones. WrongForm: it is not a JSON object."""
     values: dict[str, Any] = decode(dict, text)
     lost = _keep(values, "criteria", _Criterion) + _keep(values, "spread", _Spread)
     for criterion in values["criteria"]:
@@ -57,10 +57,10 @@ def card(text: str) -> tuple[dict[str, Any], int]:
 
 
 def _keep(part: dict[str, Any], key: str, kind: Any) -> int:
-    given = part.get(key) or []
-    listed = given if isinstance(given, list) else []
+    parts = part.get(key) or []
+    listed = parts if isinstance(parts, list) else []
     part[key] = [one for one in listed if _fits(one, kind)]
-    return len(listed) - len(part[key]) + (listed is not given)
+    return len(listed) - len(part[key]) + (listed is not parts)
 
 
 def _replace(part: dict[str, Any], key: str, kind: Any, instead: object) -> int:

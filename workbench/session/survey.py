@@ -23,9 +23,9 @@ _MOST = 1e15  # of tokens, bytes, seconds and numbers of rows
 _LATEST = 250_000_000_000  # unix seconds, in the year 9892; Python's dates end soon after
 _LISTED = 100  # damaged rows of a table that are named
 _TYPES = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
-# Key columns that say something by being empty.
+# Key columns that may be empty.
 _MAY_BE_EMPTY = {"labels.part", "verdict_counts.prompt", "verdict_counts.context", "study_cells.run_id"}
-_ENGINES_OWN = {"log_identity", "requests", "sqlite_sequence"}  # nobody reads them to show them
+_ENGINES_OWN = {"log_identity", "requests", "sqlite_sequence"}  # never displayed
 _VERDICTS = "'passed', 'failed', 'timeout', 'crashed', 'invalid', 'error'"
 _JSON = {
     "'object'": "runs.config steps.settings calls.sampling candidates.recheck candidates.settings former_verdicts.recheck "
@@ -49,9 +49,9 @@ _FURTHER = {
         for place in places.split()
     },
 }
-"""What the program writes, beyond what the tables declare."""
+"""Constraints beyond those of the tables."""
 
-# What stands for a value that cannot be where the column must have one: else its default, `?` or 0.
+# Replacements of invalid values in required columns; others get the default, `?` or 0.
 _NEUTRAL = {
     "runs.kind": "CASE WHEN id IN (SELECT run_id FROM tasks) THEN 'regenerate' ELSE 'document' END",
     "runs.state": "'failed'",
@@ -70,13 +70,13 @@ _NEUTRAL = {
     **dict.fromkeys(("scorecards.rubric", "scorecards.judge", "stages.name", "dropped.path", "dropped.qualified_name"), "'?'"),
     **dict.fromkeys(("checks.executed", "checks.step_seconds", "checks.rules"), "0"),
 }  # fmt: skip
-# Columns without which the rest of a row says nothing, beside those of its key: such rows are left out.
+# Required columns beside the key: rows without them are left out.
 _VITAL = {
     "trials.run_id", "tasks.run_id", "tasks.docs_scope", "candidates.run_id", "candidates.task_id", "candidates.evaluator",
     "candidates.sample", "candidates.control", "scorecards.out_of", "annotations.item", "annotations.text", "former_verdicts.verdict",
 }  # fmt: skip
 _VITAL_TABLES = {"blobs", "leases", "verdict_counts", "changes"}
-# Rows that say nothing of their own, whatever they refer to.
+# References that may be dangling.
 _FREE = {"checks.run_id", "leases.run_id", "verdict_counts.task_id"}
 
 
@@ -112,7 +112,7 @@ def _rule(table: str, column: SchemaColumn) -> _Rule:
     if column.required and not (neutral or column.key or place in _VITAL or table in _VITAL_TABLES):
         text = "''" if name.endswith("_blob") else "'?'"
         neutral = column.default or (text if declared == "TEXT" else "0")
-    # Comparing suffices where any number will do: SQLite sorts texts and bytes behind all numbers.
+    # The range check suffices for REAL: SQLite sorts texts and blobs behind all numbers.
     conditions = [] if declared == "REAL" else [f"typeof({name}) = '{_TYPES[declared]}'"]
     if declared in {"INTEGER", "REAL"}:
         is_moment = declared == "REAL" and (name == "at" or name.endswith("_at"))
@@ -138,11 +138,11 @@ def _called(table: str, values: Mapping[str, object]) -> str:
     """Return what a row is called by its key: ``trial 4f21…``, ``step 3 of trial 4f21…``."""
     own, of = [], ""
     for column in (one for one in schema.tables()[table] if one.key):
-        said, parent = shown(values.get(column.name)), column.refers_to
+        text, parent = shown(values.get(column.name)), column.refers_to
         if parent in (None, table):
-            own.append(said)
+            own.append(text)
         else:
-            of += f" of {_noun(parent)} {said}"
+            of += f" of {_noun(parent)} {text}"
     return f"{_noun(table)} {', '.join(own)}{of}"
 
 
@@ -195,11 +195,11 @@ class Survey:
         if self._copied and table not in {"blobs", "changes"}:
             self._rescue(table, columns, have)
         if table == "changes":
-            return  # the longest table, of which only what is new is read: see SessionReader.changes
-        kept = [column for column in columns if column.name in have]
-        all_sound = " AND ".join(column.sound for column in kept)
-        names = ", ".join(column.name for column in kept)
-        flags = ", ".join(column.sound for column in kept)
+            return  # long, and only new entries are read: see SessionReader.changes
+        present = [column for column in columns if column.name in have]
+        all_sound = " AND ".join(column.sound for column in present)
+        names = ", ".join(column.name for column in present)
+        flags = ", ".join(column.sound for column in present)
         # IS NOT TRUE and no NOT: a NULL in a column that must have a value makes the whole condition NULL.
         query = f"SELECT {names}, {flags} FROM {table} WHERE ({all_sound}) IS NOT TRUE"
         try:
@@ -212,7 +212,7 @@ class Survey:
             self._rescue(table, columns, have)
             bad = self._all(f"{query} LIMIT {_LISTED + 1}")
         for row in bad[:_LISTED]:
-            self._name(table, kept, row)
+            self._name(table, present, row)
         if len(bad) > _LISTED:
             self._note(f"table {table}", f"more than {_LISTED} rows are damaged")
         if bad or missing:
@@ -267,7 +267,7 @@ class Survey:
         self._connection.execute(f"CREATE TEMP VIEW {table} AS {sql}")
 
     def _stand_in_for_runs(self, columns: Sequence[_Rule]) -> None:
-        """Replace a lost run so that its children are reachable: nobody would find its trials and tasks."""
+        """Replace a lost run, without which its trials and tasks could not be reached."""
         of_trials, of_tasks = ("SELECT DISTINCT run_id AS id FROM " + table for table in ("trials", "tasks"))
         lost = f"SELECT id FROM ({of_trials} UNION {of_tasks}) WHERE id NOT IN (SELECT id FROM known_runs)"
         names = ", ".join(column.name for column in columns)
@@ -306,10 +306,10 @@ class Survey:
 
     def _rescue(self, table: str, columns: Sequence[_Rule], have: set[str]) -> None:
         """Copy the readable rows of a table into memory, from its beginning and from its end."""
-        kept = [column for column in columns if column.name in have]
-        names = ", ".join(column.name for column in kept)
-        keys = [place for place, column in enumerate(kept) if column.column.key]
-        order = ", ".join(f"{kept[place].name} DESC" for place in keys)
+        present = [column for column in columns if column.name in have]
+        names = ", ".join(column.name for column in present)
+        keys = [place for place, column in enumerate(present) if column.column.key]
+        order = ", ".join(f"{present[place].name} DESC" for place in keys)
         if self._has_rowid(table):
             order = "rowid DESC"
         rows: dict[tuple[object, ...], Sequence[object]] = {}
@@ -319,11 +319,11 @@ class Survey:
                     rows.setdefault(tuple(row[place] for place in keys), row)
             except sqlite3.DatabaseError as error:
                 _require_damage(error)
-        declared = ", ".join(f"{column.name} {column.column.kind}" for column in kept)
-        keyed = ", ".join(kept[place].name for place in keys)
+        declared = ", ".join(f"{column.name} {column.column.kind}" for column in present)
+        keyed = ", ".join(present[place].name for place in keys)
         self._connection.execute(f"CREATE TEMP TABLE {table} ({declared})")
         self._connection.execute(f"CREATE INDEX temp.keys_of_{table} ON {table} ({keyed})")
-        marks = ", ".join("?" * len(kept))
+        marks = ", ".join("?" * len(present))
         self._connection.executemany(f"INSERT INTO temp.{table} ({names}) VALUES ({marks})", rows.values())
 
     # -- small things
@@ -336,7 +336,7 @@ class Survey:
 
 
 def _require_damage(error: sqlite3.DatabaseError) -> None:
-    """Raise again what says nothing of the file's content: a disk that does not answer, a deleted log, a lock."""
+    """Re-raise errors that are not about the file's content: I/O, a deleted log, a lock."""
     if error.sqlite_errorname.startswith(
         ("SQLITE_IOERR", "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_CANTOPEN")
     ):
@@ -349,7 +349,7 @@ def _lenient(connection: sqlite3.Connection) -> Iterator[None]:
     before = connection.text_factory
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     connection.execute("PRAGMA query_only = OFF")
-    # Else a rename reads every view of the file, and fails where one stands on a table that is missing.
+    # Otherwise a rename parses every view of the file, and fails if one refers to a missing table.
     connection.execute("PRAGMA legacy_alter_table = ON")
     try:
         yield

@@ -1,4 +1,4 @@
-"""Record what an engine does, each fact before anybody is shown it."""
+"""Write a session: every fact is committed before it is shown."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from workbench.session.rows import AccessedFileRow, AttemptRow, ScoreRow, StepRo
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-#: A writer that nobody asks for checkpoints makes one by itself after so long.
+#: Seconds after which a commit also makes a checkpoint.
 _CHECKPOINT_SECONDS = 2.0
 
 
 def _storable(value: object) -> object:
-    """Return a value that SQLite takes: a lone surrogate in a path or a name becomes a question mark."""
+    """Replace lone surrogates, which SQLite cannot store, by question marks."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
@@ -63,10 +63,10 @@ class SessionWriter:
                 if fate is Fate.IN_PLACE:
                     log.checkpoint(self._connection, self.path, BUSY_MS)
                 elif fate is Fate.MOVED:
-                    # SQLite itself leaves the log of a moved file behind, with what it holds.
+                    # SQLite itself would leave the log of a moved file behind.
                     self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if self._original.fate() is Fate.OVERWRITTEN:
-                # In this very moment: closed, SQLite would write the log into what was put there.
+                # Overwritten just now: on closing, SQLite would write the log into the new content.
                 leave_open(self._connection, self.path)
                 return
             self._connection.close()
@@ -80,7 +80,7 @@ class SessionWriter:
             return Fate.LOG_EMPTIED if fate is Fate.IN_PLACE and self._log_lost else fate
 
     def rescue(self) -> Path | None:
-        """Save this writer's view of a file that lost its place or its log, and close.
+        """Save this writer's view of a file that was moved, removed or lost its log, and close.
 
         Returns the session that has it now; None if the file itself has everything (it was moved, say), or all there
         is.
@@ -89,33 +89,33 @@ class SessionWriter:
             self._closed = True
             fate = self.fate()
             if fate is Fate.LOG_EMPTIED:
-                # What it had is nowhere any more; brought into the file, its nothing would damage that.
+                # The log's content is lost; a checkpoint of the emptied log would damage the file.
                 leave_open(self._connection, None)
                 return None
             replaced = fate is Fate.REMOVED or (fate is Fate.WITHOUT_LOG and log.log_path(self.path).exists())
-            kept = None
+            saved = None
             try:
                 if replaced:
-                    kept = rescue(self._connection, self.path)
+                    saved = rescue(self._connection, self.path)
             except OSError as error:
                 raise SessionError(f"What {self.path.name} held cannot be saved: {error.strerror}.") from None
             if fate is Fate.WITHOUT_LOG and replaced:
-                # Another program writes the file by now, with a log of its own: what is ours must not get between.
+                # Another program writes the file with a new log by now, so that ours must not be checkpointed.
                 leave_open(self._connection, None)
             else:
-                # A moved file has everything then, and the log under the old name has nothing that it has not.
+                # A moved file then has everything, and the log under the old name can go.
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 forget_log(self.path)
                 self._connection.close()
             self._original.close()
-        return kept
+        return saved
 
     def give_up(self) -> tuple[Path | None, Path | None]:
         """Leave an overwritten file as it is; return the session with its former content, and the log's place."""
         with self._lock, translated(self.path):
             self._closed = True
-            kept = leave_open(self._connection, self.path)
-            return self._original.restored(kept), kept
+            saved = leave_open(self._connection, self.path)
+            return self._original.restored(saved), saved
 
     def remember(self) -> None:
         with self._lock:
@@ -134,7 +134,7 @@ class SessionWriter:
                     self._original.remember(self._connection, again=True)
                 return done
             except log.ForeignLog:
-                return False  # `fate` says so to whoever asks
+                return False  # see `fate`
 
     def __enter__(self) -> SessionWriter:
         return self
@@ -146,7 +146,7 @@ class SessionWriter:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Everything inside the block is in the file together or not at all; blocks may nest."""
+        """Commit the block as a whole or not at all; blocks may nest."""
         with self._lock, translated(self.path):
             if self._depth == 0:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -262,7 +262,7 @@ class SessionWriter:
             with self._lock, translated(self.path):
                 now = lease.beating_elsewhere(self._connection, run_id)
             if now is None:
-                return  # it was given back, or it beats by this machine's clock: the transaction tells
+                return  # released, or alive by this machine's clock: the transaction decides
             if now != first:
                 raise lease.RunHeld(
                     f"Run {run_id} is being executed by an engine on another machine, whose clock differs from this one's; "

@@ -9,11 +9,11 @@ from pathlib import Path
 from workbench.base.errors import WorkbenchError
 from workbench.metrics.texts import needed
 from workbench.session.reader import SessionReader
-from workbench.studies.following import read_study
+from workbench.studies.study_reader import read_study
 
 
 def _main(session: str, study: str) -> int:
-    asked = json.loads(sys.stdin.read())
+    request = json.loads(sys.stdin.read())
     try:
         needed("numpy", "tests of differences")
         from workbench.studies.significance import adjusted_comparisons, resampled_orders
@@ -21,18 +21,18 @@ def _main(session: str, study: str) -> int:
         with SessionReader(Path(session), surveyed=False) as reader:
             outcome = read_study(reader, study)
         columns = {column.name: column for column in outcome.columns}
-        pairs = [(left, right) for left, right in asked["pairs"] if {left, right} <= columns.keys()]
+        pairs = [(left, right) for left, right in request["pairs"] if {left, right} <= columns.keys()]
         tests = adjusted_comparisons(
-            outcome, [(columns[left], columns[right]) for left, right in pairs], asked["measure"]
+            outcome, [(columns[left], columns[right]) for left, right in pairs], request["measure"]
         )
-        found = resampled_orders(outcome) if asked["orders"] else {}
+        found = resampled_orders(outcome) if request["orders"] else {}
     except WorkbenchError as error:
         print(error, file=sys.stderr)
         return 1
-    told = [{"p": one.test.p, "test": one.test.words, "p_holm": one.adjusted} for one in tests]
+    results = [{"p": one.test.p, "test": one.test.words, "p_holm": one.adjusted} for one in tests]
     orders = [((*key, one.better, one.worse), one.resampled) for key, every in found.items() for one in every]
     drawn = [order for order in orders if order[1] is not None]
-    print(json.dumps({"tests": list(zip(pairs, told, strict=True)), "orders": drawn}))
+    print(json.dumps({"tests": list(zip(pairs, results, strict=True)), "orders": drawn}))
     return 0
 
 

@@ -20,12 +20,12 @@ from workbench.regeneration.outcome import is_leaking
 from workbench.session.reader import SessionReader
 from workbench.statistics.intervals import Value, clusters_of, share_interval_of
 from workbench.statistics.rankings import RankedTask, kendall_tau, ranking, ranking_words, scores
-from workbench.studies.beside_paper import BesidePaper, beside_paper
 from workbench.studies.cells import Mean, counted_missing
 from workbench.studies.comparing import ranked_columns, system_name
 from workbench.studies.conditions import comparable_rows
 from workbench.studies.declaration import DOCS, InJson, StudyColumn
 from workbench.studies.outcome import FunctionFacts, StudyOutcome, function_facts
+from workbench.studies.published_comparison import PublishedComparison, published_comparison
 from workbench.studies.text_metrics import TextMetrics, text_metrics
 
 NO_TEXTS = "Metrics of texts are of studies of docs; this one has none."
@@ -87,7 +87,7 @@ class Analysis(InJson):
     stability: tuple[RankedPart, ...]
     metrics: TextMetrics | None
     problem: str = ""
-    beside: BesidePaper | None = None
+    beside: PublishedComparison | None = None
 
 
 def analyse(
@@ -120,7 +120,7 @@ def analyse(
         stability(outcome, functions),
         found,
         problem,
-        beside_paper(outcome),
+        published_comparison(outcome),
     )
 
 
@@ -146,7 +146,7 @@ def leaks(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[Le
     for column in outcome.columns:
         mine = [one for one in functions if column.name in one.facts]
         clean = [one for one in mine if not is_leaking(one.facts[column.name].leak)]
-        levels = [told.leak for one in mine if (told := one.facts[column.name]).documented and told.leak is not None]
+        levels = [facts.leak for one in mine if (facts := one.facts[column.name]).documented and facts.leak is not None]
         found.append(
             LeakLine(
                 column,
@@ -178,14 +178,14 @@ def stability(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tupl
         having = [one for one in columns if any(one.name in each.facts for each in functions)]
         if len(having) < 2:
             continue
-        asked = [one.name for one in having if one.system != "none"]
+        documented = [one.name for one in having if one.system != "none"]
         rows = comparable_rows(outcome.works, outcome.rows, having)
         for measure in outcome.study.measures:
             common = [one for one in functions if one.row in rows and _common(one, having, measure)]
             whole = _ranked(model, measure, WHOLE, common, having, {})
             found.append(whole)
             for property, name, inside in parts:
-                mine = [one for one in common if all(inside(one, column) for column in asked)]
+                mine = [one for one in common if all(inside(one, column) for column in documented)]
                 part = f"{property}: {name}" if property else name
                 ranked = _ranked(model, measure, part, mine, having, whole.scores)
                 found.append(replace(ranked, stratum=bool(property)))
@@ -198,7 +198,7 @@ DOCS_LENGTH = "length of docs"
 
 
 def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[Part]:
-    """Return what functions are divided by; a property of which only one part has functions is left out."""
+    """Return the properties that divide functions; one with a single non-empty part is left out."""
     first = outcome.study.measures[0] if outcome.study.measures else ""
     compared = {one.column.name for one in outcome.by_column if not one.apart}
     stars = {row: published_counts()[name].stars for row in outcome.rows if (name := published_name(row))}
@@ -217,9 +217,9 @@ def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[
     for property, value_of, form in numbers:
         values = {id(one): value for one in functions if (value := value_of(one)) is not None}
         found += _cuts(property, values, lambda one, _: id(one), form)
-    docs = {(id(one), column): told for one in functions for column, told in one.facts.items()}
-    lengths = {key: float(told.docs) for key, told in docs.items() if told.documented and told.docs}
-    if lengths and any(not told.documented for told in docs.values()):
+    docs = {(id(one), column): facts for one in functions for column, facts in one.facts.items()}
+    lengths = {key: float(facts.docs) for key, facts in docs.items() if facts.documented and facts.docs}
+    if lengths and any(not facts.documented for facts in docs.values()):
         found.append(
             (DOCS_LENGTH, "none", lambda one, column: column in one.facts and not one.facts[column].documented)
         )

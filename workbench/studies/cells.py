@@ -13,8 +13,8 @@ from workbench.base.text import many, plural
 from workbench.regeneration.passk import pass_at_k
 from workbench.results.studies import Counts
 from workbench.statistics.intervals import OF_TRIALS, ClusteredValues, Interval, Value, clusters_of, share_interval_of
+from workbench.studies.cell_work import ARCHIVED, CellWork, TaskTally, TrialTally
 from workbench.studies.declaration import AGENTS, InJson, Study, StudyColumn, in_points
-from workbench.studies.reading import ARCHIVED, CellWork, TaskTally, TrialTally
 
 POINTS = 100.0
 """Points of a trial are of so many, whatever its rubric's sum is."""
@@ -22,7 +22,7 @@ UNSCORED = "unscored"
 SHARES = ("works", "claims")
 """Measures of agents that are shares of what was judged."""
 DOUBTFUL, REPAIRED, CUT = "doubtful", "repaired", "cut"
-"""What of candidates is counted beside pass@k, and what rankings stand without; answers of agents are cut, too."""
+"""Marks of candidates that are counted beside pass@k and that rankings can leave out; agents' answers can be cut, too."""
 CREDITED, FORMATTED = "credited for missing facts", "with points from the format"
 """What of trials is counted beside their score: tier 3 is by rule, or the answer's format gave more than a tenth."""
 
@@ -144,7 +144,7 @@ class StudyCell(InJson):
 
     @property
     def problem(self) -> str:
-        """Why it does not go on, or what is missing of its first measure and why; "" for nothing."""
+        """Why it stopped, or what its first measure lacks and why; "" if nothing."""
         if self.state == "done":
             return ""
         missing = next(iter(self.means.values())).missing if self.means else ()
@@ -173,7 +173,7 @@ def value_of(trial: TrialTally, measure: str, scale: Scale) -> float | None:
 
 
 def missing_of(trial: TrialTally, measure: str, scale: Scale) -> tuple[str, str] | None:
-    """Return how a trial stands that has nothing by a measure, and why; None where it has."""
+    """Return why a trial has no value of a measure; None if it has one."""
     if value_of(trial, measure, scale) is not None:
         return None
     if trial.state != "done":
@@ -315,7 +315,7 @@ def _pass(work: CellWork, k: int, samples: int) -> Mean:
     few = f"fewer than {k} counted samples" if k > 1 else "no counted sample"
     missing = [
         Missing(WITHOUT, f"{few} yet", waiting),
-        Missing(WITHOUT, f"{few}: the others are errors of ours or were not asked for", undefined - waiting),
+        Missing(WITHOUT, f"{few}: the others are errors of ours or were not requested", undefined - waiting),
         Missing(WITHOUT, "not begun", ahead),
     ]
     if len(files) > 1:

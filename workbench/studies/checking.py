@@ -29,7 +29,7 @@ NUMBERS = {AGENTS: ("repeats", "steps"), DOCS: ("samples", "k", "tasks")}
 
 
 def values_of(study: Study) -> dict[str, Any]:
-    """Return what stands in the fields of a form for a study: lists as tuples, all else as text."""
+    """Return the values of a form's fields for a study: lists as tuples, everything else as text."""
     kind, limits = study.kind, study.limits
     typed = {
         "repeats": str(study.repeats), "samples": str(study.samples), "k": ", ".join(map(str, study.k)),
@@ -83,8 +83,8 @@ def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
         expected = problem.expected.replace("not ''", "not nothing")
         raise BadField(field, f"{field} must be {expected}.") from None
     if study.name in packaged_studies() and study != study_named(study.name):
-        said = f"{study.name} is the study that comes with the program, as it is there; give yours another name."
-        raise BadField("name", said)
+        message = f"{study.name} is the study that comes with the program, as it is there; give yours another name."
+        raise BadField("name", message)
     return study
 
 

@@ -30,11 +30,11 @@ from workbench.statistics.rankings import (
     ranking_words,
     scores,
 )
+from workbench.studies.cell_work import CellWork
 from workbench.studies.cells import CUT, DOUBTFUL, REPAIRED, SHARES, as_trials, pass_of, value_of
 from workbench.studies.conditions import apart, classes, comparable_rows, difference_words, rows_apart
 from workbench.studies.declaration import AGENTS, InJson, StudyColumn
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.reading import CellWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class ColumnComparison(InJson):
 
     @property
     def undefined(self) -> int:
-        """Items that both columns have, of which one has no value; they are in no figure."""
+        """Items of both columns of which one lacks a value; they are in no figure."""
         both = (one for one in self.pairs if one.left is not None and one.right is not None)
         return sum(one.difference is None and one.row not in self.apart for one in both)
 
@@ -142,8 +142,10 @@ def compare(outcome: StudyOutcome, left: StudyColumn, right: StudyColumn, measur
         if any(one.repository == row for one in differences)
     }
     pairs.sort(key=_place)
-    said = difference_words(differing)
-    return ColumnComparison(measure, left, right, _difference(differences, outcome), by_row, tuple(pairs), apart, said)
+    differing_words = difference_words(differing)
+    return ColumnComparison(
+        measure, left, right, _difference(differences, outcome), by_row, tuple(pairs), apart, differing_words
+    )
 
 
 def items_of(outcome: StudyOutcome, work: CellWork, measure: str, without: str = "") -> dict[tuple[str, str], SideItem]:
@@ -232,8 +234,8 @@ class Ranking(InJson):
     @property
     def words(self) -> str:
         """Return ``RepoAgent > OSA = original``, of shares with the numbers they are of: ``white (8 of 10) > planner (1 of 1)``."""
-        told = {name: f"{name} ({good:,} of {of:,})" for name, (good, of) in self.judged.items()}
-        return ranking_words([[told.get(name, name) for name in place] for place in self.places])
+        labelled = {name: f"{name} ({good:,} of {of:,})" for name, (good, of) in self.judged.items()}
+        return ranking_words([[labelled.get(name, name) for name in place] for place in self.places])
 
     def to_json(self) -> dict[str, Any]:
         names = ("better", "worse", "difference", "repositories:rows", "ties", "of", "resampled")
@@ -318,7 +320,7 @@ def _apart(
 ) -> tuple[StudyColumn, tuple[str, ...]]:
     """Return which of the main columns a column is not comparable with, and each difference."""
     every = ((one, apart(outcome.works, outcome.rows, one, column)) for one in main)
-    return next((one, said) for one, said in every if said)
+    return next((one, differing_words) for one, differing_words in every if differing_words)
 
 
 def _by_model(outcome: StudyOutcome) -> dict[str, list[list[StudyColumn]]]:
@@ -341,14 +343,14 @@ def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tupl
 def common_items(
     outcome: StudyOutcome, columns: Iterable[StudyColumn], measure: str, without: str = ""
 ) -> list[RankedTask]:
-    """Return the items of which every one of some columns has a value; a column without any result is left out."""
+    """Return the items with a value in every column; columns without any result are ignored."""
     return [task for task, _ in _common_items(outcome, columns, measure, without)]
 
 
 def _common_items(
     outcome: StudyOutcome, columns: Iterable[StudyColumn], measure: str, without: str
 ) -> Iterator[tuple[RankedTask, dict[str, SideItem]]]:
-    """Yield the items of which every column has a value, and each under all of them by the name of its system."""
+    """Yield the items with a value in every column, with the values by system."""
     having = [one for one in columns if any(outcome.cell(row, one).means[measure].items for row in outcome.rows)]
     comparable = comparable_rows(outcome.works, outcome.rows, having) if len(having) > 1 else set()
     for row in outcome.rows:
@@ -382,15 +384,15 @@ _MOST_SECONDS = 120.0
 def resampled_in_process(
     session: Path, study: str, pairs: Sequence[tuple[str, str]], measure: str, orders: bool = False
 ) -> dict[str, dict[Any, Any]]:
-    """Return the tests of comparisons, adjusted for their number, and with ``orders`` how often pairs keep their order in resamples.
+    """Return the adjusted tests of comparisons and, with ``orders``, how often pairs keep their order in resamples.
 
     It is ``{"tests": {pair: {"p", "test", "p_holm"}, …}, "orders": {(model, measure, better, worse): share of resamples, …}}``; a
     WorkbenchError where it cannot be computed: numpy is not installed, say.
     """
-    asked = {"pairs": pairs, "measure": measure, "orders": orders}
+    request = {"pairs": pairs, "measure": measure, "orders": orders}
     done = subprocess.run(
         [sys.executable, "-m", "workbench.studies", str(session), study],
-        input=json.dumps(asked),
+        input=json.dumps(request),
         capture_output=True,
         text=True,
         timeout=_MOST_SECONDS,

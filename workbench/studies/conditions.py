@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from workbench.studies.cell_work import CellWork
 from workbench.studies.declaration import StudyColumn
-from workbench.studies.reading import CellWork
 
 Cells = Mapping[tuple[str, str], CellWork]
 Differing = dict[str, tuple[str, str]]
-"""The values on both sides, by what differs."""
+"""The two values of each differing condition."""
 
 OF_ROWS = ("snapshot", "content of the case")
 """Conditions that differ from row to row by nature."""
@@ -73,12 +73,12 @@ def difference_words(found: Mapping[str, Differing]) -> tuple[str, ...]:
     for row, mine in found.items():
         for name, values in mine.items():
             by_name.setdefault(name, {})[row] = values
-    said = []
+    parts = []
     for name, by_row in by_name.items():
         shown = dict.fromkeys(" and ".join(map(_shown, two)) for two in by_row.values())
         where = "" if len(by_row) == len(found) else f" ({', '.join(by_row)})"
-        said.append(f"{name} {'; '.join(list(shown)[:_FEW])}{where}")
-    return tuple(said)
+        parts.append(f"{name} {'; '.join(list(shown)[:_FEW])}{where}")
+    return tuple(parts)
 
 
 def _shown(value: str) -> str:
@@ -87,7 +87,7 @@ def _shown(value: str) -> str:
 
 
 def comparable_rows(cells: Cells, rows: Iterable[str], columns: Sequence[StudyColumn]) -> set[str]:
-    """Return the rows that all of some columns have and of which nothing was made differently."""
+    """Return the rows that all given columns have, made under the same conditions."""
     found = set()
     for row in rows:
         mine = [cell for column in columns if (cell := cells.get((row, column.name))) is not None and has_work(cell)]
@@ -111,7 +111,7 @@ def mixed_words(cells: Iterable[CellWork]) -> tuple[str, ...]:
 
 
 def classes(cells: Cells, rows: Sequence[str], columns: Iterable[StudyColumn]) -> list[list[StudyColumn]]:
-    """Return columns in classes of which all are comparable with one another, in their order; the first class is the main one."""
+    """Return classes of comparable columns, in their order; the first class is the main one."""
     found: list[list[StudyColumn]] = []
     for column in columns:
         for one in found:

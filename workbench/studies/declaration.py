@@ -1,4 +1,4 @@
-"""What a study is asked for: a ``study.toml``, read key by key into frozen values, with one sentence for every mistake."""
+"""The declaration of a study: a ``study.toml`` as frozen values, with one sentence for every mistake."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Study:
 
     @classmethod
     def from_json(cls, text: str) -> Study:
-        """Return the declaration that a session has; BadStudy where it is damaged."""
+        """Return a declaration stored in a session. BadStudy: it is damaged."""
         try:
             return typed_json.decode(cls, text)
         except typed_json.WrongForm:

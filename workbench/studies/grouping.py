@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from workbench.catalog import load_cases
 from workbench.catalog.repositories import published_counts, published_name
+from workbench.plans.task_names import readable_id
 from workbench.results.studies import task_facts
 from workbench.results.trials import trials_named
 from workbench.session.reader import SessionReader
-from workbench.session.task_names import readable_id
 from workbench.studies.cells import Mean, StudyCell, cell_of, over_rows
 from workbench.studies.declaration import AGENTS
 from workbench.studies.outcome import RowSummary, StudyOutcome, row_summary

@@ -1,4 +1,4 @@
-"""The leaderboard of agents: where each stands by its score, with what it did for it and how much repeats differ; do judges agree?"""
+"""The leaderboard of agents: places by score, effort, spread over repeats, and the agreement of judges."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.statistics.rankings import kendall_tau
+from workbench.studies.cell_work import CellWork, TrialTally
 from workbench.studies.cells import Mean, Missing, StudyCell, cell_of, over_rows, score_of
 from workbench.studies.declaration import AGENTS, InJson
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
-from workbench.studies.reading import CellWork, TrialTally
 
 GOOD = 60.0
 """Points of 100 above which AEO-Bench counts a README as good."""

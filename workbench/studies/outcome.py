@@ -21,6 +21,7 @@ from typing import Any
 from workbench.base.text import shortened
 from workbench.results.studies import TaskFacts, task_facts
 from workbench.session.reader import SessionReader
+from workbench.studies.cell_work import CellWork, scale_of
 from workbench.studies.cells import (
     CREDITED,
     CUT,
@@ -39,7 +40,6 @@ from workbench.studies.cells import (
 )
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
 from workbench.studies.declaration import AGENTS, InJson, Study, StudyColumn, column_titles, in_points, row_titles
-from workbench.studies.reading import CellWork, scale_of
 
 _DOUBTS = (DOUBTFUL, REPAIRED, CUT, CREDITED, FORMATTED)
 _TITLE = 60
@@ -119,7 +119,7 @@ class StudyOutcome:
         problems: Sequence[str] = (),
         before: StudyOutcome | None = None,
     ) -> StudyOutcome:
-        """Compute the figures of what was read; those of cells that are as they were before are taken over."""
+        """Compute the figures of a study; those of unchanged cells are reused."""
         scale = scale_of(study, works.values())
         same = before.cells if before is not None and (before.study, before.scale) == (study, scale) else {}
         cells: dict[tuple[str, str], StudyCell] = {}
@@ -142,13 +142,13 @@ class StudyOutcome:
             row_summary(row, title, {one.name: cells[row, one.name] for one in columns}, study.measures)
             for row, title in zip(study.rows, row_titles(study.rows), strict=True)
         )
-        said = (*problems, *_without_figures(by_column, study))
+        notes = (*problems, *_without_figures(by_column, study))
         common = {
             measure: found
             for measure in study.measures
             if (found := _common(cells, study.rows, [one.column for one in by_column if not one.apart], measure))
         }
-        return cls(study, tuple(columns), study.rows, cells, by_column, by_row, scale, said, common)
+        return cls(study, tuple(columns), study.rows, cells, by_column, by_row, scale, notes, common)
 
     @cached_property
     def works(self) -> Mapping[tuple[str, str], CellWork]:
@@ -159,25 +159,25 @@ class StudyOutcome:
         """What columns are not compared, and what of cells is left out or was made under several conditions."""
         titles = {one.column.name: shortened(one.title, _TITLE) for one in self.by_column}
         compared = next((titles[one.column.name] for one in self.by_column if not one.apart), "")
-        said = [
+        notes = [
             f"{titles[one.column.name]} is not compared with {compared}, for it was made otherwise: {'; '.join(one.apart)}."
             for one in self.by_column
             if one.apart
         ]
-        said += [
+        notes += [
             f"{sentence[:-1]}, so it is compared with nothing."
             for sentence in _without_figures(self.by_column, self.study, own=True)
         ]
         for column in self.columns:
             cells = [self.cells[row, column.name] for row in self.rows]
-            said += [
+            notes += [
                 f"{titles[column.name]}, {cell.row}: {', '.join(cell.work.left_out)} are left out."
                 for cell in cells
                 if cell.work.left_out
             ]
             if mixed := mixed_words([cell.work for cell in cells]):
-                said.append(f"{titles[column.name]} was not made the same in all rows: {'; '.join(mixed)}.")
-        return tuple(said)
+                notes.append(f"{titles[column.name]} was not made the same in all rows: {'; '.join(mixed)}.")
+        return tuple(notes)
 
     def summary(self, column: StudyColumn) -> ColumnSummary:
         return next(one for one in self.by_column if one.column.name == column.name)
@@ -200,7 +200,7 @@ class StudyOutcome:
 
     @property
     def progress(self) -> str:
-        """How many of its items are done: ``11 of 12 trials``."""
+        """Finished and planned items: ``11 of 12 trials``."""
         planned = "?" if self.planned is None else f"{self.planned:,}"
         return f"{self.done:,} of {planned} {'trials' if self.study.kind == AGENTS else 'candidates'}"
 
@@ -257,8 +257,8 @@ def _without_figures(columns: Iterable[ColumnSummary], study: Study, *, own: boo
     """Yield why columns of others have nothing by the study's first measure; of its own ones those that are unscored."""
     for one in columns:
         mean = one.means[study.measures[0]]
-        said = mean.missing and (not own or any(missing.kind == UNSCORED for missing in mean.missing))
-        if bool(one.column.source) != own and not mean.items and said:
+        is_missing = mean.missing and (not own or any(missing.kind == UNSCORED for missing in mean.missing))
+        if bool(one.column.source) != own and not mean.items and is_missing:
             yield f"{shortened(one.title, _TITLE)} has no {study.measures[0]}: {'; '.join(missing.words for missing in mean.missing)}."
 
 
@@ -344,7 +344,7 @@ class FunctionFacts:
     passed: dict[str, dict[str, float | None]] = field(default_factory=dict)
 
     def first(self, of: str) -> float | None:
-        """Return a fact that is the same under every doc system, of the first column that has it."""
+        """Return a fact that does not depend on the doc system, from the first column that has it."""
         return next((value for one in self.facts.values() if (value := getattr(one, of)) is not None), None)
 
 
@@ -358,8 +358,8 @@ def function_facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[Functi
             for task in work.tasks:
                 key = (row, task.file, task.name)
                 mine = found.setdefault(key, FunctionFacts(*key, task.tests))
-                told = known[work.session].get(task.task, TaskFacts(task.task))
-                mine.facts[column.name] = told._replace(documented=bool(task.documented))
+                facts = known[work.session].get(task.task, TaskFacts(task.task))
+                mine.facts[column.name] = facts._replace(documented=bool(task.documented))
                 mine.passed[column.name] = {f"pass@{k}": pass_of(task, k) for k in outcome.study.k}
     return tuple(found.values())
 

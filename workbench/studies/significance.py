@@ -1,4 +1,4 @@
-"""Could the differences of a study have come about by chance? Permutation tests, several adjusted (Holm), and resampled orders.
+"""Permutation tests of a study's differences, adjusted by Holm, and resampled rankings.
 
 Imports numpy: engine, report and command processes call it, the app asks for it in a process (:func:`workbench.studies.comparing.resampled_in_process`).
 """

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from workbench.agents.names import current_name, is_remote
 from workbench.base import numbers
 from workbench.base.files import expanded, shown
-from workbench.catalog.reading import BadCase, TomlTable, load_toml
+from workbench.catalog.case_files import BadCase, TomlTable, load_toml
 from workbench.plans.arguments import arguments_of, study_keys
 from workbench.studies.declaration import (
     AGENTS,
@@ -118,10 +118,10 @@ def _parsed(values: Mapping[str, object], file: Path) -> Study:
 
 def _columns(table: TomlTable, kind: str, file: Path) -> tuple[StudyColumn, ...]:
     systems_key, models_key = _COLUMN_KEYS[kind]
-    given = table.table("columns")
-    if given is None:
+    declared_values = table.table("columns")
+    if declared_values is None:
         return ()
-    inner = TomlTable(given, file, (systems_key, models_key), "columns")
+    inner = TomlTable(declared_values, file, (systems_key, models_key), "columns")
     systems, models = inner.texts(systems_key), inner.texts(models_key)
     if not systems:
         raise inner.wrong(systems_key, "a list that names at least one")
@@ -133,8 +133,8 @@ def _columns(table: TomlTable, kind: str, file: Path) -> tuple[StudyColumn, ...]
 
 def _product(kind: str, systems: Iterable[str], models: Sequence[str]) -> tuple[StudyColumn, ...]:
     # Whom an agent that is reached over A2A asks is its own affair: it is one column, whatever models the others have.
-    asked = {one: ("",) if kind == AGENTS and is_remote(one) else models or ("",) for one in systems}
-    return tuple(StudyColumn(system, model) for system, several in asked.items() for model in several)
+    models_by_system = {one: ("",) if kind == AGENTS and is_remote(one) else models or ("",) for one in systems}
+    return tuple(StudyColumn(system, model) for system, several in models_by_system.items() for model in several)
 
 
 def _results(table: TomlTable, kind: str) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def _check_distinct(table: TomlTable, key: str, found: Sequence[str]) -> tuple[s
 
 
 class Typed(str):
-    """A number as a person typed it, where a file has no text."""
+    """A number as typed into a form field."""
 
     __slots__ = ()
 
@@ -171,10 +171,10 @@ def _is_text(value: object) -> bool:
 
 
 def _ks(table: TomlTable, values: Mapping[str, object], samples: int) -> tuple[int, ...]:
-    given = values.get("k")
-    if given is None:
+    declared_values = values.get("k")
+    if declared_values is None:
         return tuple(k for k in (1, 3) if k <= samples)
-    listed = given if isinstance(given, list) else [given]
+    listed = declared_values if isinstance(declared_values, list) else [declared_values]
     try:
         ks = tuple(sorted({numbers.whole(one, 1) for one in listed if not _is_text(one)}))
     except ValueError as expected:
@@ -205,24 +205,24 @@ def _whole(
 
 
 def _limits(table: TomlTable, kind: str, file: Path) -> StudyLimits:
-    given = table.table("limits") or {}
-    inner = TomlTable(given, file, [key for key, *_ in study_keys(PLANS[kind], "limits")], "limits")
-    return StudyLimits(**{name: _whole(inner, given, name, 0, 0, 1_000_000_000) for name in given})
+    declared_values = table.table("limits") or {}
+    inner = TomlTable(declared_values, file, [key for key, *_ in study_keys(PLANS[kind], "limits")], "limits")
+    return StudyLimits(**{name: _whole(inner, declared_values, name, 0, 0, 1_000_000_000) for name in declared_values})
 
 
 def _settings(table: TomlTable, kind: str, file: Path) -> StudySettings:
-    given, declared = table.table("settings") or {}, arguments_of(PLANS[kind])
+    declared_values, declared = table.table("settings") or {}, arguments_of(PLANS[kind])
     keys = {key: (of, declared[name].number) for key, name, of, _ in study_keys(PLANS[kind], "settings")}
-    inner = TomlTable(given, file, list(keys), "settings")
+    inner = TomlTable(declared_values, file, list(keys), "settings")
     found: dict[str, Any] = {}
-    for name in given:
+    for name in declared_values:
         of, bounds = keys.get(name, (str, None))
         if of is tuple:
             found[name] = inner.texts(name)
         elif of is bool:
             found[name] = inner.flag(name)
         elif bounds is not None:
-            found[name] = _whole(inner, given, name, 1, *bounds[1:])
+            found[name] = _whole(inner, declared_values, name, 1, *bounds[1:])
         else:
             found[name] = inner.text(name, "").strip()
     return StudySettings(**found)

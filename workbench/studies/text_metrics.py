@@ -81,9 +81,9 @@ def text_metrics(
     """
     notes: dict[str, None] = {}
     scores = _scores(metrics, model, notes)
-    every = list({told.task: None for one in functions for told in one.facts.values()})
+    every = list({facts.task: None for one in functions for facts in one.facts.values()})
     step = -(-len(every) // MOST_TASKS)
-    chosen = {told.task for one in functions[:: max(1, step)] for told in one.facts.values()}
+    chosen = {facts.task for one in functions[:: max(1, step)] for facts in one.facts.values()}
     names = [one for one in metrics or USUAL if one in scores or one not in TEXT_METRICS]
     measured: dict[str, dict[tuple[str, str], list[Measurement]]] = {one.name: {} for one in outcome.columns}
     for session, runs in runs_by_session(outcome.cells.values()).items():
@@ -92,9 +92,9 @@ def text_metrics(
             for run in runs:
                 cells = [one for one in outcome.cells.values() if (one.work.session, one.run) == (session, run)]
                 rows = {task.id: task for task in place.tasks(run) if task.id in chosen}
-                texts, told = texts_of(place, rows, names, originals)
+                texts, remarks = texts_of(place, rows, names, originals)
                 # What has no text to compare with is seen in the table; where names were looked for is not.
-                notes |= dict.fromkeys(one for one in told if not one.startswith("no doc-doc"))
+                notes |= dict.fromkeys(one for one in remarks if not one.startswith("no doc-doc"))
                 judged = {} if metrics else _judgements(place, texts, rows)
                 for cell in cells:
                     bodies = _bodies(place, cell, rows) if scores else {}

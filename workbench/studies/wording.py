@@ -37,7 +37,7 @@ def mean_words(mean: Mean, measure: str) -> str:
 
 
 def cell_words(cell: StudyCell, measure: str) -> str:
-    """Return a cell's mean with what it is of, what is missing in it and, unless it is done, how it stands."""
+    """Return a cell's mean with its n, what is missing and, unless it is done, its state."""
     mean = cell.means[measure]
     if cell.work.trials:
         return trial_mean_words(mean, measure) + (doubt_words(cell.doubts) if measure == "score" else "")
@@ -51,21 +51,21 @@ def cell_words(cell: StudyCell, measure: str) -> str:
 
 def trial_mean_words(mean: Mean, measure: str) -> str:
     """Return a mean of trials with what it is of: ``50.0 of 1 scored trial, 1 unscored``, ``100.0 (1 of 1 block, 40 not run)``."""
-    said = mean_words(mean, measure)
+    text = mean_words(mean, measure)
     if mean.own is not None:
-        said = f"{mean.own[0]:.1f} of {mean.own[1]:.1f} own points; in all {said}"
+        text = f"{mean.own[0]:.1f} of {mean.own[1]:.1f} own points; in all {text}"
     if mean.judged is not None and mean.items:
-        said += f" ({mean.judged_words(measure)}{'' if mean.interval.low is not None else '; too few for an interval'})"
+        text += f" ({mean.judged_words(measure)}{'' if mean.interval.low is not None else '; too few for an interval'})"
     if not mean.missing:
-        return said
+        return text
     if mean.value is None:
         return brief(mean.missing)
     which = "scored trial" if measure == "score" else "checked README"
-    return f"{said} of {plural(mean.items, which)}, {brief(mean.missing)}"
+    return f"{text} of {plural(mean.items, which)}, {brief(mean.missing)}"
 
 
 def column_words(outcome: StudyOutcome, column: ColumnSummary, measure: str) -> str:
-    """Return the mean of a column with what it is of where that is not all that columns have: cases, trials or tasks."""
+    """Return the mean of a column, with the number of cases, trials or tasks if it lacks some."""
     mean, common = column.means[measure], outcome.common.get(measure)
     apart = "; not comparable" if column.apart else ""
     if in_points(measure):
@@ -102,11 +102,11 @@ def judge_words(line: LeaderLine, judge: str, common: bool) -> str:
 
 def left_out_words(found: ColumnComparison, left: str, right: str, row: str) -> str:
     """Return what is in no figure of a comparison of two columns that are called so, "" for nothing."""
-    said = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
-    said += [f"{n:,} only under {side}" for n, side in ((found.only_left, left), (found.only_right, right)) if n]
+    parts = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
+    parts += [f"{n:,} only under {side}" for n, side in ((found.only_left, left), (found.only_right, right)) if n]
     if found.apart:
-        said.append(f"{row} {', '.join(sorted(found.apart))}, made otherwise: {'; '.join(found.differing)}")
-    return ", ".join(said)
+        parts.append(f"{row} {', '.join(sorted(found.apart))}, made otherwise: {'; '.join(found.differing)}")
+    return ", ".join(parts)
 
 
 def chance_words(p: float | None) -> str:

@@ -97,7 +97,7 @@ def load_improvements(reader: SessionReader, run: str) -> ImprovementView:
 
 
 def _entry(one: TriedDocstring) -> FindingRow:
-    from workbench.session.task_names import row_id
+    from workbench.plans.task_names import row_id
 
     attempt, gain, refusal = one.attempt, one.attempt.gain, one.attempt.refusal
     name = row_id(attempt.task)

@@ -15,7 +15,7 @@ from workbench.app.toolkit.fields import Values
 from workbench.app.toolkit.order_form import OrderForm
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import plural
-from workbench.orders.estimate import estimate_ask, known_tasks
+from workbench.orders.estimate import estimate_ask, task_count
 from workbench.orders.regenerate import RegenerateOrder
 from workbench.plans.plan import Ask, RegenerationPlan
 from workbench.session.groups import CONTROLS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from workbench.app.app import WorkbenchApp
     from workbench.base.settings import Settings
-    from workbench.orders.estimate import Documentation, Estimate
+    from workbench.orders.estimate import Documentation, WorkEstimate
 
 
 _FIRST_CASE = "word_counter"
@@ -65,7 +65,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         place = runs.place_of_run(values["session"], f"regenerate-{Path(plan.source).name}")
         return RegenerateOrder(place, plan)
 
-    def estimate(self, order: RegenerateOrder) -> Estimate:
+    def estimate(self, order: RegenerateOrder) -> WorkEstimate:
         """Estimate candidates and documentation, without what the session has already."""
         plan, measured = order.plan, self.measured(order.session)
         candidates = estimate_ask(measured, plan.source, Ask(plan.evaluator, plan.samples, limit=plan.limit))
@@ -81,7 +81,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
     def summary(self, plan: RegenerationPlan, values: Values) -> str:
         """Return ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""
         order, named = self.order(plan, values), plan.evaluator or "the default evaluator"
-        cost, tasks = self.estimate(order), known_tasks(self.measured(order.session), plan.source, plan.limit)
+        cost, tasks = self.estimate(order), task_count(self.measured(order.session), plan.source, plan.limit)
         samples = f"{plural(plan.samples, 'sample')} × {named}"
         if tasks is None:
             return f"{plan.source}: {samples} for each task = {cost.sentence()}."

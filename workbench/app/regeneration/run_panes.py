@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from workbench.app.keys import bindings, key_of, with_keys
-from workbench.app.location import SEVERAL, Anchor, Location, Marked, MarkedPair
+from workbench.app.location import SEVERAL, Anchor, Location, MarkedItem, MarkedPair
 from workbench.app.regeneration.building_panes import BuildingPanes
 from workbench.app.regeneration.figures_line import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.run_watcher import RunWatcher
@@ -277,7 +277,7 @@ class RunPanes(RunScreen):
         else:
             self._show_pair(MarkedPair(a, b) if a is not None and b is not None and not a.same(b) else None)
 
-    def _toggle_mark(self, one: Marked | None) -> None:
+    def _toggle_mark(self, one: MarkedItem | None) -> None:
         if one is None:
             return
         marks = self.workbench.marks
@@ -303,19 +303,19 @@ class RunPanes(RunScreen):
         else:
             self.workbench.notify(with_keys(_HOW_TO_COMPARE), timeout=6)
 
-    def _marked(self, kind: str, key: str | tuple[str, ...], title: str) -> Marked | None:
+    def _marked(self, kind: str, key: str | tuple[str, ...], title: str) -> MarkedItem | None:
         reader, view = self.reader, self.view
         if reader is None or view is None:
             return None
-        return Marked(reader.path, kind, key, one_line(title, 100), view.run.id)
+        return MarkedItem(reader.path, kind, key, one_line(title, 100), view.run.id)
 
-    def _task_to_mark(self) -> Marked | None:
+    def _task_to_mark(self) -> MarkedItem | None:
         view, line = self.view, self.selected_task
         if view is None or line is None:
             return None
         return self._marked("task", line.id, f"{line.name} · docs {view.group.docs_words}")
 
-    def _group_to_mark(self, further: int = 0) -> Marked | None:
+    def _group_to_mark(self, further: int = 0) -> MarkedItem | None:
         if (view := self.view) is None:
             return None
         groups = view.groups
@@ -323,7 +323,7 @@ class RunPanes(RunScreen):
         title = f"{short_name(group.evaluator, view.name_of(group))} · docs {group.docs_words}"
         return self._marked("group", (group.docs, *group.arguments, group.docs_scope), title)
 
-    def _with_sample(self, then: Callable[[Marked | None], None]) -> None:
+    def _with_sample(self, then: Callable[[MarkedItem | None], None]) -> None:
         view, reader, line, number = self.view, self.reader, self.selected_task, self.table.sample
         if view is None or reader is None or line is None:
             return

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from workbench.app import runs
 from workbench.app.keys import bindings, key_of, with_keys
 from workbench.app.location import Location
-from workbench.app.sessions.keeping import ImportDialog, import_result, rename
+from workbench.app.sessions.file_actions import ImportDialog, import_result, rename
 from workbench.app.sessions.session_files import SessionCache, SessionEntry, deleted_entries, found_sessions, with_facts
 from workbench.app.sessions.table import SessionTable, about, sentence
 from workbench.app.toolkit.actions import LabelTarget
@@ -30,7 +30,7 @@ from workbench.base.errors import UsageError
 from workbench.base.text import one_line
 from workbench.session import create
 from workbench.session.labels import SESSION
-from workbench.session.placing import Deleted, delete, deleted_sessions, restore
+from workbench.session.session_folder import Deleted, delete, deleted_sessions, restore
 from workbench.session.session_names import named, plain_name
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from workbench.base.files import building_beside
 from workbench.results.sessions import SessionFacts, gather
 from workbench.session import SUFFIX, SessionReader
 from workbench.session.labels import SESSION, labels_by_item
-from workbench.session.placing import Deleted, deleted_sessions
+from workbench.session.session_folder import Deleted, deleted_sessions
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,23 +7,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.location import Anchor, Location, Marked, MarkedPair, ResultList
+from workbench.app.location import Anchor, Location, MarkedItem, MarkedPair, ResultList
 from workbench.app.study.detail import FILE, NEW
 from workbench.app.toolkit.workers import LatestWorker
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line, plural
 from workbench.results.samples import samples_of
 from workbench.session.groups import Group
+from workbench.studies.cell_work import TaskTally, TrialTally
 from workbench.studies.declaration import AGENTS, PAPER
-from workbench.studies.reading import TaskTally, TrialTally
 
 if TYPE_CHECKING:
     from workbench.app.study.screen import StudyScreen
     from workbench.session.reader import SessionReader
+    from workbench.studies.cell_work import CellWork
     from workbench.studies.cells import StudyCell
     from workbench.studies.comparing import ColumnComparison, ItemPair
     from workbench.studies.outcome import StudyOutcome
-    from workbench.studies.reading import CellWork
 
 _ROWS = ("csv", "parquet")
 """Formats of cells and items, which do not exist for the published tables."""
@@ -143,11 +143,11 @@ def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: ColumnCompa
         title = one_line(f"{outcome.summary(column).title} · {pair.row} · {pair.name}", 100)
         session = Path(item.session) if item.session else reader.path
         if outcome.study.kind == AGENTS:
-            found.append(Marked(session, "trial", item.id, title))
+            found.append(MarkedItem(session, "trial", item.id, title))
         else:
             work = outcome.cell(pair.row, column).work
             sample = _sample(reader, session, item.id, work, title, is_better if gap else None)
-            found.append(Marked(session, "candidate", sample, title, item.run))
+            found.append(MarkedItem(session, "candidate", sample, title, item.run))
     return MarkedPair(found[0], found[1], *(outcome.scale if outcome.study.kind == AGENTS else ()))
 
 

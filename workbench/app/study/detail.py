@@ -37,11 +37,11 @@ from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import DOUBTFUL, STATES, UNSCORED
 from workbench.base.text import NOTHING, fixed, many, one_line, percent, plural, shortened
+from workbench.studies.cell_work import TaskTally, TrialTally
 from workbench.studies.cells import StudyCell, missing_of, pass_of, value_of
 from workbench.studies.declaration import AGENTS, PAPER
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.reading import TaskTally, TrialTally
 from workbench.studies.wording import bounds, figure, judge_words, signed
 
 

@@ -324,7 +324,7 @@ def _product(study: Study) -> str:
 def _has_another(session: Path, study: Study) -> bool:
     from workbench.session import SessionReader
     from workbench.studies.declaration import BadStudy
-    from workbench.studies.following import declared
+    from workbench.studies.study_reader import declared
 
     if not session.exists():
         return False

@@ -16,8 +16,8 @@ from workbench.base.text import NOTHING, duration, one_line, percent, plural
 from workbench.studies.cells import brief
 from workbench.studies.comparing import ColumnComparison, compare, not_ranked, rankings, taus
 from workbench.studies.declaration import AGENTS, BadStudy, Study, in_points
-from workbench.studies.following import StudyReader
 from workbench.studies.leaderboard import judge_agreement, leaderboard
+from workbench.studies.study_reader import StudyReader
 from workbench.studies.wording import figure, mean_words
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.app.location import Location
     from workbench.app.toolkit.document import PaneContent
     from workbench.app.toolkit.run_screen import RunScreen
-    from workbench.orders.estimate import Estimate
+    from workbench.orders.estimate import WorkEstimate
     from workbench.session import SessionWriter
 
 SAFE_COPY_CHARS = 500_000
@@ -158,12 +158,12 @@ class RunActions:
         """Call ``then``, after a confirmation if the order's estimate exceeds the limits in the settings."""
         session = self._host.session_path
 
-        def estimate() -> Estimate | None:
+        def estimate() -> WorkEstimate | None:
             from workbench.orders.measured import measure
 
             return order(session).estimate(measure(session, session)) if session is not None else None
 
-        async def ask(cost: Estimate | None) -> None:
+        async def ask(cost: WorkEstimate | None) -> None:
             from workbench.app.toolkit.order_form import confirm_cost
 
             if cost is None or await confirm_cost(self._host, cost):

@@ -44,7 +44,7 @@ class TextLine:
 
 
 @dataclass(frozen=True, slots=True)
-class TextRange:
+class LineRange:
     """Characters ``start`` to ``end`` of a line: a screen row, a search hit or a highlight."""
 
     line: int
@@ -68,17 +68,17 @@ class TextDocument:
         top = max((line.number or 0 for line in self.lines[-50:]), default=0)
         return max(3, len(str(top))) + 1
 
-    def rows(self, width: int) -> list[TextRange]:
+    def rows(self, width: int) -> list[LineRange]:
         width = max(width, 4)
-        wrapped: list[TextRange] = []
+        wrapped: list[LineRange] = []
         for index, line in enumerate(self.lines):
             length = len(line.text)
             if line.indent < 0:
-                wrapped.append(TextRange(index, 0, min(length, width)))
+                wrapped.append(LineRange(index, 0, min(length, width)))
             elif length <= width and (line.text.isascii() or cell_len(line.text) <= width):
-                wrapped.append(TextRange(index, 0, length))
+                wrapped.append(LineRange(index, 0, length))
             else:
-                wrapped.extend(TextRange(index, start, end) for start, end in _wrap(line, width))
+                wrapped.extend(LineRange(index, start, end) for start, end in _wrap(line, width))
         return wrapped
 
     def line_at(self, source: int) -> int:

@@ -32,8 +32,8 @@ from workbench.session.json_forms import picked
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.base.settings import Settings
-    from workbench.orders.estimate import Estimate
-    from workbench.orders.measured import Measured
+    from workbench.orders.estimate import WorkEstimate
+    from workbench.orders.measured import MeasuredRates
     from workbench.orders.order import WorkOrder
 
 PlanT = TypeVar("PlanT")
@@ -61,7 +61,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
     ) -> None:
         super().__init__(title, fields, first, note=note)
         self.host, self._plain = host, plain
-        self._measured: dict[Path | None, Measured] = {}
+        self._measured: dict[Path | None, MeasuredRates] = {}
         self._is_starting = False
 
     # -- hooks for subclasses; all but `show` run in threads
@@ -73,8 +73,8 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
         """Show the started order."""
         raise NotImplementedError
 
-    def estimate(self, order: Any) -> Estimate:
-        found: Estimate = order.estimate(self.measured(order.session))
+    def estimate(self, order: Any) -> WorkEstimate:
+        found: WorkEstimate = order.estimate(self.measured(order.session))
         return found
 
     def in_plain_process(self, plan: PlanT) -> PlanT:
@@ -82,7 +82,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
 
     # -- shared behaviour
 
-    def measured(self, into: Path | None = None) -> Measured:
+    def measured(self, into: Path | None = None) -> MeasuredRates:
         """Return the measurements for estimates: earlier work, and what the target session has already; read once."""
         from workbench.orders.measured import measure
 
@@ -231,7 +231,7 @@ def check_named_model(model: str, role: str, settings: Settings) -> None:
 # -- confirmations
 
 
-async def confirm_cost(host: WorkbenchApp, estimate: Estimate) -> bool:
+async def confirm_cost(host: WorkbenchApp, estimate: WorkEstimate) -> bool:
     """Return whether to start: True if the estimate is below the limits in the settings or the user confirms.
 
     Call from a worker.

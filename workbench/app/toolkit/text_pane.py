@@ -11,7 +11,7 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.app.toolkit.document import EMPTY, TextDocument, TextRange, find_all
+from workbench.app.toolkit.document import EMPTY, LineRange, TextDocument, find_all
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 
 GROWTH = 16  # factor by which the limit of a long text grows
@@ -30,10 +30,10 @@ class TextPane(VirtualView):
         super().__init__(id=id)
         self.document: TextDocument = EMPTY
         self.needle = ""
-        self.hits: list[TextRange] = []
-        self.evidence: list[TextRange] = []
-        self._current: TextRange | None = None
-        self._rows: list[TextRange] = []
+        self.hits: list[LineRange] = []
+        self.evidence: list[LineRange] = []
+        self._current: LineRange | None = None
+        self._rows: list[LineRange] = []
         self._width = 0
         self._by_line: dict[int, list[tuple[int, int, str]]] = {}
 
@@ -82,12 +82,12 @@ class TextPane(VirtualView):
             self.go_to(self._current.line, self._current.start)
             self.refresh()
 
-    def mark_evidence(self, marks: list[TextRange]) -> None:
+    def mark_evidence(self, marks: list[LineRange]) -> None:
         self.highlight(marks)
         if marks:
             self.go_to(marks[0].line, marks[0].start)
 
-    def highlight(self, marks: list[TextRange]) -> None:
+    def highlight(self, marks: list[LineRange]) -> None:
         if marks != self.evidence:
             self.evidence = marks
             self._index_marks()
@@ -95,7 +95,7 @@ class TextPane(VirtualView):
 
     def mark_line(self, line: int) -> None:
         if line < len(self.document.lines):
-            self.mark_evidence([TextRange(line, 0, max(1, len(self.document.lines[line].text)))])
+            self.mark_evidence([LineRange(line, 0, max(1, len(self.document.lines[line].text)))])
 
     def mark_text(self, *texts: str) -> None:
         """Highlight the first occurrence of the first of these texts that is found, and scroll to it."""
@@ -104,7 +104,7 @@ class TextPane(VirtualView):
             (index, at, at + len(text)) for text in texts for index, line in lines if (at := line.text.find(text)) >= 0
         )
         for place in itertools.islice(found, 1):
-            self.mark_evidence([TextRange(*place)])
+            self.mark_evidence([LineRange(*place)])
 
     def go_to(self, line: int, column: int = 0) -> None:
         self._layout()
@@ -173,7 +173,7 @@ class TextPane(VirtualView):
 
     def _find(self) -> None:
         self.hits = [
-            TextRange(index, at, at + len(self.needle))
+            LineRange(index, at, at + len(self.needle))
             for index, line in enumerate(self.document.lines if self.needle else ())
             for at in find_all(self.needle, line.text)
         ]

@@ -1,4 +1,4 @@
-"""The actions on a trial: rerun, score again, fork, check, resume, cancel."""
+"""The actions on a trial: rerun, rescore, fork, check, resume, cancel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.app.trajectory.trial_state import TrialState
-    from workbench.orders.measured import Measured
+    from workbench.orders.measured import MeasuredRates
     from workbench.orders.rescore import RescoreOrder
     from workbench.session.rows import StepRow
 
@@ -43,10 +43,10 @@ class TrialActions(RunActions):
             return state_of(state) in {"interrupted", "unscored", "failed", "cancelled"}
         if action == "cancel":
             return state.live or bool(state.check_run)
-        if action == "rescore":
-            return state.trial.state == "done" and state.trial.readme_blob is not None
         if action == "fork":
             return state.step_count > 0
+        if action == "rescore":
+            return state.trial.state == "done" and state.trial.readme_blob is not None
         return True
 
     def _start(self, order: Callable[[Path], Any], text: str, then: Callable[[], object] = lambda: None) -> None:
@@ -88,7 +88,7 @@ class TrialActions(RunActions):
             return
         of = f"{state.trial.case_name or state.trial.case_id} × {state.trial.agent}"
 
-        def summarize(model: str, measured: Measured) -> str:
+        def summarize(model: str, measured: MeasuredRates) -> str:
             estimate = RerunTrialOrder(session, state.trial.id, model=model).estimate(measured)
             return f"{of} × {model} = {estimate.sentence()}."
 
@@ -99,16 +99,15 @@ class TrialActions(RunActions):
         self._host.push_screen(ModelDialog(self._host, f"Rerun: {of}", state.trial.model, summarize), start)
 
     def rescore(self) -> None:
-        """Ask by which judges and rubrics the trial, or all of the session, are scored anew."""
-        from workbench.app.trajectory.scoring import RescoreDialog
+        from workbench.app.trajectory.rescore_dialog import RescoreDialog
 
         session, state, host = self._host.session_path, self._shown.state, self._host
         if state is None or session is None:
             return
 
         def show(order: RescoreOrder) -> None:
-            host.notify("Scores it anew: what other judges gave stays.")
-            if order.session != session:  # of an example, a copy
+            host.notify("Rescoring; the scores of other judges are kept.")
+            if order.session != session:  # a copy of an example
                 host.go_to(Location(order.session, "trajectory", state.trial.id))
 
         host.push_screen(RescoreDialog(host, session, state.trial.id, show))
@@ -152,7 +151,7 @@ class TrialActions(RunActions):
         def order(session: Path, model: str) -> ForkOrder:
             return ForkOrder(session, trial.id, step.number, edit, model=model)
 
-        def summarize(model: str, measured: Measured) -> str:
+        def summarize(model: str, measured: MeasuredRates) -> str:
             edited = f"the {what} of step {step.number} edited" if changed else "nothing edited"
             took = order(session, model).estimate(measured).sentence()
             return (
@@ -232,13 +231,13 @@ class ModelDialog(Form[str]):
         host: WorkbenchApp,
         title: str,
         model: str,
-        summarize: Callable[[str, Measured], str],
+        summarize: Callable[[str, MeasuredRates], str],
         refused: Callable[[str], str] = lambda model: "",
     ) -> None:
         from workbench.models.defaults import available_models
 
         self._host, self._summarize, self._refused = host, summarize, refused
-        self._measured: Measured | None = None
+        self._measured: MeasuredRates | None = None
         self._known: Sequence[str] = available_models()
         field = Field("model", model, self._about, self._known, paths=True, needed="Name a model.", check=self._check)
         super().__init__(title, (field,), "model")

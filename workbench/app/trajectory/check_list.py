@@ -15,7 +15,7 @@ from workbench.base.text import clean, one_line, plural
 from workbench.checking import verdicts
 from workbench.checking.verdicts import BlockResult, CheckDamaged, CheckResult
 from workbench.claims.claim import CheckedClaim, Truth
-from workbench.results.works import counting
+from workbench.results.check_summary import counting_check
 
 if TYPE_CHECKING:
     from workbench.app.trajectory.trial_state import TrialState
@@ -141,7 +141,7 @@ def load_check(reader: SessionReader, state: TrialState) -> ShownCheck:
     if not rows:
         never = "Not checked yet. {trajectory.check} runs its blocks in a sandbox and looks up its claims."
         return ShownCheck(readme, None, with_keys(never))
-    row = (counting(rows) if rows[-1].state == "done" else None) or rows[-1]
+    row = (counting_check(rows) if rows[-1].state == "done" else None) or rows[-1]
     try:
         checked = verdicts.from_json(row.partial) if row.partial else verdicts.result_of(reader, row)
     except CheckDamaged as error:

@@ -17,7 +17,7 @@ from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.app.trajectory.trial_state import LISTED, NEVER, READ, TreeEntry, TrialState, marks_of_steps
 from workbench.base.text import one_line, shortened
-from workbench.session.forks import SIGN
+from workbench.results.forks import SIGN
 
 if TYPE_CHECKING:
     from workbench.session.rows import StepRow

@@ -271,7 +271,7 @@ class OutcomePane(TabbedText):
         if found is not None and (places := self._outcome.places):
             mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
             self.text.highlight(
-                [doc.TextRange(line, start, end) for line, start, end, number in places if number in mine]
+                [doc.LineRange(line, start, end) for line, start, end, number in places if number in mine]
             )
 
     def _ask(self) -> None:
@@ -337,7 +337,7 @@ class OutcomePane(TabbedText):
             super().bring_into_sight(target)
         elif readme := self._outcome.readme:
             document = self._outcome.document
-            marks = [doc.TextRange(*place) for place in locate(document, readme, *target.span)]
+            marks = [doc.LineRange(*place) for place in locate(document, readme, *target.span)]
             self.text.mark_evidence(marks)
             if not marks:
                 self.text.go_to(document.line_at(doc.position(readme, target.span[0])[0]))

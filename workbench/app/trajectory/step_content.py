@@ -19,8 +19,8 @@ from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.trial_state import TrialState, waiting_for, why_not
 from workbench.base.text import decoded, money, one_line, plural, size_of
 from workbench.pages import page
-from workbench.results.sent import Sent, SentPart, read_sent
-from workbench.session.forks import inheritance
+from workbench.results.context_usage import ContextPart, ContextUsage, read_context_usage
+from workbench.results.forks import inheritance
 from workbench.session.labels import in_words
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _named(step: StepRow) -> str:
 
 
 def _prompt(reader: SessionReader, step: StepRow, limit: int) -> doc.TextDocument:
-    sent = read_sent(reader, step)
+    sent = read_context_usage(reader, step)
     if sent is None:
         return doc.note("No request is recorded for this step: nothing was sent to a model.")
     if not sent.parts:
@@ -218,7 +218,7 @@ def _prompt(reader: SessionReader, step: StepRow, limit: int) -> doc.TextDocumen
     return replace(document, cut="…") if room <= 0 else document
 
 
-def _table(sent: Sent) -> doc.TextDocument:
+def _table(sent: ContextUsage) -> doc.TextDocument:
     """Return the composition of a prompt: totals, and a row per part."""
     known = sent.tokens
     whole = f"{known:,} tokens sent" if known is not None else "the tokens of this request were not recorded"
@@ -242,13 +242,13 @@ def _table(sent: Sent) -> doc.TextDocument:
     return doc.of_lines(lines)
 
 
-def _row(part: SentPart, sign: str, style: str, more: str = "") -> doc.TextLine:
+def _row(part: ContextPart, sign: str, style: str, more: str = "") -> doc.TextLine:
     tokens = "–" if part.tokens is None else f"{'' if part.exact else '≈ '}{part.tokens:,.0f}"
     text = f"{sign} {_name_of(part) + more:<{_NAME}}{tokens:>{_TOKENS}}{size_of(part.size):>9}"
     return doc.styled((text, style), indent=-1)
 
 
-def _name_of(part: SentPart) -> str:
+def _name_of(part: ContextPart) -> str:
     named = part.kind in {"answer", "observation"} and part.step is not None
     return f"{part.kind} of step {part.step}" if named else part.kind
 

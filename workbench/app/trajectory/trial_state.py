@@ -13,16 +13,16 @@ from workbench.app.toolkit.header import Header, HeaderPart
 from workbench.app.trajectory.scores import shown_card
 from workbench.base.glyphs import STATES
 from workbench.base.text import money, one_line
-from workbench.results.works import works_by_trial
+from workbench.results.check_summary import check_summaries
 from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import is_imported, trial_problem
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.run_screen import SearchText
+    from workbench.results.check_summary import CheckSummary
     from workbench.results.scores import ImportedScore
     from workbench.results.spread import Agreement
     from workbench.results.trials import TrialOrder
-    from workbench.results.works import Works
     from workbench.rubric.scorecard import Scorecard
     from workbench.session.reader import SessionReader
     from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow
@@ -112,7 +112,7 @@ class TrialState:
     content_suffix: str = ""
     agreement: tuple[Agreement, ...] = ()
     scored: tuple[int, float] = (0, 0.0)
-    works: Works | None = None
+    works: CheckSummary | None = None
     check_run: str = ""
     imported_scores: tuple[ImportedScore, ...] = ()
 
@@ -154,7 +154,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         content_suffix=reader.content_suffix(trial),
         agreement=before.agreement if before and before.scored == scored else agreement_on(reader, cards),
         scored=scored,
-        works=works_by_trial(reader, trial_id).get(trial_id),
+        works=check_summaries(reader, trial_id).get(trial_id),
         check_run=_check_run(reader, trial_id),
         imported_scores=imported_scores(reader, trial_id) if run and is_imported(run) else (),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.app.keys import bindings, key_of, with_keys
-from workbench.app.location import Marked, Marks
+from workbench.app.location import MarkedItem, Marks
 from workbench.app.toolkit.cell_table import CellTable, Grid
 from workbench.app.toolkit.columns import TableColumn, number_column
 from workbench.app.toolkit.filters import Filter, FilterFacet, FilterOption
@@ -285,17 +285,17 @@ class TrialTable(VirtualTable[TrialLine]):
         self.post_message(self.RowHighlighted(self, self.cursor))
 
     @property
-    def under_cursor(self) -> Marked | None:
+    def under_cursor(self) -> MarkedItem | None:
         if self.selected is not None:
             return self.marked(self.selected)
         return None if self.selected_group is None else self.marked_group(self.selected_group)
 
-    def marked(self, line: TrialLine) -> Marked:
+    def marked(self, line: TrialLine) -> MarkedItem:
         title = f"{line.agent} · {line.case} · rep {line.repeat}"
-        return Marked(self.session, "trial", line.id, one_line(title, 100))
+        return MarkedItem(self.session, "trial", line.id, one_line(title, 100))
 
-    def marked_group(self, group: TableGroup[TrialLine]) -> Marked:
-        return Marked(self.session, "trials", tuple(line.id for line in group.rows), one_line(group.name, 100))
+    def marked_group(self, group: TableGroup[TrialLine]) -> MarkedItem:
+        return MarkedItem(self.session, "trials", tuple(line.id for line in group.rows), one_line(group.name, 100))
 
 
 LOSS_COLUMNS: tuple[TableColumn[Loss], ...] = (

@@ -34,7 +34,7 @@ from workbench.interop.a2a.replies import text_of
 from workbench.orders import launching, running
 from workbench.orders.launching import enqueue
 from workbench.orders.run import plan_document
-from workbench.pages import records, write_report
+from workbench.pages import session_json, write_report
 from workbench.plans.plan import DocumentPlan
 from workbench.results.contents import read_contents
 from workbench.session import SessionReader
@@ -182,9 +182,10 @@ class Assessed:
             return {
                 "type": "assessment",
                 "session": self.session.stem,
-                "means": records.spread_values(contents),
+                "means": session_json.spread_values(contents),
                 "trials": [
-                    {**records.trial_values(one), **records.trial_details(reader, one)} for one in contents.trials
+                    {**session_json.trial_values(one), **session_json.trial_details(reader, one)}
+                    for one in contents.trials
                 ],
                 "refused": [{"agent": agent, "problem": problem} for agent, problem in self.refused.items()],
             }

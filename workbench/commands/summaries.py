@@ -16,20 +16,21 @@ from workbench.commands.output import interrupted, print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import (
     RegenerationWatch,
-    Scored,
-    asked_for,
+    ScoreSelection,
     case_line,
     follow,
+    requested_scores,
     score_words,
     showing,
     stop,
 )
 from workbench.orders.order import WorkOrder
-from workbench.orders.orders import Order, OrderedWork, is_finished, last_order, ordered_work, refusal
+from workbench.orders.ordered_asks import OrderedAsk, OrderedWork, is_finished, last_order, ordered_work, refusal
 from workbench.pages import wording
 from workbench.pages.page import Note, Part, table_of
 from workbench.pages.wording import estimate_words, verdict_words
 from workbench.plans.plan import RegenerationPlan
+from workbench.plans.task_names import row_id
 from workbench.regeneration.outcome import (
     PassFigures,
     TaskResult,
@@ -48,7 +49,6 @@ from workbench.session.groups import docs_words
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import counts_of, sample_counts
-from workbench.session.task_names import row_id
 
 _FAILURES, _FAILURES_SHOWN = 10, 3
 _MOST_ROWS = 200
@@ -58,9 +58,9 @@ def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
     return [one_line(str(ErrorReason(reason["sentence"], reason["count"])), 600) for reason in reasons]
 
 
-def trials_summary(session: Path, trials: Iterable[Scored | str]) -> dict[str, Any]:
+def trials_summary(session: Path, trials: Iterable[ScoreSelection | str]) -> dict[str, Any]:
     """Return the summary of trials of a session, with one case for each requested judge."""
-    requested = [Scored(one) if isinstance(one, str) else one for one in trials]
+    requested = [ScoreSelection(one) if isinstance(one, str) else one for one in trials]
     with SessionReader(session) as reader:
         found = [(row, one) for one in requested if (row := reader.trial(one.trial)) is not None]
         lines = [case_line(reader, row, one) for row, one in found]
@@ -111,12 +111,12 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
     yield Note(f"session: {closing['session']}")
 
 
-def planned_trials(order: WorkOrder) -> list[Scored]:
+def planned_trials(order: WorkOrder) -> list[ScoreSelection]:
     with SessionReader(order.session) as reader:
-        return [one for run in order.runs for one in asked_for(reader, run)]
+        return [one for run in order.runs for one in requested_scores(reader, run)]
 
 
-def watch(order: WorkOrder, as_json: bool, trials: Callable[[], Sequence[Scored | str]]) -> int:
+def watch(order: WorkOrder, as_json: bool, trials: Callable[[], Sequence[ScoreSelection | str]]) -> int:
     return watch_runs(order.session, order.runs, order.process, as_json, trials)
 
 
@@ -125,7 +125,7 @@ def watch_runs(
     runs: list[str],
     process: subprocess.Popen[bytes] | None,
     as_json: bool,
-    trials: Callable[[], Sequence[Scored | str]],
+    trials: Callable[[], Sequence[ScoreSelection | str]],
 ) -> int:
     """Follow runs in turn, then print the summary of ``trials()``; returns the exit code."""
     states, key = [], ""
@@ -164,21 +164,21 @@ def ordered_tasks(reader: SessionReader, work: OrderedWork) -> list[OrderedTask]
     return [OrderedTask(task, found, task_result(task, counts_of(reader, found))) for task, found in mine]
 
 
-def figures_of(lines: Sequence[OrderedTask], order: Order) -> PassFigures:
+def figures_of(lines: Sequence[OrderedTask], order: OrderedAsk) -> PassFigures:
     """Return the figures of an order without excluded tasks."""
     return pass_figures([line.result for line in lines if line.task.state != "excluded"], order.k)
 
 
-def order_summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, Any]:
+def order_summary(session: Path, run: str | OrderedAsk, began: float = 0.0) -> dict[str, Any]:
     """Return the summary of an order, or of the last order of a run.
 
     Its figures are those of the ordered work; ``groups`` has those of the whole run. Verdicts older than ``began`` are counted
     as ``kept``.
     """
     with SessionReader(session) as reader:
-        row = reader.run(run.run if isinstance(run, Order) else run)
+        row = reader.run(run.run if isinstance(run, OrderedAsk) else run)
         assert row is not None, run
-        order = run if isinstance(run, Order) else last_order(row)
+        order = run if isinstance(run, OrderedAsk) else last_order(row)
         finished, refused, state = is_finished(reader, order), refusal(reader, order), reader.run_state(row)
         now = time.time() if state in ("queued", "running") else None
         work = ordered_work(reader, order)
@@ -262,10 +262,10 @@ def self_check_line(checked: dict[str, Any]) -> str:
     return f"self-check: {' · '.join(parts)}" if parts else ""
 
 
-def order_parts(reader: SessionReader, run: str | Order, closing: dict[str, Any]) -> Iterator[Part]:
+def order_parts(reader: SessionReader, run: str | OrderedAsk, closing: dict[str, Any]) -> Iterator[Part]:
     """Yield an order, or the last order of a run, as parts of a page; ``closing`` is its summary."""
-    ordered = isinstance(run, Order)
-    if not isinstance(run, Order):
+    ordered = isinstance(run, OrderedAsk)
+    if not isinstance(run, OrderedAsk):
         row = reader.run(run)
         assert row is not None, run
         run = last_order(row)
@@ -355,7 +355,7 @@ def figures(found: PassFigures, closing: dict[str, Any]) -> str:
 
 def watch_order(
     session: Path,
-    run: str | Order,
+    run: str | OrderedAsk,
     process: subprocess.Popen[bytes] | None,
     watch: RegenerationWatch,
     as_json: bool,
@@ -367,7 +367,7 @@ def watch_order(
     0 when every candidate has a verdict, 1 when something failed, 2 when the engine refused the order, 130 when interrupted.
     ``advice`` is printed after an interruption, by default to resume; ``began`` is when the work was ordered, by default now.
     """
-    order = run if isinstance(run, Order) else None
+    order = run if isinstance(run, OrderedAsk) else None
     key = order.run if order else str(run)
     began = time.time() if began is None else began
     with showing(as_json) as show:
@@ -393,12 +393,12 @@ def watch_order(
     return 2 if state == "refused" else exit_code(state, closing)
 
 
-def print_order(session: Path, run: str | Order, closing: dict[str, Any]) -> None:
+def print_order(session: Path, run: str | OrderedAsk, closing: dict[str, Any]) -> None:
     with SessionReader(session) as reader:
         Terminal().parts(order_parts(reader, run, closing))
 
 
-def order_end(order: Order) -> Callable[[SessionReader], str]:
+def order_end(order: OrderedAsk) -> Callable[[SessionReader], str]:
     """Return a function that returns how an order ended: ``done``, ``refused``, or "" while it has not."""
 
     def end(reader: SessionReader) -> str:

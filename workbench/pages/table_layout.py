@@ -24,9 +24,10 @@ def fitted(table: PageTable, width: int) -> list[PageTable | BulletList]:
         table = replace(table, caption=form.caption, rows=form.rows, closing=form.closing, narrow=None)
         legend = [BulletList(form.legend)]
     table = _narrowed(table, width)
-    if not table.caption or _fits(table, width):
-        return [table, *legend]
     widths = [one + BETWEEN for one in cell_widths((table.headings, *table.rows))]
+    # Long leading texts would be repeated in each part; they wrap instead.
+    if not table.caption or _fits(table, width) or sum(widths[: min(table.right, default=None)]) > width / 2:
+        return [table, *legend]
     return [*divided(table, widths, width + BETWEEN, len(table.rows)), *legend]
 
 

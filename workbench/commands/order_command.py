@@ -13,7 +13,7 @@ from workbench.base.errors import UsageError
 from workbench.base.settings import load
 from workbench.commands.arguments import shared
 from workbench.commands.output import look_for_damage, print_json, say, say_path, tell
-from workbench.orders.estimate import Estimate
+from workbench.orders.estimate import WorkEstimate
 from workbench.orders.measured import measure
 from workbench.orders.order import WorkOrder
 from workbench.session.json_forms import picked
@@ -69,7 +69,7 @@ def settle(arguments: argparse.Namespace, order: WorkOrder) -> int | None:
     return None
 
 
-def print_estimate(what: str, estimate: Estimate, *, as_json: bool) -> None:
+def print_estimate(what: str, estimate: WorkEstimate, *, as_json: bool) -> None:
     if as_json:
         names = ("noun", "count", "requests", "seconds", "building:building_seconds", "dollars", "basis", "up_to")
         docs = None if estimate.documentation is None else asdict(estimate.documentation)

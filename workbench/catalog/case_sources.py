@@ -14,7 +14,7 @@ from pathlib import Path
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.text import one_line
-from workbench.catalog.reading import (
+from workbench.catalog.case_files import (
     CASE_FILE,
     BadCase,
     CannotBeCase,

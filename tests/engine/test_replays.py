@@ -1,4 +1,4 @@
-"""Whose answers a doc system gets that replays a session."""
+"""A replay asks as the recorded trial did, and takes answers from runs that had the same docs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,37 @@ from pathlib import Path
 
 import pytest
 
-from workbench.engine.records import has_docs_of, recorded_documenter
+from workbench.base.errors import UsageError
+from workbench.engine.document import AgentContext, Assignment
+from workbench.engine.records import has_docs_of, recorded_documenter, recorded_model
 from workbench.orders.regenerate import order_regeneration
-from workbench.plans.plan import RegenerationPlan
-from workbench.session import SessionReader
+from workbench.plans.plan import DocumentPlan, RegenerationPlan
+from workbench.repository import View
+from workbench.session import SessionReader, SessionWriter, create
+
+
+def session_of(path: Path, model: str) -> str:
+    create(path)
+    with SessionWriter(path) as writer:
+        writer.add_run("run", "document", DocumentPlan(cases=("word_counter",), model=model).to_json())
+    return f"replay:{path}"
+
+
+def test_the_recorded_model_decides_how_an_agent_asks(home: Path, tmp_path: Path) -> None:
+    recorded = session_of(tmp_path / "first.session", "local")
+    again = session_of(tmp_path / "second.session", recorded)
+    assert recorded_model("openai/m") == "openai/m"
+    assert recorded_model(recorded) == recorded_model(again) == "local"
+    with pytest.raises(UsageError):
+        recorded_model("replay:nowhere")
+
+    def constrained(model: str, recorded: str = "") -> bool:
+        assignment = Assignment("demo", "A project.")
+        return AgentContext(assignment, View(tmp_path), None, None, model=model, recorded=recorded).is_constrained  # type: ignore[arg-type]
+
+    assert constrained("local")
+    assert constrained(again, recorded_model(again))
+    assert not constrained(again, "openai/m")
 
 
 def test_the_recorded_model_is_that_of_the_same_kind_of_doc_system(

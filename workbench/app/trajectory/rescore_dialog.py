@@ -1,4 +1,4 @@
-"""The dialog that has recorded trials scored anew, by other judges or rubrics; no agent is run."""
+"""The dialog that rescores recorded trials with other judges or rubrics; no agent is run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THIS, EVERY = "this trial", "all trials"
 
 
 class RescoreDialog(OrderForm["Values"]):
-    """Which trials, and by which judges and rubrics; ``trial`` is the one that is shown."""
+    """Trials, judges and rubrics; ``trial`` is the shown one."""
 
     DIALOG = "rescore"
 
@@ -31,14 +31,14 @@ class RescoreDialog(OrderForm["Values"]):
         self._session, self._trial, self._then = session, trial, then
         plain = {"judges": defaults.judge(host.settings), "rubrics": ", ".join(RUBRICS), "repeats": "1"}
         fields = (
-            Field("trials", THIS, f"{THIS}, or {EVERY} of the session that handed in a README.", (THIS, EVERY), check=_check_trials),
+            Field("trials", THIS, f"{THIS}, or {EVERY} of the session with a README.", (THIS, EVERY), check=_check_trials),
             Field("judges", plain["judges"], "offline or models, separated by commas.", ("offline", *available_models()),
                   needed="Name a judge.", check=self._check_judges),
             Field("rubrics", plain["rubrics"], "Rubrics, separated by commas.", RUBRICS, needed="Name a rubric.", check=_check_rubrics),
-            Field("repeats", "1", "Times that a model judges each tier.", most=numbers.MOST_REPEATS),
+            Field("repeats", "1", "How often a model judges each tier.", most=numbers.MOST_REPEATS),
         )  # fmt: skip
-        note = "No agent is run. Scores by other judges stay; those by the same judge and rubric are replaced."
-        super().__init__(host, "Score again", fields, plain, "judges", note=note)
+        note = "No agent is run. Scores of the same judge and rubric are replaced, others are kept."
+        super().__init__(host, "Rescore", fields, plain, "judges", note=note)
 
     def _check_judges(self, text: str) -> None:
         from workbench.base.extensions import path_of
@@ -72,7 +72,7 @@ def _listed(text: str) -> list[str]:
 
 def _check_trials(text: str) -> None:
     if text not in (THIS, EVERY):
-        raise UsageError(f"It is {THIS} or {EVERY}.")
+        raise UsageError(f"Choose {THIS} or {EVERY}.")
 
 
 def _check_rubrics(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Move a session file: rename, trash, restore. Never under a run, and never without its log."""
+"""Rename, trash and restore session files with their logs; refused while a run writes them."""
 
 from __future__ import annotations
 
@@ -36,13 +36,7 @@ class Deleted:
 
 
 def move(path: Path, target: Path) -> None:
-    """Move a session file with everything that is in its log.
-
-    Raises:
-        SessionExists: There is a file already.
-        SessionLocked: A run, or another program, writes it.
-        SessionError: It cannot be moved.
-    """
+    """Move a session file with its log. SessionExists: the target exists; SessionLocked: a program writes the session."""
     must_write("move a session")
     if target.exists():
         raise SessionExists(f"{target} exists already; choose another name.")
@@ -71,9 +65,9 @@ def discard_empty(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _held(path: Path) -> Iterator[list[Path]]:
-    """Lock every writer out of a session whose log is empty; gives the files beside it that go along.
+    """Lock writers out of a session and yield the side files that move with it.
 
-    Of a file that is no session, or damaged, the log goes along as it is: nobody can tell what is in it.
+    The log of a damaged file is moved along unread.
     """
     if not path.is_file():
         raise SessionError(f"{path} is not there any more.")

@@ -1,4 +1,4 @@
-"""What is done with whole session files beside what others do: renamed, and filled from files of other programs; in threads."""
+"""Actions on session files: rename one, and import files of other programs."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from workbench.orders.import_files import ImportOrder
 from workbench.orders.launching import end_of
 from workbench.plans.plan import ImportPlan
 from workbench.session import SessionError, SessionWriter
-from workbench.session.placing import discard_empty, move
+from workbench.session.session_folder import discard_empty, move
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
 
 
 def rename(path: Path, target: Path) -> Path:
-    """Give a session another name, in its file's name and in what it calls itself."""
+    """Rename a session: its file, and the name stored in it."""
     move(path, target)
-    # A damaged file keeps what it calls itself.
+    # The name in a damaged file stays.
     with contextlib.suppress(SessionError), SessionWriter(target) as writer, writer.transaction():
         writer.name_session(target.stem)
     return target
 
 
 class ImportDialog(OrderForm["ImportPlan"]):
-    """Files of other programs and what reads them; they go into ``session``, None for a new one."""
+    """Files of other programs and their importer; ``session`` is the target, None for a new one."""
 
-    # What an import takes is asked when it begins: a folder that is typed half may hold a whole disk.
+    # Not estimated while typing: a half-typed path may be a huge folder.
     LIVE = False
     DIALOG = "import"
 
     def __init__(
         self, host: WorkbenchApp, place: str, session: Path | None, into: str, then: Callable[[ImportOrder], object]
     ) -> None:
-        note = f"A file or a folder; it goes into {into}. What is there already is skipped."
+        note = f"A file or folder; the target is {into}. Existing items are skipped."
         fields = plan_fields(ImportPlan, {"file": place}, host.settings, files={"help": ""})
         super().__init__(host, "Import files of other programs", fields, {}, "file", note=note)
         self._session, self._then = session, then
@@ -56,10 +56,10 @@ class ImportDialog(OrderForm["ImportPlan"]):
 
 
 def import_result(order: ImportOrder) -> tuple[Path, str]:
-    """Wait for the engine that reads the files, and return the session and what came of it."""
+    """Wait for the importing engine; returns the session and the result in words."""
     assert order.process is not None
     failed = order.process.wait() not in (0, 1, 130)
-    said = end_of(order.runs[0])
+    message = end_of(order.runs[0])
     if failed or (order.made and discard_empty(order.session)):
-        raise WorkbenchError(said)
-    return order.session, said
+        raise WorkbenchError(message)
+    return order.session, message

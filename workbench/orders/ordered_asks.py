@@ -1,6 +1,6 @@
-"""What one person asked a regeneration run for: a run grows by orders, and each is followed by itself.
+"""Ordered asks: a regeneration run grows by asks, and each order follows its own.
 
-Also which work a session has already: which options change what a result means, so that an order is new work, and which do not.
+Also decides which run of a session an order extends: the one with the same values of all arguments that identify a run.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from pathlib import Path
 
 from workbench import catalog
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.plans.arguments import Counts, PlanDamaged, arguments_of
+from workbench.plans.arguments import Effect, PlanDamaged, arguments_of
 from workbench.plans.plan import Ask, RegenerationPlan, chosen, repeating
+from workbench.plans.task_names import row_id
 from workbench.sandbox import Route
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import candidate_id
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
-from workbench.session.task_names import row_id
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """An ask within a run, with the k of the figures that are wanted; ``ask.samples`` 0 means all that a file holds."""
+class OrderedAsk:
+    """An ask within a run, with the k of pass@k; ``ask.samples`` 0 selects all samples of a file."""
 
     run: str
     ask: Ask
@@ -33,16 +33,16 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class OrderedWork:
-    """The tasks and candidates of an order, as far as they are rows."""
+    """The existing tasks and candidates of an order."""
 
-    tasks: tuple[TaskRow, ...]  # The tasks meant, those taken out included
-    candidates: Mapping[str, tuple[CandidateRow, ...]]  # By task, the candidates asked for
-    controls: Mapping[str, tuple[CandidateRow, ...]]  # By task, both controls
-    others: bool  # Whether other orders of the run still have something under way
+    tasks: tuple[TaskRow, ...]  # Including excluded ones
+    candidates: Mapping[str, tuple[CandidateRow, ...]]  # By task
+    controls: Mapping[str, tuple[CandidateRow, ...]]  # By task
+    others: bool  # Whether other orders of the run have unfinished candidates
 
     @property
     def missing(self) -> bool:
-        """Whether a candidate or control of a task that counts has no verdict yet, or is tested again."""
+        """Whether a candidate or control of a ready task is unfinished."""
         ready = {task.id for task in self.tasks if task.state != "excluded"}
         rows = [row for task in ready for row in (*self.candidates[task], *self.controls[task])]
         return any(row.state != "done" for row in rows)
@@ -52,7 +52,7 @@ class OrderedWork:
 
         rows = {row.id: row for rows in (self.candidates, self.controls) for each in rows.values() for row in each}
         return sum(
-            not row.recheck and bool(row.body_blob and why_again(row.id, row.evaluator, row.route, row.verdict))
+            not row.recheck and bool(row.body_blob and recheck_reason(row.id, row.evaluator, row.route, row.verdict))
             for row in rows.values()
         )
 
@@ -64,14 +64,14 @@ def last_ask(plan: RegenerationPlan) -> Ask:
     return Ask(**repeating(plan))
 
 
-def last_order(run: RunRow) -> Order:
+def last_order(run: RunRow) -> OrderedAsk:
     plan = RegenerationPlan.from_json(run.config)
-    return Order(run.id, last_ask(plan), plan.k)
+    return OrderedAsk(run.id, last_ask(plan), plan.k)
 
 
-def all_orders(run: RunRow) -> list[Order]:
+def all_orders(run: RunRow) -> list[OrderedAsk]:
     plan = RegenerationPlan.from_json(run.config)
-    return [Order(run.id, ask, plan.k) for ask in plan.asks] or [last_order(run)]
+    return [OrderedAsk(run.id, ask, plan.k) for ask in plan.asks] or [last_order(run)]
 
 
 def belongs(candidate: CandidateRow, task: str, ask: Ask) -> bool:
@@ -80,38 +80,38 @@ def belongs(candidate: CandidateRow, task: str, ask: Ask) -> bool:
     return candidate.id == candidate_id(task, ask.evaluator, ask.prompt_version, candidate.sample)
 
 
-def ordered_work(reader: SessionReader, order: Order) -> OrderedWork:
+def ordered_work(reader: SessionReader, order: OrderedAsk) -> OrderedWork:
     rows = reader.tasks(order.run)
-    meant: Sequence[TaskRow] = chosen(order.ask, [(row_id(task), task.id, task) for task in rows])
-    mine: dict[str, list[CandidateRow]] = {task.id: [] for task in meant}
-    controls: dict[str, list[CandidateRow]] = {task.id: [] for task in meant}
+    selected: Sequence[TaskRow] = chosen(order.ask, [(row_id(task), task.id, task) for task in rows])
+    own: dict[str, list[CandidateRow]] = {task.id: [] for task in selected}
+    controls: dict[str, list[CandidateRow]] = {task.id: [] for task in selected}
     others = False
     ready = {task.id for task in rows if task.state != "excluded"}
     for row in reader.candidates(order.run):
-        is_mine = row.task_id in mine and belongs(row, row.task_id, order.ask)
-        is_control = row.task_id in mine and row.evaluator in CONTROLS and row.sample == 0
+        is_mine = row.task_id in own and belongs(row, row.task_id, order.ask)
+        is_control = row.task_id in own and row.evaluator in CONTROLS and row.sample == 0
         if is_mine:
-            mine[row.task_id].append(row)
+            own[row.task_id].append(row)
         if is_control:
             controls[row.task_id].append(row)
         others |= not (is_mine or is_control) and row.task_id in ready and row.state in ("queued", "asking", "testing")
     return OrderedWork(
-        tuple(meant),
-        {task: tuple(each) for task, each in mine.items()},
+        tuple(selected),
+        {task: tuple(each) for task, each in own.items()},
         {task: tuple(each) for task, each in controls.items()},
         others,
     )
 
 
-def refusal(reader: SessionReader, order: Order) -> str:
-    """Return why an engine refused an order, "" if none did."""
+def refusal(reader: SessionReader, order: OrderedAsk) -> str:
+    """Return why an engine refused an order, "" if it was not refused."""
     plan = _plan(reader, order.run)
     acceptance = plan.acceptance(order.ask) if plan else None
     return acceptance.problem if acceptance else ""
 
 
-def is_finished(reader: SessionReader, order: Order) -> bool:
-    """Return whether all that was ordered is there; re-checks come last in a run and are waited for unless others come first."""
+def is_finished(reader: SessionReader, order: OrderedAsk) -> bool:
+    """Return whether an order is complete. Its re-checks count too, unless other orders of the run go first."""
     plan = _plan(reader, order.run)
     if plan is None or (acceptance := plan.acceptance(order.ask)) is None or acceptance.problem:
         return False
@@ -126,21 +126,21 @@ def _plan(reader: SessionReader, run: str) -> RegenerationPlan | None:
 
 def options_help() -> str:
     lines = ["ordered again into a session that has the work already, another value of"]
-    for counts in (Counts.RUN, Counts.TASK, Counts.CANDIDATE, Counts.NOTHING):
+    for effect in (Effect.RUN, Effect.TASK, Effect.CANDIDATE, Effect.NOTHING):
         names = [
             one.usage.split()[-1 if one.usage[0] != "-" else 0]
             for one in arguments_of(RegenerationPlan).values()
-            if one.counts is counts
+            if one.effect is effect
         ]
-        lines.append(f"  {', '.join(names)}\n      {counts.value}")
+        lines.append(f"  {', '.join(names)}\n      {effect.value}")
     lines.append("Test again what has its verdict: workbench rerun SESSION '*'.")
     return "\n".join(lines)
 
 
 def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
-    """Return whether a run is the one that an order continues: same content, doc system, and all else that counts as a run of its own.
+    """Return whether an order extends a run: the same content and the same arguments that identify a run.
 
-    A sandbox that is not named is that of the run, and content that is not known yet is that of its source.
+    An unnamed sandbox matches that of the run; unknown content matches if the source does.
     """
     if run.kind != "regenerate":
         return False
@@ -151,7 +151,7 @@ def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
     others = [
         name
         for name, one in arguments_of(RegenerationPlan).items()
-        if one.counts is Counts.RUN and name not in ("source", "sandbox")
+        if one.effect is Effect.RUN and name not in ("source", "sandbox")
     ]
     if picked(old, *others) != picked(plan, *others) or (plan.sandbox and plan.sandbox != old.sandbox):
         return False
@@ -170,7 +170,7 @@ def _settings(source: str) -> tuple[object, ...] | None:
 
 
 def check_samples(session: Path, plan: RegenerationPlan) -> None:
-    """Refuse, by UsageError, a samples file in which an answer that was tested is another one now: one name never stands for two."""
+    """Raise UsageError if a samples file has changed an answer that was tested: a candidate stands for one answer."""
     from workbench.regeneration.samples_file import read_samples
 
     if not plan.evaluator.startswith("samples:") or not session.exists():
@@ -195,15 +195,15 @@ def check_samples(session: Path, plan: RegenerationPlan) -> None:
                     )
 
 
-#: Share of fast verdicts that are looked at again, originals not counted.
+#: Share of fast verdicts that are re-checked, besides the originals.
 RANDOM_SHARE = 0.01
 
 _LOOKED_AT = ("passed", "failed", "timeout", "crashed")
 _FAST = (Route.HOT, Route.WARM)
 
 
-def why_again(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
-    """Return why a verdict is due for a re-check: ``original``, ``random`` or nothing."""
+def recheck_reason(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
+    """Return why a verdict is re-checked: ``original``, ``random`` or ""."""
     if route not in _FAST or verdict not in _LOOKED_AT:
         return ""
     if evaluator == "reference":

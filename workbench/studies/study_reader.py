@@ -10,10 +10,7 @@ from workbench.base.files import expanded
 from workbench.results.studies import runs_of_tasks
 from workbench.session.reader import SessionReader
 from workbench.session.rows import StudyCellRow
-from workbench.studies.conditions import nearest
-from workbench.studies.declaration import AGENTS, SESSION, BadStudy, Study
-from workbench.studies.outcome import StudyOutcome
-from workbench.studies.reading import (
+from workbench.studies.cell_work import (
     CellWork,
     snapshots_of,
     state_of,
@@ -22,6 +19,9 @@ from workbench.studies.reading import (
     trial_cells,
     trials_of_others,
 )
+from workbench.studies.conditions import nearest
+from workbench.studies.declaration import AGENTS, SESSION, BadStudy, Study
+from workbench.studies.outcome import StudyOutcome
 
 
 def read_study(reader: SessionReader, name: str) -> StudyOutcome:
@@ -63,7 +63,7 @@ class StudyReader:
         return {row.id for row in rows if state_of(self._reader, row) != known[row.id]}
 
     def _changed_runs(self, newest: int) -> set[str] | None:
-        """Return the runs in which something changed since the last look, None for all of them."""
+        """Return the runs that changed since the last read, None for all."""
         if self._cells is None:
             return None
         found: set[str] = set()

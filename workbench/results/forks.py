@@ -1,4 +1,4 @@
-"""Forks among the trials of a session: their order and wording."""
+"""Forks among trials: order and wording."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIGN = "↳"
 
 
 def below_parents(ids: Sequence[str], parents: Sequence[str]) -> list[int]:
-    """Return the places of trials with each fork right below its parent; one without a parent here keeps its place."""
+    """Return the order of trials with each fork below its parent; a fork without its parent keeps its place."""
     known = set(ids)
     children: dict[str, list[int]] = {}
     for place, parent in enumerate(parents):
@@ -25,7 +25,7 @@ def below_parents(ids: Sequence[str], parents: Sequence[str]) -> list[int]:
         place = waiting.pop()
         order.append(place)
         waiting += children.get(ids[place], [])[::-1]
-    # What a damaged file says to be forks of one another is shown all the same.
+    # Cycles in a damaged file are listed last.
     met = set(order)
     return order + [place for place in range(len(ids)) if place not in met]
 

@@ -1,7 +1,6 @@
-"""*Works*: how much of a README holds, as two shares; a figure of its own, in no rubric's points.
+"""*Works*: the shares of a README's working blocks and true claims, independent of any rubric.
 
-Only blocks that were run and decidable claims count. What could not be judged is beside the share, for a share of one
-in ninety is worth little.
+Only executed blocks and decidable claims count. The number of undecided ones comes with each share.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Works:
+class CheckSummary:
     """Blocks and claims by verdict, named as the columns of a session's checks."""
 
     works: int = 0
@@ -81,7 +80,7 @@ def _of(some: int, all_of_them: int) -> str:
     return f"{some:,}/{all_of_them:,}" if all_of_them else "–"
 
 
-def counting(rows: Iterable[CheckRow]) -> CheckRow | None:
+def counting_check(rows: Iterable[CheckRow]) -> CheckRow | None:
     """Return the check that counts: the last undamaged one that ended, with blocks, by the newest rules."""
     ended = [row for row in rows if row.result_blob is not None and _counted(row)]
     return max(ended, key=lambda row: (row.executed, row.rules, row.at), default=None)
@@ -89,16 +88,18 @@ def counting(rows: Iterable[CheckRow]) -> CheckRow | None:
 
 def _counted(row: CheckRow) -> bool:
     """Return whether all numbers of a row are numbers: SQLite stores text in numeric columns as well."""
-    whole = [getattr(row, name) for name in (*Works.__slots__, "executed", "rules")]
+    whole = [getattr(row, name) for name in (*CheckSummary.__slots__, "executed", "rules")]
     return all(isinstance(one, int) and one >= 0 for one in whole) and isinstance(row.at, float | int)
 
 
-def works_by_trial(reader: SessionReader, trial: str | None = None) -> dict[str, Works]:
+def check_summaries(reader: SessionReader, trial: str | None = None) -> dict[str, CheckSummary]:
     """Return *Works* of each trial, or of one, whose README was checked."""
     rows: dict[str, list[CheckRow]] = {}
     for row in reader.checks(trial):
         rows.setdefault(row.trial_id, []).append(row)
-    found = {key: counting(mine) for key, mine in rows.items()}
+    found = {key: counting_check(mine) for key, mine in rows.items()}
     return {
-        key: Works(*(getattr(row, name) for name in Works.__slots__)) for key, row in found.items() if row is not None
+        key: CheckSummary(*(getattr(row, name) for name in CheckSummary.__slots__))
+        for key, row in found.items()
+        if row is not None
     }

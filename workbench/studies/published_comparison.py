@@ -70,7 +70,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class BesidePaper(InJson):
+class PublishedComparison(InJson):
     """Published figures over all 28 repositories, and over those that are ``shared`` alone; and one's own over all rows."""
 
     JSON = "families shared published published_here:published_on_shared own"
@@ -82,7 +82,7 @@ class BesidePaper(InJson):
     own: tuple[Series, ...]
 
 
-def beside_paper(outcome: StudyOutcome) -> BesidePaper | None:
+def published_comparison(outcome: StudyOutcome) -> PublishedComparison | None:
     """Return both; None where fewer than two families of the paper have a result in a study."""
     columns = {column.name: name for column in outcome.columns if (name := family_of(column))}
     families = tuple(one for one in FAMILIES.values() if one in columns.values())
@@ -91,7 +91,7 @@ def beside_paper(outcome: StudyOutcome) -> BesidePaper | None:
         return None
     names = {row: name for row in outcome.rows if (name := published_name(row))}
     ks = {one.k for one in own}
-    return BesidePaper(
+    return PublishedComparison(
         families,
         tuple(names),
         tuple(_published(published_counts(), families, ks)),
@@ -102,7 +102,7 @@ def beside_paper(outcome: StudyOutcome) -> BesidePaper | None:
 
 def family_of(column: StudyColumn) -> str:
     kind = column.system.partition(":")[0]
-    # A program's version stands in its name once it is ordered.
+    # An ordered program's name contains its version.
     return FAMILIES.get(kind.partition("-")[0], "")
 
 
@@ -111,7 +111,7 @@ def _own(outcome: StudyOutcome, columns: Mapping[str, str]) -> Iterable[Series]:
         mine = {system_name(column): columns[column.name] for column in one.columns if column.name in columns}
         if one.apart or len(set(mine.values())) < 2:
             continue
-        # Means that are compared rest on the same tasks.
+        # Compared means use the same tasks.
         measured = common_items(outcome, [column for column in one.columns if column.name in columns], f"pass@{k}")
         table: Values = {}
         for row, tasks in by_repository_of(measured).items():
@@ -136,7 +136,7 @@ def _published(repositories: Iterable[str], families: Sequence[str], ks: set[int
 
 def _series(evaluator: str, k: int, every: Values, families: Sequence[str], *, own: bool) -> Series:
     table = {row: {name: statistics.fmean(values) for name, values in mine.items()} for row, mine in every.items()}
-    # The weaker one in the paper's order stands first, so that its findings are differences above 0.
+    # The weaker one in the paper's order comes first, so that the paper's findings are positive differences.
     pairs = [(later, earlier) for earlier, later in itertools.combinations(families, 2)]
     return Series(
         evaluator,

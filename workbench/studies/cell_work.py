@@ -12,17 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from workbench.plans.task_names import picked, readable_id
+from workbench.results.check_summary import check_summaries
 from workbench.results.scores import scores_of, totals_of
 from workbench.results.spread import Total
 from workbench.results.studies import Counts, GroupCounts, group_counts, made_under, step_settings
 from workbench.results.tasks import task_names, task_states
 from workbench.results.trials import trials_named, trials_on
-from workbench.results.works import works_by_trial
 from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, ScoreRow, StudyCellRow, TrialRow
-from workbench.session.task_names import picked, readable_id
 from workbench.studies.declaration import Study, StudyColumn
 
 RUBRIC = "aeo-bench"
@@ -30,7 +30,7 @@ RUBRIC = "aeo-bench"
 Group = tuple[str, str, str]
 """Evaluator, prompt and context of a cell's candidates."""
 ARCHIVED = "its run is archived"
-"""Why a cell has nothing although the session has a run of it."""
+"""Why a cell is empty although the session has its run."""
 
 
 class TaskTally(NamedTuple):
@@ -248,7 +248,7 @@ def _chosen_tasks(reader: SessionReader, run: str, study: Study) -> tuple[frozen
 
 
 def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict[str, str]:
-    """Return the row of each snapshot that the study's own runs are of."""
+    """Return the row of each snapshot of the study's own runs."""
     found = {}
     rows = {one.run_id: one.row_name for one in pointed if one.run_id}
     for run in reader.all_runs():
@@ -339,11 +339,11 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
         totals.setdefault(trial, {})[by[0], by[1]] = total
     for card in cards:
         scores.setdefault(card.trial_id, {})[card.rubric, card.judge] = card
-    works = works_by_trial(reader)
-    asked: dict[str, set[str]] = {}
+    works = check_summaries(reader)
+    settings_by_trial: dict[str, set[str]] = {}
     cut = set()
     for trial, settings, was_cut in step_settings(reader, names):
-        asked.setdefault(trial, set()).add(settings)
+        settings_by_trial.setdefault(trial, set()).add(settings)
         cut |= {trial} if was_cut else set()
     plans = {run.id: run.plan for run in reader.all_runs()}
     found = {}
@@ -372,7 +372,7 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
         plan = plans.get(row.run_id, {})
         mine = {name: plan.get(key) or None for key, name in AGENT_LIMITS.items()}
         mine |= {"content of the case": row.content, "snapshot": row.snapshot}
-        for settings in asked.get(row.id, ()):
+        for settings in settings_by_trial.get(row.id, ()):
             mine |= {name.replace("_", " "): value for name, value in settings_of(settings).items()}
         conditions = {name: str(value) for name, value in mine.items() if value not in (None, "")}
         found[row.id] = _Made(row, tally, conditions)

@@ -1,4 +1,4 @@
-"""What was sent for one step of a trial, part by part with its tokens, and what changed since the request before.
+"""The request of a step, message by message with its tokens, and the changes since the previous request.
 
 A provider counts the tokens of a whole request. An agent repeats its conversation in each request, so the growth
 between two requests is the exact count of what was added; only within that sum are tokens shared out, by bytes.
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from workbench.session.rows import CallRow, StepRow
 
 MOST_REQUESTS = 60
-"""Requests before the step that are looked at; the tokens of what is older are shared out together."""
+"""Number of previous requests that are read; the tokens of older messages are shared out together."""
 
 
 @dataclass(frozen=True, slots=True)
-class SentPart:
+class ContextPart:
     """One message of a request."""
 
     kind: str  # ``system``, ``task``, ``answer`` (of an earlier step) or ``observation``
@@ -34,14 +34,14 @@ class SentPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class ContextUsage:
     """A request."""
 
     call: CallRow
-    parts: tuple[SentPart, ...]
+    parts: tuple[ContextPart, ...]
     previous: int | None  # the step of the request before, None for the first
     previous_tokens: int | None  # of that request, None if unknown
-    dropped: tuple[SentPart, ...]  # messages that only the request before has
+    dropped: tuple[ContextPart, ...]  # messages that only the request before has
     shape: int  # bytes of the response schema, 0 for none
 
     @property
@@ -51,7 +51,7 @@ class Sent:
 
 
 _Message = tuple[str, str]
-"""Its role, and the blob of its content."""
+"""Role, and digest of the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +61,16 @@ class _Request:
     messages: tuple[_Message, ...]
 
 
-def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
-    """Read what was sent for a step; None if no request of it is recorded."""
+def read_context_usage(reader: SessionReader, step: StepRow) -> ContextUsage | None:
+    """Read the request of a step; None if none is recorded."""
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
         return None
-    asked = [
+    requested = [
         (one.number, one.call_id) for one in reader.steps(step.trial_id) if one.number < step.number and one.call_id
     ]
     earlier = []
-    for number, key in asked[-MOST_REQUESTS:]:
+    for number, key in requested[-MOST_REQUESTS:]:
         before = reader.call(key)
         if before is not None and before.id != call.id:
             earlier.append(_Request(number, before.prompt_tokens, tuple(reader.message_digests(before))))
@@ -78,15 +78,15 @@ def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
     last = earlier[-1] if earlier else None
     sizes = [reader.size(digest) for _, digest in request.messages]
     parts = _parts(request, earlier, sizes)
-    dropped: tuple[SentPart, ...] = ()
+    dropped: tuple[ContextPart, ...] = ()
     if last is not None:
-        kept = {at for at, _ in _common(last.messages, request.messages)}
+        common = {at for at, _ in _common(last.messages, request.messages)}
         dropped = tuple(
-            SentPart(_kind(last.messages, at), None, role, digest, reader.size(digest), None, exact=False, new=False)
+            ContextPart(_kind(last.messages, at), None, role, digest, reader.size(digest), None, exact=False, new=False)
             for at, (role, digest) in enumerate(last.messages)
-            if at not in kept
+            if at not in common
         )
-    return Sent(
+    return ContextUsage(
         call,
         parts,
         last.step if last is not None else None,
@@ -96,13 +96,13 @@ def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
     )
 
 
-def _parts(request: _Request, earlier: Sequence[_Request], sizes: Sequence[int]) -> tuple[SentPart, ...]:
+def _parts(request: _Request, earlier: Sequence[_Request], sizes: Sequence[int]) -> tuple[ContextPart, ...]:
     messages = request.messages
     known = {at for _, at in _common(earlier[-1].messages, messages)} if earlier else set()
     tokens = share_out(sizes, _sums(request, earlier))
     origins = _origins(request, earlier)
     return tuple(
-        SentPart(
+        ContextPart(
             _kind(messages, at), origins[at], role, digest, sizes[at], tokens[at][0], tokens[at][1], at not in known
         )
         for at, (role, digest) in enumerate(messages)

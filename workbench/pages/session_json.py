@@ -294,7 +294,7 @@ REPORT_VERSION = 1
 """Incremented by a change that would break readers."""
 
 
-def session_json(reader: SessionReader, contents: Contents) -> Iterator[str]:
+def report_json(reader: SessionReader, contents: Contents) -> Iterator[str]:
     """Yield everything in a session as one JSON object; the texts of calls are stored once, in ``texts`` by digest."""
     texts: dict[str, str] = {}
 

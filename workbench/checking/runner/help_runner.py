@@ -11,7 +11,7 @@ import time
 MOST = 40
 
 
-def asked(words: list[str], seconds: float) -> str:
+def help_of(words: list[str], seconds: float) -> str:
     try:
         done = subprocess.run(
             [*words, "--help"],
@@ -26,7 +26,7 @@ def asked(words: list[str], seconds: float) -> str:
 
 
 def subcommands(text: str) -> list[str]:
-    """Command names in a help: argparse lists them in braces, click and typer in a section."""
+    """Command names in a help text: argparse lists them in braces, click and typer in a section."""
     found = [name for group in re.findall(r"\{([\w,.-]+)\}", text) for name in group.split(",")]
     section = re.split(r"^\W*(?:commands|subcommands)\b.*$", text, flags=re.I | re.M)
     for part in section[1:]:
@@ -41,12 +41,12 @@ def main() -> None:
     end = time.monotonic() + seconds * 10
     found = {}
     for command in commands:
-        text = asked([command], seconds)
+        text = help_of([command], seconds)
         found[command] = text
         for name in subcommands(text)[:MOST]:
             if time.monotonic() > end:
                 break
-            more = asked([command, name], seconds)
+            more = help_of([command, name], seconds)
             if more and more != text:
                 found[f"{command} {name}"] = more
     with open(result, "w") as file:

@@ -32,12 +32,12 @@ from typing import Any, BinaryIO
 OUTPUT = 64 * 1024
 STATE = "/dev/shm/.state"
 PLACES = ("repo", "/home/sandbox", "/tmp", "/dev/shm")
-#: In the folder of a check, what the host and the runners write.
+#: Files in the folder of a check that the host and the runners write.
 HOST = {"repo", "steps.json", "results.jsonl", "apart.json", ".apart.json", "passed.json", ".passed.json"}
 OWN = {"/tmp/.out", "/tmp/.err", STATE}
-#: What bash sets by itself.
+#: Variables that bash sets by itself.
 BY_ITSELF = re.compile(r"declare -x (?:OLDPWD|SHLVL|_)(?:=|$)")
-#: What a command is wrapped in: it goes on from where the last one left off, and leaves behind where it is and what it set.
+#: Prefix of every command: it restores the working directory and variables of the last one, and saves its own.
 WRAPPED = (
     f'__save() {{ local status=$?; export -n status; {{ export -p; printf "cd %q\\n" "$PWD"; }} > {STATE} 2>/dev/null; exit $status; }}\n'
     f"trap __save EXIT\n[ -f {STATE} ] && . {STATE}\nset -a -o pipefail\n"
@@ -115,7 +115,7 @@ class Snippets:
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
-        self.before: list[str] = []  # imports of snippets that are not run here, to be made before the next one
+        self.before: list[str] = []  # imports of skipped snippets, to be repeated before the next one
         self.orders: BinaryIO
         self.answers: BinaryIO
 
@@ -188,9 +188,9 @@ def shell(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, A
 
 WANTS_TERMINAL = re.compile(r"\btty\b|isatty|terminal|ioctl|termios|curses", re.I)
 LINES, COLUMNS = 24, 80
-#: Seconds of the processor, and part of the time, that looking for what steps leave behind may take.
-MOST_LOOKING, SHARE_LOOKING = 0.2, 0.1
-#: How many processes a step may leave behind.
+#: Processor seconds, and share of the run time, that tracing side effects may take.
+MOST_TRACING, SHARE_TRACING = 0.2, 0.1
+#: Maximum number of processes that a step may leave behind.
 CROWD = 60
 
 
@@ -206,7 +206,7 @@ def on_terminal(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[
 
     process = bash(step, stdin=slave, stdout=slave, stderr=slave, preexec_fn=own_terminal)
     os.close(slave)
-    os.write(master, b"\x04" * 32)  # the end of input, for each of several reads
+    os.write(master, b"\x04" * 32)  # end of input for several reads
     while process.poll() is None or select.select([master], [], [], 0)[0]:
         late = late or time.monotonic() - began > seconds
         if late and process.poll() is None:
@@ -214,7 +214,7 @@ def on_terminal(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[
         try:
             if select.select([master], [], [], 0.02)[0]:
                 data = (data + os.read(master, OUTPUT))[-OUTPUT:]
-        except OSError:  # nobody holds the other end any more
+        except OSError:  # the other end is closed
             break
     process.wait()
     os.close(master)
@@ -234,7 +234,7 @@ def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, 
     return result
 
 
-# -- what a step leaves behind: one that leaves nothing cannot affect later ones, and may run where nothing was left before it
+# -- side effects of steps: a step without any cannot affect later ones, and may run elsewhere
 
 
 def files(folder: str) -> dict[str, tuple[int, ...]]:
@@ -283,12 +283,12 @@ class Traces:
             os.unlink(STATE)
         self.folder = os.path.dirname(os.getcwd())
         self.before = files(self.folder)
-        self.rest = False  # whether something was left behind for all that follows
-        self.python = False  # for snippets of Python
+        self.rest = False  # whether a step left something behind for all later ones
+        self.python = False  # the same for Python snippets
         self.failed: set[int] = set()
 
     def provided(self, path: str) -> None:
-        """Count a file that was written for a step as one that was there."""
+        """Treat a file that was written for a step as one that existed before."""
         now = files(self.folder)
         absolute = os.path.join(self.folder, "repo", path)
         self.before = {**self.before, **{name: seen for name, seen in now.items() if name.startswith(absolute)}}
@@ -305,13 +305,13 @@ class Traces:
             self.rest = alive or files(self.folder) != self.before
 
     def allow(self, step: dict[str, Any]) -> bool:
-        """Whether the result that a step had elsewhere holds here: nothing was left behind before it."""
+        """Whether the result from another sandbox is valid here: no earlier step left anything behind."""
         return not (
             self.rest or (step["kind"] != "shell" and (self.python or self.failed.intersection(step.get("uses", ()))))
         )
 
 
-def told(path: str) -> Any:
+def read_json(path: str) -> Any:
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)
@@ -320,7 +320,7 @@ def told(path: str) -> Any:
 
 
 def provide(step: dict[str, Any], traces: Traces | None = None) -> list[str]:
-    """Write the files that a reader would bring; return the new ones."""
+    """Write the files that the reader provides; return the new ones."""
     made = []
     for path, content in step.get("files", ()):
         if not os.path.exists(path):
@@ -336,13 +336,13 @@ def make_room(snippets: Snippets) -> None:
     own = {snippets.process.pid} if snippets.process is not None else set()
     reap(own)
     if sum(name.isdigit() for name in os.listdir("/proc")) > CROWD:
-        # More than a page's servers: bash would wait for room until its time is up.
+        # With more processes than a few servers, bash would wait for a free one until it times out.
         end_all(own)
         reap(own)
 
 
 def result_of(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, Any]:
-    """Run a step, once more with room where earlier processes left none."""
+    """Run a step; retry it once if earlier processes left no room."""
     make_room(snippets)
     try:
         return done(step, seconds, snippets)
@@ -356,34 +356,34 @@ def goes_on(snippets: Snippets) -> bool:
     return any(name.isdigit() and int(name) not in own and not ended(int(name)) for name in os.listdir("/proc"))
 
 
-def run(steps: list[dict[str, Any]], seconds: float, tell: Any, apart: str) -> None:
+def run(steps: list[dict[str, Any]], seconds: float, report: Any, apart: str) -> None:
     snippets = Snippets()
     traces = Traces() if apart else None
-    began, looking = time.monotonic(), 0.0
-    left_out: set[int] = set()  # of a chain, with its first step, all are left out or none
-    begun: set[int] = set()
+    began, tracing = time.monotonic(), 0.0
+    left_out: set[int] = set()  # chains by their first step; all steps of a chain are skipped or none
+    seen_chains: set[int] = set()
     for step in steps:
         provide(step, traces)
         chain = step.get("chain")
-        if traces is not None and chain is not None and chain not in begun:
-            begun.add(chain)
-            if chain in (told(apart) or ()) and traces.allow(step):
+        if traces is not None and chain is not None and chain not in seen_chains:
+            seen_chains.add(chain)
+            if chain in (read_json(apart) or ()) and traces.allow(step):
                 left_out.add(chain)
         if chain in left_out:
             snippets.before += step.get("imports", ())
-            tell({"id": step["id"], "apart": True})
+            report({"id": step["id"], "apart": True})
             continue
         most = step.get("seconds", seconds)
         result = result_of({**step, "traced": traces is not None and not traces.python}, most, snippets)
         if traces is not None:
             since = time.process_time()
             traces.note(step, result, goes_on(snippets))
-            looking += time.process_time() - since + result.get("looking", 0.0)
-            if looking > MOST_LOOKING + SHARE_LOOKING * (time.monotonic() - began):
-                traces.rest = True  # it takes longer than it can save
+            tracing += time.process_time() - since + result.get("looking", 0.0)
+            if tracing > MOST_TRACING + SHARE_TRACING * (time.monotonic() - began):
+                traces.rest = True  # tracing costs more than it can save
             result = {**result, "rest": traces.rest}
             traces = None if traces.rest else traces
-        tell({"id": step["id"], **result})
+        report({"id": step["id"], **result})
 
 
 def run_chain(chain: list[int], steps: list[dict[str, Any]], seconds: float, traces: Traces) -> dict[str, Any]:
@@ -412,25 +412,25 @@ def run_chain(chain: list[int], steps: list[dict[str, Any]], seconds: float, tra
 def main() -> None:
     steps_path, results_path, seconds, *others = sys.argv[1:]
     with open(steps_path) as file:
-        asked = json.load(file)
+        request = json.load(file)
     with open(results_path, "w") as results:
 
-        def tell(result: dict[str, Any]) -> None:
+        def report(result: dict[str, Any]) -> None:
             results.write(json.dumps(result) + "\n")
             results.flush()
 
         problem = isolation()
-        tell({"id": -1, "problem": problem})
+        report({"id": -1, "problem": problem})
         if problem:
             return
-        if "chains" not in asked:
-            run(asked["steps"], float(seconds), tell, others[0] if others else "")
+        if "chains" not in request:
+            run(request["steps"], float(seconds), report, others[0] if others else "")
             return
         traces = Traces()
-        for chain in asked["chains"]:
-            if traces.rest or chain[0] <= (told(others[0]) or 0):
+        for chain in request["chains"]:
+            if traces.rest or chain[0] <= (read_json(others[0]) or 0):
                 return
-            tell(run_chain(chain, asked["steps"], float(seconds), traces))
+            report(run_chain(chain, request["steps"], float(seconds), traces))
 
 
 main()
