@@ -15,7 +15,7 @@ Count things in text files, like Unix `wc`.
 
 ## Features
 
-- Several files with **totals**
+- MultiPick files with **totals**
 - Finds the most common words
 
 ## Usage

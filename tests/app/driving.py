@@ -63,7 +63,7 @@ def quiet(screen: TrajectoryScreen | RegenerationScreen) -> bool:
         loaders = [screen.following, screen.detail.loader]
     else:
         loaders = [screen.run_loader, screen.content.loader, screen.outcome.loader]
-        if not screen.looking.settled:
+        if not screen.refreshing.settled:
             return False
     return all(loader.idle for loader in (*loaders, screen.searching, screen.doing))
 

@@ -39,7 +39,7 @@ Count lines, words and characters of text files, like Unix `wc`.
 
 ## Features
 
-- Several files with **totals**
+- MultiPick files with **totals**
 - Reads standard input
 - Finds the [most common words](https://example.org/words)
 

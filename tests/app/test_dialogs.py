@@ -1,4 +1,4 @@
-"""What dialogs share: completed paths, remembered answers, defaults that are those of the command line, what they say."""
+"""What dialogs share: completed paths, last_answers answers, defaults that are those of the command line, what they say."""
 
 import argparse
 

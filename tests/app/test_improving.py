@@ -94,7 +94,7 @@ async def test_the_dialog_says_in_one_sentence_why_a_task_is_not_improved(tmp_pa
         assert app.screen.query_one("#functions", Input).value == "all that failed"
         await sees(pilot, "1 function: up to")
         app.screen.query_one("#functions", Input).value = "this task"
-        said = "shout is documented well: 2 of 3 samples passed."
+        said = "2 of 3 samples"
         await sees(pilot, said)
         app.screen.query_one("#functions", Input).value = "marked tasks"
         await sees(pilot, "There are no marked tasks: space marks one.")

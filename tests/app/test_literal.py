@@ -58,7 +58,7 @@ def markup_in(source: str) -> list[str]:
                 found.append(name.removeprefix("_"))
             case ast.keyword(arg="markup" | "tooltip" as name):
                 found.append(f"{name}=")
-            case ast.Call(func=ast.Attribute(attr="highlight")):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="matcher"), attr="highlight")):
                 found.append("highlight")
             case ast.Call(func=ast.Name(id="Hit" | "DiscoveryHit"), args=args, keywords=more) if more:
                 literals = [ast.unparse(one) for one in args]
@@ -72,7 +72,7 @@ def markup_in(source: str) -> list[str]:
 def test_only_one_place_makes_text_styled():
     may = {
         "toolkit/literal.py": {"border_title", "border_subtitle"},
-        "toolkit/texts.py": {"textual.widgets", "markup="},
+        "toolkit/text_widgets.py": {"textual.widgets", "markup="},
         "toolkit/edit_screen.py": {"textual.widgets"},
         "app.py": {"markup="},
     }

@@ -8,7 +8,7 @@ import pytest
 from driving import Person
 
 import workbench.app
-from workbench.app import WorkbenchApp
+from workbench.app.app import WorkbenchApp
 from workbench.app.keys import CHANGING, WRITING_FILES, refusal
 from workbench.base.read_only import VARIABLE, ReadOnly
 from workbench.base.settings import Settings

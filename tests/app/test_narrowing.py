@@ -10,6 +10,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from workbench.app.cases.panes import FileView
+from workbench.app.search_screen import HitList
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.typed_line import LineInput, NarrowLine
@@ -67,7 +68,13 @@ async def test_every_list_of_every_screen_is_narrowed(own_folders):
             await walking.go(pilot, look)
             screen = pilot.app.screen
             for one in screen.query(RowList) if not isinstance(screen, RunScreen) else ():
-                if one.region and one.focusable and type(one) not in met and (word := word_of(one)):
+                if (
+                    one.region
+                    and one.focusable
+                    and not isinstance(one, HitList)
+                    and type(one) not in met
+                    and (word := word_of(one))
+                ):
                     met.add(type(one))
                     await narrowed(pilot, one, word)
                     await pilot.press("escape")

@@ -17,7 +17,7 @@ from workbench.app.study.detail import TemplateList
 from workbench.app.study.new_study_dialog import NewStudyDialog
 from workbench.app.study.screen import StudyScreen
 from workbench.app.toolkit.export_dialog import ReportDialog
-from workbench.app.toolkit.fields import CycleField, MultiPick
+from workbench.app.toolkit.fields import CycleField, MultiPick, PickList
 from workbench.app.toolkit.form import AskText, Confirm
 from workbench.orders import study
 from workbench.pages import writing
@@ -55,10 +55,10 @@ async def dialog_of(pilot: Pilot[int]) -> NewStudyDialog:
     return pilot.app.screen
 
 
-async def pick(pilot: Pilot[int], field: str) -> MultiPick:
+async def pick(pilot: Pilot[int], field: str) -> PickList:
     pilot.app.screen.query_one(f"#{field}", MultiPick).focus()
     await pilot.press("enter")
-    await on(pilot, MultiPick)
+    await on(pilot, PickList)
     return pilot.app.screen
 
 
@@ -149,7 +149,7 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path, launched):
         dialog = await dialog_of(pilot)
         dialog.query_one("#checks").focus()
         await pilot.press("right")
-        await sees(pilot, "checked in a sandbox")
+        await sees(pilot, "check each README in a sandbox")
         for write in (True, False):
             await pilot.press("ctrl+s")
             await on(pilot, AskText)

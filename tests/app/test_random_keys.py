@@ -73,7 +73,6 @@ def faults(monkeypatch, own_folders):
     monkeypatch.setattr(latest, "sentence_of", noted)
     monkeypatch.setattr("workbench.orders.launching.engine_process", no_engine)
     monkeypatch.setattr("workbench.app.cases.files.Fetcher.fetch", lambda *_: None)
-    monkeypatch.setattr("workbench.app.sessions.screen.imported", lambda place, *_: (Path(place), "imported"))
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: own_folders / "none" if name == "sessions" else bundled(name))
     monkeypatch.chdir(own_folders)

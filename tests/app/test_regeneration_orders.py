@@ -114,7 +114,7 @@ async def test_former_verdicts_stay_marked_until_there_are_new_ones(recorder, mo
         await sees(
             pilot,
             "sample 2 ✗ failed in 0.03 s, being tested again",
-            "the former verdict: it stays until",
+            "former verdict, until",
             "failing tests 1, by the former verdict",
         )
 
@@ -171,7 +171,7 @@ async def test_one_question_offers_the_plain_process_with_its_guarantees(answer,
         await on(pilot, RegenerationDialog)
         await pilot.press("enter")
         await on(pilot, Confirm)
-        await sees(pilot, "No sandbox isolates here", "Environment variables are not passed on")
+        await sees(pilot, "No sandbox available", "Environment variables are not passed on")
         assert not [*paths.sessions_dir().rglob("*.session")]
         await pilot.press(answer)
         if sandboxes:

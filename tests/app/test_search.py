@@ -148,7 +148,7 @@ async def test_all_sessions_are_searched_and_another_one_is_opened(session):
         await until(pilot, lambda: bool(titles(screen)), "the other session")
         await settled(pilot, screen)
         assert titles(screen) == [("elsewhere", "remark", 1)]
-        await sees(pilot, "other ·", "not searched, as unreadable: broken.session")
+        await sees(pilot, "other ·", "broken.session")
         screen.action_results()
         await pilot.pause()
         await pilot.press("enter")
@@ -188,14 +188,13 @@ def test_a_long_line_is_cut_so_that_the_match_is_seen(width):
 
 def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path):
     from workbench.app.search_screen import location_of
-    from workbench.search.entries import IndexedItem, IndexEntry
+    from workbench.app.study.detail import Item
+    from workbench.interop.formats.samples import Entry
     from workbench.search.index import SearchHit
     from workbench.search.query import parse
 
     part = "criterion:strict:2.usage"
     hit = SearchHit(
-        tmp_path,
-        IndexEntry("t1", "reason", 0, text="Usage (strict): no", criterion=part),
-        IndexedItem("t1", "trial", "r", "t"),
+        tmp_path, Entry("t1", "reason", 0, text="Usage (strict): no", criterion=part), Item("t1", "trial", "r", "t")
     )
     assert location_of(None, hit, parse("no")) == Location(tmp_path, "trajectory", "t1", Anchor(item=part))

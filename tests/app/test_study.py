@@ -27,12 +27,14 @@ def asked(monkeypatch):
     """What was asked of the process that draws, which is tested elsewhere: here it answers at once."""
     found: Asked = []
 
-    def drawn(session: Path, study: str, pairs: Any, measure: str, orders: bool = False) -> dict[str, Any]:
+    def resampled_in_process(
+        session: Path, study: str, pairs: Any, measure: str, orders: bool = False
+    ) -> dict[str, Any]:
         found.append((study, list(pairs), measure, orders))
         tests = {pair: {"p": 0.018, "test": f"p = 0.018 (test {at})", "p_holm": 0.036} for at, pair in enumerate(pairs)}
         return {"tests": tests, "orders": {("model/0", "pass@1", "docs1", "docs0"): 0.91} if orders else {}}
 
-    monkeypatch.setattr(comparing, "resampled_in_process", drawn)
+    monkeypatch.setattr(comparing, "resampled_in_process", resampled_in_process)
     monkeypatch.setattr("workbench.app.study.screen.REST_SECONDS", 0.01)
     return found
 

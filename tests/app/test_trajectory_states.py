@@ -30,9 +30,9 @@ async def test_what_is_waited_for_is_said_with_a_clock(recorder):
         recorder.writer.set_trial("t1", state="running")
         await sees(pilot, "live: the embedded model is being loaded… ", "The embedded model is being loaded…")
         recorder.writer.set_run(recorded.RUN, note=None)
-        await sees(pilot, "The agent is at its first step…")
+        await sees(pilot, "first step")
         recorder.tool("t1", 1, "list_directory", ".", "[]")
-        await until(pilot, lambda: "first step…" not in screen_text(screen.app), "the step")
+        await until(pilot, lambda: "first step" not in screen_text(screen.app), "the step")
         recorder.writer.release(lease)
 
 
@@ -44,7 +44,7 @@ async def test_queued_then_live_then_done(recorder):
         recorder.writer.set_run(recorded.RUN, state="running")
         lease = recorder.writer.acquire(recorded.RUN)
         recorder.writer.set_trial("t1", state="running")
-        await sees(pilot, "▸ live", "The agent is at its first step")
+        await sees(pilot, "▸ live", "first step")
         recorder.tool("t1", 1, "list_directory", ".", "[]")
         recorder.tool("t1", 2, "read_file", "a.py", "print('first')")
         await until(pilot, lambda: screen.step_list.selected and screen.step_list.selected.number == 2, "following")

@@ -198,11 +198,7 @@ async def test_sorting_follows_new_verdicts_and_keeps_the_task_under_the_cursor(
         assert screen.table.selected.name == "total"
         recorder.cells(f"{RUN}-total", "✗✗✗", at=200.0)
         recorder.cells(f"{RUN}-format_stats", "✓✓✓", at=200.0)
-        await until(
-            pilot,
-            lambda: quiet(screen) and screen.table.shown[-1].name == "format_stats",
-            "the order",
-        )
+        await until(pilot, lambda: quiet(screen) and screen.table.shown[-1].name == "format_stats", "the order")
         assert screen.table.selected.name == "total"
     recorder.close()
 

@@ -192,7 +192,7 @@ def test_what_the_repository_names_nowhere_does_not_work_because_a_page_installs
         assert install_verdict(command, project, environment)[0] == verdict, command
     found = claims(root, "```sh\npip install requests wordstat\n```")
     assert [(one.text, one.lookup.reason) for one in found if one.lookup.truth is Truth.UNKNOWN] == [
-        ("requests", "the repository names requests nowhere")
+        ("requests", "the repository does not mention requests")
     ]
 
 

@@ -133,7 +133,7 @@ def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(
         env=machine, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert told.returncode == 1
-    assert "Names are looked up all the same." in told.stderr
+    assert "Names are looked up nevertheless." in told.stderr
     assert "the default of --columns is 80" in told.stdout
     row = recorded.row("bad")
     assert (row.executed, row.state, row.works, row.claims_untrue) == (0, "done", 0, 1)

@@ -145,7 +145,7 @@ def test_a_cancelled_rescore_is_resumed_and_the_spend_limit_holds(
         (["nothing"], "has no trial 'nothing'"),
         (["--rubric", "harsh"], "no rubric 'harsh'"),
         (["--judge", "nobody/at-all"], "nobody"),
-        (["--judge", "offline,,"], "names, separated by commas"),
+        (["--judge", "offline,,"], "names separated by commas"),
         (["--judge-repeats", "0"], "whole number"),
     ],
 )

@@ -154,7 +154,7 @@ import asyncio
 from workbench.app.app import WorkbenchApp
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
-from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.task_table import TaskResultTable
 from workbench.base.settings import Settings
 
 async def main():
@@ -162,7 +162,7 @@ async def main():
     async with app.run_test(size=(160, 40)) as pilot:
         while app.is_opening:
             await pilot.pause()
-        table = TaskTable()
+        table = TaskResultTable()
         await app.screen.mount(table)
         table.put_tasks([TaskLine("t", "s", "sums.py", "add", 2, 1.0, 0.25, False, False, "", (SampleState("passed"),))], (1,))
         table.styles.width, table.styles.height = 150, 5
@@ -178,9 +178,9 @@ def test_a_column_is_one_entry_in_one_file(home: Path, tmp_path: Path) -> None:
     changed = copied(tmp_path) / "app" / "regeneration" / "task_table.py"
     text = changed.read_text()
     place = (
-        text.index('            Column(title="failing"')
-        if '            Column(title="failing"' in text
-        else text.index('            Column(\n                title="failing"')
+        text.index('            TableColumn(title="failing"')
+        if '            TableColumn(title="failing"' in text
+        else text.index('            TableColumn(\n                title="failing"')
     )
     changed.write_text(text[:place] + blocks("column")["entry"] + text[place:])
     heading, row = in_copy(tmp_path, COLUMN).stdout.splitlines()

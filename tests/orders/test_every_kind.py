@@ -124,6 +124,14 @@ def test_an_import_that_was_left_is_resumed_and_cancelled_as_any_run(
         row = reader.run(run)
         assert row is not None
         assert (reader.run_state(row), trial.agent, unfinished(reader)) == ("done", trial.agent, [])
+    # A resume reads files only: what was imported stays as its file has it.
+    with SessionWriter(session) as writer:
+        writer.set_run(run, state="failed")
+        writer.set_trial(trial.id, state="failed")
+    assert running.resume(session, run) == [run]
+    assert serve(session, run) == 0
+    with SessionReader(session) as reader:
+        assert [(one.id, one.state) for one in reader.trials(run)] == [(trial.id, "failed")]
     # All of it is known: nothing of a second order is left.
     assert main([*words, "--json"]) == 0
     again = runs(session)[-1]

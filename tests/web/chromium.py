@@ -34,11 +34,9 @@ class Page:
         self.loaded = False
 
     async def call(self, method: str, **parameters: Any) -> Any:
-        """Call a method of the DevTools protocol in this tab."""
         return await self._chromium.call(method, self._session, **parameters)
 
     def take(self, method: str, parameters: dict[str, Any]) -> None:
-        """Take an event of this tab."""
         if method == "Network.webSocketFrameReceived" and parameters["response"]["opcode"] == 2:
             data = base64.b64decode(parameters["response"]["payloadData"]).decode("utf-8", "replace")
             self.painted += _CONTROL.sub("", data)
@@ -59,7 +57,6 @@ class Page:
         await self.until(lambda: self.loaded, f"loading {address}")
 
     async def tap(self, selector: str) -> None:
-        """Tap an element with a finger."""
         x, y = await self.js(
             f"(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector({selector!r}).getBoundingClientRect())"
         )
@@ -67,7 +64,6 @@ class Page:
         await self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     async def resize(self, width: int, height: int) -> None:
-        """Give the page another size, in pixels."""
         await self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
         )
@@ -91,7 +87,6 @@ class Page:
         await self._chromium.until(condition, lambda: f"{what}; painted: {self.painted[-3000:]!r}", seconds)
 
     async def press(self, *keys: str) -> None:
-        """Press keys where the focus is."""
         for key in keys:
             letter = key.removeprefix("ctrl+")
             name, code, text = _CODES[letter] if letter in _CODES else (letter, ord(letter.upper()), letter)
@@ -116,7 +111,6 @@ class Chromium:
         self.downloaded: list[str] = []  # names of complete downloads
 
     async def listen(self) -> None:
-        """Take what the browser says, until it ends."""
         async for message in self._socket:
             if message.type != WSMsgType.TEXT:
                 continue
@@ -138,7 +132,6 @@ class Chromium:
             self._event.set()
 
     async def call(self, method: str, session: str = "", **parameters: Any) -> Any:
-        """Call a method of the DevTools protocol and return its result."""
         number = next(self._numbers)
         self._waiting[number] = waiting = asyncio.get_running_loop().create_future()
         await self._socket.send_json(

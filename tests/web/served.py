@@ -1,7 +1,5 @@
 """A running `workbench serve` with folders of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """In a real browser: the app is used there, and a report is searched, printed and read on a phone."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -11,7 +9,8 @@ from samples.sessions import TOOL_CALL, add_scores, add_trial, card
 from served import serving
 
 from workbench.pages import write_report
-from workbench.session import SessionWriter, create
+from workbench.session.file import create
+from workbench.session.writer import SessionWriter
 
 pytest.importorskip("textual_serve", reason="the extra web is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not PROGRAM, reason="no chromium on this machine")]
@@ -19,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not PROGRAM, reason="no chrom
 PHONE = (360, 740)  # pixels; about 46 columns
 
 
-async def test_a_person_looks_on_a_screen_and_a_phone_and_takes_a_report_along(tmp_path: Path) -> None:
+async def test_a_person_looks_on_a_screen_and_a_phone_and_takes_a_report_along(tmp_path):
     (tmp_path / "home" / "state").mkdir(parents=True)
     (tmp_path / "home" / "state" / "tour-was-shown").touch()
     with serving(tmp_path / "home") as served:
@@ -92,7 +91,7 @@ async def searched(page: Page, wanted: str) -> str:
     return str(await page.js("document.querySelector('#search output').textContent"))
 
 
-async def test_a_report_is_searched_printed_and_fits_a_phone(tmp_path: Path) -> None:
+async def test_a_report_is_searched_printed_and_fits_a_phone(tmp_path):
     names = session_with_breaking_texts(tmp_path / "a.session")
     report = write_report(tmp_path / "a.session", "html", tmp_path / "a.html")
     assert isinstance(report, Path)

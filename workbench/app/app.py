@@ -56,7 +56,7 @@ class WorkbenchApp(NavigatingApp):
         "regeneration": lambda: _named("regeneration.screen", "RegenerationScreen")(),
         "study": lambda: _named("study.screen", "StudyScreen")(),
     }
-    COMMANDS = {lambda: _named("palette", "WorkbenchCommands"), lambda: _named("palette", "PlaceCommands")}
+    COMMANDS = {lambda: _named("palette", "WorkbenchCommands"), lambda: _named("palette", "LocationCommands")}
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS = bindings("app")
 

@@ -109,7 +109,7 @@ class FactClaims(Lookup):
             if prefix in own and near and not made:
                 yield self.untrue(line, "variable", name, f"nothing reads {name}", near, True)
             else:
-                yield self.unknown(line, "variable", name, "it may be of another program")
+                yield self.unknown(line, "variable", name, "it may belong to another program")
 
     # -- files and addresses
 
@@ -154,7 +154,7 @@ class FactClaims(Lookup):
         elif not host:
             yield self.untrue(line, "url", target, "it is no address: it has no host")
         else:
-            yield self.unknown(line, "url", target, f"{host} may be a host of the reader's")
+            yield self.unknown(line, "url", target, f"{host} may be the reader's own host")
 
     def _link(self, target: str, line: int) -> Iterator[CheckedClaim]:
         path = unquote(re.split(r"[?#]", target)[0])
@@ -177,7 +177,7 @@ class FactClaims(Lookup):
         names = [name for name in self.project.files if str(PurePosixPath(name).parent) == folder]
         near, exact = nearest(found, names)
         if self.project.released or of_site or path.startswith("/"):
-            why = "a source distribution may leave it out" if self.project.released else "it may be a page of a site"
+            why = "a source distribution may leave it out" if self.project.released else "it may be a page of a website"
             yield self.unknown(line, "file", target, why)
             return
         shown = PurePosixPath(path).with_name(PurePosixPath(near).name).as_posix() if near else ""
@@ -193,7 +193,7 @@ class FactClaims(Lookup):
             near = nearest(text, [name for name in self.project.files if str(PurePosixPath(name).parent) == folder])
             if near[0]:
                 return self.untrue(line, "file", text, f"there is no file {text}", *near)
-        return self.unknown(line, "file", text, "it may be a file of the reader's")
+        return self.unknown(line, "file", text, "it may be the reader's own file")
 
     def _there(self, path: str) -> bool:
         return path in self.project.files or path in self.project.folders or (self.project.root / path).exists()
@@ -211,8 +211,12 @@ class FactClaims(Lookup):
         elif stated == real:
             yield self.true(line, "python", text)
         elif stated < real and self._says_oldest(real):
-            yield self.unknown(line, "python", text, "the page says the oldest Python elsewhere")
-        elif (stated < real or stated > self.project.newest_python) and self._tells_what_is_needed(text, row, written):
+            yield self.unknown(line, "python", text, "the page states the oldest Python elsewhere")
+        elif (
+            (stated < real or stated > self.project.newest_python)
+            and self._of_the_project(row)
+            and not (_FORMERLY.search(_sentence_of(text, written, row)))
+        ):
             shown, number = (".".join(map(str, one)) for one in (real, stated))
             near = text.replace(number, shown), True
             reason = f"the project requires Python {shown}" + (" or newer" if stated > real else "")
@@ -220,9 +224,6 @@ class FactClaims(Lookup):
         else:
             shown = ".".join(map(str, real))
             yield self.unknown(line, "python", text, f"the project requires Python {shown}")
-
-    def _tells_what_is_needed(self, text: str, row: str, written: str) -> bool:
-        return self._of_the_project(row) and not _FORMERLY.search(_sentence_of(text, written, row))
 
     def _says_oldest(self, real: tuple[int, ...]) -> bool:
         """Whether the page states the project's real bound elsewhere: then other versions are about something else."""
@@ -269,7 +270,7 @@ class FactClaims(Lookup):
         elif real == stated:
             yield self.true(line, "licence", name)
         elif _NOT_OURS.search(written) or not self._licenses_itself(written) or not self.project.licence_files:
-            yield self.unknown(line, "licence", name, "it may be that of something else")
+            yield self.unknown(line, "licence", name, "it may be the licence of something else")
         elif any(real & licence_families(other) for _, other in self.page.prose):
             yield self.unknown(line, "licence", name, f"the page names {next(iter(real))} as well")
         else:

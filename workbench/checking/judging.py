@@ -142,7 +142,8 @@ def _exception(
         if message.startswith("module ") and missing and not context.project.lacks(str(error["owner"]), missing[0]):
             return unrun(f"it ended with {error_line}, which the project's sources do not bear out")
         return fails()
-    if kind == "AttributeError" and not _is_own_or_builtin(str(error.get("owner", "")), context):
+    owner_root = str(error.get("owner", "")).split(".")[0]
+    if kind == "AttributeError" and owner_root not in (*context.project.modules, "", "builtins", "__main__"):
         return unrun(f"it may need another version of Python or of {error['owner']}: {error_line}")
     if (
         at_page
@@ -205,11 +206,6 @@ def _sources_agree(kind: str, name: str, message: str, context: StepContext) -> 
         return context.project.lacks(parent, last) and not known.is_readers_name(last)
     wanted = re.match(r"cannot import name '(\w+)'", message)
     return wanted is None or (context.project.lacks(name, wanted[1]) and not known.is_readers_name(wanted[1]))
-
-
-def _is_own_or_builtin(owner: str, context: StepContext) -> bool:
-    root = owner.split(".")[0]
-    return root in context.project.modules or root in ("", "builtins", "__main__")
 
 
 def _is_display(code: str, context: StepContext) -> bool:
@@ -296,7 +292,7 @@ def _example(
         return not_run(step, why, line)
     # Values of different types differ; other text may be an invented example.
     if not (is_value(want) and is_value(shown)) and not of_one_kind(want, shown):
-        return not_run(step, "it prints something else altogether, which need not be what the page means", line)
+        return not_run(step, "its output is entirely different, which the page may intend", line)
     reason = "what it prints differs from what the page says"
     return _unless_stood_in(step, part(BlockVerdict.DIFFERS, line, reason, shown[-1500:], difference(want, shown)))
 
@@ -315,13 +311,13 @@ def _why_not_compared(
     if missing := context.unbound & set(re.findall(r"\w+", step.code)):
         return f"it uses {min(missing)}, after {context.before}"
     if MACHINE.search(want) or _HOME.search(step.code):
-        return "what it prints depends on the machine's own files"
+        return "its output depends on files of this machine"
     if ran := ended.get("ran"):
-        return f"what it prints may come of {one_line(str(ran[0]), 60)}, a program of the machine's"
+        return f"its output may come from {one_line(str(ran[0]), 60)}, a program of this machine"
     if _LOGS.search(source):
-        return "what is logged depends on settings that the page may leave out"
+        return "log output depends on settings that the page may leave out"
     machine = of_the_machine(want, shown)
-    return f"it tells of the machine, which is {machine} here" if machine else ""
+    return f"it depends on the machine, which is {machine} here" if machine else ""
 
 
 def _expected_error(

@@ -124,14 +124,14 @@ def command_verdict(step: PlannedStep, ended: Mapping[str, Any], context: StepCo
     if what := lacking(err):
         return not_run(step, f"it needs {what}: {last_words(err, 120)}")
     if MACHINE.search(step.expected):
-        return not_run(step, "what it prints depends on the machine's own files")
+        return not_run(step, "its output depends on files of this machine")
     if step.stand_ins:
         return not_run(step, f"its output depends on the reader's own {step.stand_ins[0]}")
     if not of_one_kind(step.expected, out):
         after = f", after {context.before}" if context.before else " altogether"
         return not_run(step, f"it prints something else{after}")
     if machine := of_the_machine(step.expected, out):
-        return not_run(step, f"it tells of the machine, which is {machine} here")
+        return not_run(step, f"it depends on the machine, which is {machine} here")
     if not any(word in context.commands or word.startswith("python") for word in step.code.split()):
         return not_run(step, "its output is the reader's own")
     if set(step.code.split()) & {"--version", "-V", "version"}:
@@ -148,7 +148,7 @@ def _failed_command(step: PlannedStep, out: str, err: str, status: int, context:
     if status == 127 or "command not found" in err:
         return not_run(step, f"it ended with: {last_line}")
     if re.search(r"^\s*usage:", f"{err}\n{out}", re.I | re.M) and not _arguments(step.code):
-        return not_run(step, f"it is told no arguments, and ended with status {status}: {last_line}")
+        return not_run(step, f"it has no arguments, and ended with status {status}: {last_line}")
     if status in (126, 130, 137, 143) or status < 0:
         return not_run(step, f"it was ended with status {status}")
     modules = _NO_MODULE.findall(err)
@@ -177,7 +177,7 @@ def _failed_command(step: PlannedStep, out: str, err: str, status: int, context:
     if MEANT.search(comments(context.around)):
         return not_run(step, f"it ended with status {status}, which the page may mean to show")
     if not err.strip():
-        return not_run(step, f"it ended with status {status} and no error, as a program does that has found something")
+        return not_run(step, f"it ended with status {status} and no error, like a linter that has found something")
     if _MISSING_STEP.search(err):
         return fails
     return not_run(step, f"it ended with status {status}: {last_line}")

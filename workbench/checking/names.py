@@ -107,7 +107,7 @@ class NameClaims(Lookup):
             or self.project.names_of(path) is None
             or last in (self.project.names_of(path) or ())
         ):
-            return self.unknown(line, "module", dotted, "its package makes names while it runs")
+            return self.unknown(line, "module", dotted, "its package creates names at run time")
         folder = path.rpartition("/")[0]
         siblings = {
             name.removeprefix(f"{folder}/").split("/")[0].removesuffix(".py")
@@ -131,7 +131,7 @@ class NameClaims(Lookup):
         if words is not None and name in words:
             return self.true(line, "name", shown)
         if words is None:
-            return self.unknown(line, "name", shown, f"{module} makes names while it runs")
+            return self.unknown(line, "name", shown, f"{module} creates names at run time")
         if project.is_built(name):
             return self.unknown(line, "name", shown, f"{name} may be built")
         public = _public(project, path)
@@ -188,7 +188,7 @@ class NameClaims(Lookup):
         elif suggestion := self._misspelt(name) if call is None else self._slip(name):
             yield self.untrue(span.line, "name", name, f"nothing is called {name}", suggestion, True)
         else:
-            yield self.unknown(span.line, "name", text, "it may be of another program")
+            yield self.unknown(span.line, "name", text, "it may belong to another program")
 
     def _slip(self, name: str) -> str:
         return "" if known.is_known(name) else self.project.suggestion(name)
@@ -205,7 +205,7 @@ class NameClaims(Lookup):
         if project.occurs(owner) or known.is_known(owner):
             if project.occurs(rest[-1]):
                 return self.true(line, "name", text)
-            return self.unknown(line, "name", text, "it may be of another program")
+            return self.unknown(line, "name", text, "it may belong to another program")
         # A second witness: the suggestion has the attribute that the page uses.
         for suggestion in (project.suggestion(owner), one_letter_off(owner, project.modules)):
             members = (project.members(suggestion) or (frozenset(), False))[0] if suggestion else frozenset()

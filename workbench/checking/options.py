@@ -137,7 +137,7 @@ class OptionClaims(Lookup):
         if not suggestion and _PASSING.search(self.project.code):
             return self.unknown(line, "option", flag, "the project takes options that it does not name")
         if not (suggestion or sure or any(one.startswith(flag) for one in self._known)):
-            return self.unknown(line, "option", flag, "it may be of another program")
+            return self.unknown(line, "option", flag, "it may belong to another program")
         return self.untrue(line, "option", flag, f"there is no option {flag}", *near)
 
     # -- running text
@@ -168,7 +168,7 @@ class OptionClaims(Lookup):
             ):
                 yield self.untrue(span.line, "option", flag, f"there is no option {flag}", *near)
             else:
-                yield self.unknown(span.line, "option", flag, "it may be of another program")
+                yield self.unknown(span.line, "option", flag, "it may belong to another program")
 
 
 _DEFAULT = re.compile(

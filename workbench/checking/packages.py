@@ -96,10 +96,10 @@ def install_verdict(
             continue
         if environment and environment.has(requirement.name):
             if project.declared.name and not project.may_install(requirement.name):
-                return "not run", f"the repository names {requirement.name} nowhere"
+                return "not run", f"the repository does not mention {requirement.name}"
             continue
         if known.stands_for_a_package(requirement.name):
-            return "not run", f"{requirement.name} stands for something of the reader's"
+            return "not run", f"{requirement.name} is a placeholder for something of the reader's"
         if _ELSEWHERE.search(command):
             return "not run", f"{requirement.name} comes from elsewhere than the registry"
         if environment and canonicalize_name(requirement.name) in environment.absent:
@@ -195,7 +195,7 @@ class PackageClaims(Lookup):
             return self.untrue(line, "dependency", name, reason, suggestion, suggestion == canonicalize_name(own))
         if self._installs_only(normal):
             return self.untrue(line, "dependency", name, f"the page installs {name}, and not the project", own)
-        return self.unknown(line, "dependency", name, f"the repository names {name} nowhere")
+        return self.unknown(line, "dependency", name, f"the repository does not mention {name}")
 
     def _installs_only(self, normal: str) -> bool:
         found: set[str] = set()

@@ -28,7 +28,7 @@ _SHOWS = re.compile(
 _SAME, _SAME_WHERE_RANDOM = 1, 5
 #: Maximum number of sections and blocks that run alone, so that the check of a page full of errors ends.
 _MOST_ALONE = 20
-_RANDOM = "it ends differently each time"
+_RANDOM = "its result differs between runs"
 #: Time limit of a step.
 STEP_SECONDS = 10.0
 
@@ -267,7 +267,7 @@ def _with_output(
         if not diff:
             found[index] = replace(found[index], verdict=BlockVerdict.WORKS, reason="")
         elif alike(code.code, printed) >= 0.6:
-            reason = f"what line {found[index - 1].line} prints differs from it"
+            reason = f"the output of line {found[index - 1].line} differs from it"
             found[index] = replace(
                 found[index], verdict=BlockVerdict.DIFFERS, reason=reason, output=printed[-1500:], diff=diff
             )

@@ -293,7 +293,7 @@ def why_not_shell(
     if re.search(r"\bHEAD\b|\borigin/", command):
         return "it needs the history of a repository, of which a check has one state"
     if hole := placeholder(command):
-        return f"{hole} stands for something of the reader's"
+        return f"{hole} is a placeholder for something of the reader's"
     parts = simple_commands(command)
     if parts is None:
         return "it is no complete command"
@@ -346,7 +346,7 @@ def why_not_python(code: str) -> str:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
             text = node.value
             if _HOLE.search(text) and known.is_placeholder(text) and not re.search(r"\{\w+\}|\[[A-Z]", text):
-                return f"{text[:40]!r} stands for something of the reader's"
+                return f"{text[:40]!r} is a placeholder for something of the reader's"
     return ""
 
 

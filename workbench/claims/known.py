@@ -129,11 +129,8 @@ def is_everybodys_file(path: str) -> bool:
 def is_python(name: str) -> bool:
     """Whether Python or its standard library defines a name; a dotted name counts by its module."""
     first = name.split(".")[0]
-    return name in _python() or ("." in name and first in sys.stdlib_module_names) or _dunder(name)
-
-
-def _dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+    dunder = name.startswith("__") and name.endswith("__")
+    return dunder or name in _python() or ("." in name and first in sys.stdlib_module_names)
 
 
 def is_known(name: str) -> bool:

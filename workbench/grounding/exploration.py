@@ -143,7 +143,8 @@ def _omissions(
     looked_into = {posixpath.dirname(path) for path in shown} | {
         visit.path for visit in visits if visit.action == "list_directory" and not visit.failed
     }
-    if shown and folders and not any(folder in looked_into or _parent_of(folder, looked_into) for folder in folders):
+    parents = tuple(f"{folder}/" for folder in looked_into if folder not in {"", "."})
+    if shown and folders and not any(folder in looked_into or folder.startswith(parents) for folder in folders):
         found.append(
             "read the top file, never listed the folders"
             if len(shown) == 1
@@ -171,10 +172,6 @@ def _main_file(sizes: Mapping[str, int], functions: Sequence[PublicFunction]) ->
     counts = Counter(one.path for one in functions if not is_test(one.path))
     path, count = counts.most_common(1)[0] if counts else ("", 0)
     return path if count >= 2 and count >= _MOST_OF_THEM * counts.total() and path in sizes else None
-
-
-def _parent_of(folder: str, looked_into: set[str]) -> bool:
-    return any(folder.startswith(other + "/") for other in looked_into if other not in {"", "."})
 
 
 def _portion(share: float) -> str:

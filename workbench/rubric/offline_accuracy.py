@@ -37,7 +37,7 @@ def purpose(question: Question, facts: Facts, reading: ReadmeReading) -> Criteri
         return verdict(question, None, "the facts state no main purpose")
     found = similarity.coverage(wanted, reading.words)
     measure = 0.6 * found.together + 0.4 * found.share
-    points = question.maximum * ramp(measure)
+    points = question.maximum * min(1.0, max(0.0, (measure - NO_COVERAGE) / (FULL_COVERAGE - NO_COVERAGE)))
     spelled = similarity.spelled(facts.main_purpose)
     reason = f"{found.together:.0%} of the purpose's words stand in one paragraph, {found.share:.0%} anywhere" + (
         f"; missing: {', '.join(spelled[item] for item in found.missing[:6])}" if found.missing else ""
@@ -68,11 +68,6 @@ def _as_sentence(
             if denied is not None and not re.search(r"\bnot\b|\bwithout\b|n't", " ".join(wanted)):
                 return 0.25 * written, f"{note}; × 0.25, since it says {denied.text!r}", denied
     return written, note, None
-
-
-def ramp(share: float) -> float:
-    """Return 0 below 15 % of the words, 1 from 70 %, linear between."""
-    return min(1.0, max(0.0, (share - NO_COVERAGE) / (FULL_COVERAGE - NO_COVERAGE)))
 
 
 def run_command(question: Question, facts: Facts, reading: ReadmeReading) -> Criterion:

@@ -180,7 +180,10 @@ class ReadmeReading:
                 yield Use(match.group(), *match.span()), 0.6
         for fence in self.page.codes:
             if is_python(fence):
-                yield from self._in_python(fence)
+                for called in self._from_project(fence):
+                    at = text.find(called, fence.start, fence.end)
+                    if at >= 0:
+                        yield Use(called, at, at + len(called)), 1.0
             elif not fence.language or fence.language in SHELL:
                 for match in _OPTION.finditer(text, fence.start, fence.end):
                     yield Use(match.group(), *match.span()), float(self._own_line(match.start(), fence))
@@ -192,12 +195,6 @@ class ReadmeReading:
         text = self.page.text
         line = text[text.rfind("\n", fence.start, at) + 1 : at].lower()
         return any(name and name in line for name in self.titles | {name.lower() for name in self.project.modules})
-
-    def _in_python(self, fence: Code) -> Iterator[tuple[Use, float]]:
-        for called in self._from_project(fence):
-            at = self.page.text.find(called, fence.start, fence.end)
-            if at >= 0:
-                yield Use(called, at, at + len(called)), 1.0
 
     def _from_project(self, fence: Code) -> Iterator[str]:
         """What a Python example imports from this project, and attributes of its modules."""

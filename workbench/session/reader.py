@@ -209,8 +209,8 @@ class SessionReader(RowReader):
         return [replace(row, item=owner, part=part) for row in found for owner, part in (remarked(row.item),)]
 
     def labels(self, item: str | None = None) -> list[rows.LabelRow]:
-        where = "WHERE removed_at IS NULL AND (item = ?1 OR ?1 IS NULL) ORDER BY item, part, label"
-        return self.rows(rows.LabelRow, "labels", where, (item,))
+        where = f"WHERE {'' if item is None else 'item = ? AND '}removed_at IS NULL ORDER BY item, part, label"
+        return self.rows(rows.LabelRow, "labels", where, () if item is None else (item,))
 
     def imported(self, item: str) -> rows.ImportedRow | None:
         return self._one(rows.ImportedRow, "imported", item, "item")

@@ -222,6 +222,12 @@ class SessionWriter:
     def unarchive_run(self, run_id: str) -> None:
         self.update("runs", {"id": run_id}, {"archived_at": None})
 
+    def delete_run(self, run_id: str) -> None:
+        """Delete a run without trials and tasks."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM requests WHERE run_id = ?", (run_id,))
+            connection.execute("DELETE FROM runs WHERE id = ?", (run_id,))
+
     def add_spend(self, run_id: str, usd: float) -> None:
         with self.transaction() as connection:
             connection.execute("UPDATE runs SET spend_usd = spend_usd + ? WHERE id = ?", (usd, run_id))

@@ -104,16 +104,8 @@ class CaseList(RowList):
         return [*bars, (" ", ""), (best, "score")]
 
     def action_mark(self) -> None:
-        entry = self.entry
-        if entry is None:
-            return
-        if entry.key in self.marked:
-            self.marked.remove(entry.key)
-        else:
-            self.marked.append(entry.key)
-        self.action_move(1)
-        self.refresh()
-        self.post_message(self.RowHighlighted(self, self.cursor))
+        if self.entry is not None:
+            self.toggle_marked(self.marked, self.entry.key)
 
     def action_mark_all(self) -> None:
         keys = [entry.key for entry in self.entries if entry.case.kind != "own"] or [e.key for e in self.entries]

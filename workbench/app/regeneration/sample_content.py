@@ -128,7 +128,7 @@ def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
         found = one_line(str(recheck.get("verdict") or "?"), 20)
         message = f"cold re-check ({why}): {found}" if why else f"cold re-check: {found}"
         if recheck.get("agrees") is False:
-            remarks.append((f"≠ {message}; the {candidate.route or 'fast'} path message otherwise", True))
+            remarks.append((f"≠ {message}; the {candidate.route or 'fast'} route disagrees", True))
         else:
             remarks.append((f"{message}, agrees", False))
     return (*remarks, *_history(sample.former))

@@ -183,12 +183,5 @@ class SessionTable(VirtualTable[SessionEntry]):
 
     def action_mark(self) -> None:
         entry = self.selected
-        if entry is None or entry.deleted is not None:
-            return
-        if entry.path in self.marked:
-            self.marked.remove(entry.path)
-        else:
-            self.marked.append(entry.path)
-        self.action_move(1)
-        self.refresh()
-        self.post_message(self.RowHighlighted(self, self.cursor))
+        if entry is not None and entry.deleted is None:
+            self.toggle_marked(self.marked, entry.path)

@@ -170,7 +170,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
     def show(self, order: StudyOrder) -> None:
         self.host.go_to(Location(order.session, "study", order.study.name))
 
-    def keep(self, values: Values) -> None:
+    def save_values(self, values: Values) -> None:
         plain = defaults(values["compare"], self.host.settings)
         ordering.save_answers(f"study-{values['compare']}", {name: values[name] for name in plain}, plain)
 

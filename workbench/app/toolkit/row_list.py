@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events
 from textual.message import Message
@@ -220,6 +220,16 @@ class RowList(VirtualView):
 
     def action_edge(self, last: bool) -> None:
         self.set_cursor(self.row_count() - 1 if last else 0, -1 if last else 1)
+
+    def toggle_marked(self, marked: list[Any], key: object) -> None:
+        """Toggle a key in a list of marked keys, and go to the next row."""
+        if key in marked:
+            marked.remove(key)
+        else:
+            marked.append(key)
+        self.action_move(1)
+        self.refresh()
+        self.post_message(self.RowHighlighted(self, self.cursor))
 
     def action_choose(self) -> None:
         if self.cursor >= 0:

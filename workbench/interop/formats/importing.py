@@ -249,12 +249,11 @@ class _Import:
     def end(self, state: str, error: str | None) -> None:
         note = "; ".join([*self._tally.problems, *self._tally.remarks][:3]) or None
         for run, lease in self._leases.items():
-            with self._writer.transaction() as connection:
+            with self._writer.transaction():
                 self._writer.set_run(run, state=state, error=error, finished_at=time.time(), note=note)
                 self._writer.release(lease)
                 if state == "done" and not self._of_kind:
-                    connection.execute("DELETE FROM requests WHERE run_id = ?", (run,))
-                    connection.execute("DELETE FROM runs WHERE id = ?", (run,))
+                    self._writer.delete_run(run)
                     self._tally.run = ""
 
 
