@@ -20,7 +20,7 @@ from workbench.engine.evaluators import SamplesEvaluator
 from workbench.orders.regenerate import order_regeneration
 from workbench.orders.run import plan_document
 from workbench.plans.plan import DocumentPlan, RegenerationPlan
-from workbench.regeneration.samples_file import read_samples
+from workbench.regeneration.extraction import read_samples
 from workbench.repository.functions import find_functions
 from workbench.session import SessionReader
 from workbench.session.session_names import is_writable, new_session, resolve_session, writable_copy

@@ -7,13 +7,17 @@ candidate with a reason.
 
 from __future__ import annotations
 
+import codecs
 import html
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
+from workbench.base.errors import UsageError
+from workbench.base.files import TooDeep, parse_json, read_bytes
 from workbench.base.text import UNSEEN
 from workbench.models.reasoning import is_python, split_reasoning
 from workbench.regeneration.fences import AnswerBlock, after_first_tag, read_blocks
@@ -386,3 +390,55 @@ def _resembles_prose(text: str) -> bool:
         if re.match(r"[-*>#\d.\s]*[A-Z\"“‘(]?[\w'’,-]+ [\w'’,-]+", line) and not re.search(r"[=(\[]", line)
     )
     return bool(lines) and prose * 2 >= len(lines)
+
+
+# -- samples files
+
+_MAX_SAMPLES_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One line of a samples file."""
+
+    task: str  # "" if it cannot be read
+    style: Literal["completion", "solution"]
+    text: str
+    problem: str = ""  # why the line cannot be used
+
+
+def read_samples(path: Path) -> list[Sample]:
+    r"""Read answers produced elsewhere, as JSON Lines in EvalPlus style: ``task_id`` with ``completion`` or ``solution``.
+
+    Only ``\n`` ends a line: texts may contain U+2028, form feeds and similar characters. UsageError: no line is usable.
+    """
+    found = []
+    data = read_bytes(path, "The samples file", most=_MAX_SAMPLES_BYTES).removeprefix(codecs.BOM_UTF8)
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            found.append(_sample(line, f"{path.name}, line {number}"))
+    if not found:
+        raise UsageError(f"The samples file {path} is empty; it needs one JSON line per sample.")
+    if all(sample.problem for sample in found):
+        raise UsageError(f"{found[0].problem}.")
+    return found
+
+
+def _sample(line: bytes, location: str) -> Sample:
+    try:
+        entry = parse_json(line.decode().removeprefix("\ufeff"))
+    except UnicodeDecodeError:
+        return Sample("", "completion", "", f"{location}: this is not text in UTF-8")
+    except TooDeep as problem:
+        return Sample("", "completion", "", f"{location}: {problem}")
+    except ValueError:
+        return Sample("", "completion", "", f"{location}: this is not JSON")
+    values = entry if isinstance(entry, dict) else {}
+    style: Literal["completion", "solution"] = (
+        "solution" if values.get("solution") or "completion" not in values else "completion"
+    )
+    task, text = values.get("task_id"), values.get(style)
+    if isinstance(task, str) and isinstance(text, str):
+        return Sample(task, style, text)
+    name = task if isinstance(task, str) else ""
+    return Sample(name, style, "", f"{location}: it needs task_id and completion or solution as strings")
