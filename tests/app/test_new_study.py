@@ -95,7 +95,7 @@ async def test_marked_cases_become_a_study_that_is_started_and_shown(launched):
             assert [row.agent for row in reader.trials()] == ["single-file"] * 4
         assert (study.rows, study.repeats) == (("countdown_timer", "password_generator"), 2)
         await sees(pilot, "2 cases × 1 agent")
-        assert "u goes on" in screen_text(app), "nobody executes it here"
+        assert "queued" in screen_text(app), "nobody executes it here"
         await pilot.press("1", "X")
         dialog = await dialog_of(pilot)
         assert dialog.query_one("#agents", MultiPick).value == ("single-file",), "what was chosen is remembered"

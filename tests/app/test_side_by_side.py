@@ -220,7 +220,7 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path, hom
         assert "B wins 0, ties 0, loses 1" in screen_text(app)
         assert not obeyed(screen_text(app))
         app.show_pair(MarkedPair(by_id["one"], by_id["three"]))
-        await sees(pilot, "Run B")
+        await sees(pilot, "Run B has trials, not tasks")
         app.show_pair(MarkedPair(screen.pair.left, MarkedItem(tmp_path / "gone.session", "run", "one")))
         await sees(pilot, "gone.session")
 

@@ -277,7 +277,7 @@ def test_a_verdict_that_only_stands_again_is_not_told_as_new(
 def test_stages_of_an_earlier_execution_are_not_told_again(home: Path, counted: Recorder) -> None:
     word_counter(counted)
     with SessionReader(counted.path) as reader:
-        counted = [(row.name, row.state, row.done, row.total, row.at) for row in reader.stages(RUN)]
+        before = [(row.name, row.state, row.done, row.total, row.at) for row in reader.stages(RUN)]
         told: list[dict[str, Any]] = []
         look = RegenerationWatch(reader.last_change())
         book = StageTable(counted.writer, RUN)
@@ -297,5 +297,5 @@ def test_stages_of_an_earlier_execution_are_not_told_again(home: Path, counted: 
         now = [
             (row.name, row.state, row.done, row.total, row.at) for row in reader.stages(RUN) if row.name != "rechecks"
         ]
-        assert now[2:] == counted[2:]
+        assert now[2:] == before[2:]
         assert [row[1] for row in now[:2]] == ["done", "failed"]

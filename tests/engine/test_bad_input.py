@@ -50,6 +50,7 @@ RIGHT = dict.fromkeys(GOOD, ["failed", "passed"])
 
 
 @pytest.mark.slow
+@pytest.mark.fresh_engines
 def test_a_disk_that_fills(
     session: Path, repository: Path, scripted: LoopbackServer, until: Until, small_disk: Callable[[int], SmallDisk]
 ) -> None:
@@ -206,6 +207,7 @@ def test_a_backup_put_in_the_place_of_a_session_that_is_written(
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
+@pytest.mark.fresh_engines
 def test_a_session_that_another_program_locks(
     session: Path, repository: Path, scripted: LoopbackServer, until: Until
 ) -> None:

@@ -34,18 +34,13 @@ def plan_of(session: Path, run: str) -> RegenerationPlan:
         (SOURCE, "def test_nothing():\n    assert True\n", "executed by no stable test"),
         ("def broken(:\n", SUITE, "test"),
         ("import missing_module_of_nobody\n" + SOURCE, SUITE, "missing_module_of_nobody"),
-        (SOURCE, SUITE, "could not be installed"),
     ],
-    ids=["no-tests", "failing-suite", "tests-of-nothing", "syntax-error", "missing-module", "requirement"],
+    ids=["no-tests", "failing-suite", "tests-of-nothing", "syntax-error", "missing-module"],
 )
 def test_an_unusable_repository_is_one_sentence(
     session: Path, tmp_path: Path, until: Until, source: str, suite: str | None, words: str
 ) -> None:
-    repository = make_repository(tmp_path / "bad", source, suite)
-    if "installed" in words:
-        project = '[project]\nname = "bad"\nversion = "1"\ndependencies = ["not a requirement!"]\n'
-        (repository / "pyproject.toml").write_text(project)
-    run = start(session, repository, evaluator="reference")
+    run = start(session, make_repository(tmp_path / "bad", source, suite), evaluator="reference")
     assert ended(session, run, until) == "failed"
     sentence = error(session, run)
     assert words in sentence, sentence

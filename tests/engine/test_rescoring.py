@@ -139,23 +139,23 @@ def test_a_cancelled_rescore_is_resumed_and_the_spend_limit_holds(
     assert court.judged - judged <= 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["nothing"], "has no trial 'nothing'"),
-        (["--rubric", "harsh"], "no rubric 'harsh'"),
-        (["--judge", "nobody/at-all"], "nobody"),
-        (["--judge", "offline,,"], "names separated by commas"),
-        (["--judge-repeats", "0"], "whole number"),
-    ],
-)
+WRONG = [
+    (["nothing"], "has no trial 'nothing'"),
+    (["--rubric", "harsh"], "no rubric 'harsh'"),
+    (["--judge", "nobody/at-all"], "nobody"),
+    (["--judge", "offline,,"], "separated by commas"),
+    (["--judge-repeats", "0"], "whole number"),
+]
+
+
 def test_wrong_use_is_one_sentence_and_writes_nothing(
-    court: Court, session: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+    court: Court, session: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", "word_counter", *MODEL, "--judge", "offline", "--session", str(session)]) == 0
-    capsys.readouterr()
-    assert main(["rescore", str(session), *arguments]) == 2
-    assert says in " ".join(capsys.readouterr().err.split())
+    for arguments, says in WRONG:
+        capsys.readouterr()
+        assert main(["rescore", str(session), *arguments]) == 2
+        assert says in " ".join(capsys.readouterr().err.split())
     with SessionReader(session) as reader:
         assert len(reader.runs()) == 1
 

@@ -37,11 +37,10 @@ def read(session: Path) -> tuple[TrialRow, dict[str, ScoreRow], str, list[str]]:
         return trial, cards, reader.run_state(run), [row.id for row in unfinished(reader)]
 
 
-@pytest.mark.parametrize("says", [REFUSED, NO_POINTS])
 def test_a_judge_that_failed_is_asked_again_and_nothing_else_is(
-    court: Court, session: Path, capsys: pytest.CaptureFixture[str], says: Any
+    court: Court, session: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    court.judge = lambda body: says
+    court.judge = lambda body: NO_POINTS
     assert main(["run", "word_counter", *MODEL, "--session", str(session), "--json"]) == 1
     (case,) = lines(capsys)[-1]["cases"]
     assert (case["status"], case["tiers"]["1"], case["tiers"]["3"], case["tiers"]["4"]) == (

@@ -51,10 +51,10 @@ def test_one_of_the_eight_differences_does_not_exclude_zero(paper):
 def test_strata_and_sums(paper):
     assert [one.repositories for one in paper.strata] == [10, 18]
     assert paper.sums == (7563, 3350, 3094)
-    printed = " ".join(disagreements(paper))
-    assert "sum to 3,094, the text says 2,924" in printed
-    assert "Table 1 prints 0.77" in printed
-    assert "+0.023 [−0.013, +0.060], 16 won, 2 tied, 10 lost" in printed
+    said = " ".join(disagreements(paper))
+    assert "sum to 3,094, the text says 2,924" in said
+    assert "Table 1 prints 0.77" in said
+    assert "+0.023 [−0.013, +0.060], 16 won, 2 tied, 10 lost" in said
 
 
 def test_the_command_prints_all_forms(paper, capsys):
@@ -70,7 +70,7 @@ def test_the_command_prints_all_forms(paper, capsys):
 def test_a_missing_package_is_one_sentence(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert main(["study", "paper"]) == 1
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1
-    assert "numpy" in printed
-    assert "docs-workbench[metrics]" in printed
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "numpy" in said
+    assert "docs-workbench[metrics]" in said

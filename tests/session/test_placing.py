@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def test_what_is_still_in_the_log_goes_along(session: Path, tmp_path: Path) -> N
     if pid == 0:  # a program that is killed leaves its log
         writer = SessionWriter(session)
         writer.add_run("run2", "document", {})
-        os.kill(os.getpid(), 9)
+        signal.raise_signal(signal.SIGKILL)
     os.waitpid(pid, 0)
     assert Path(f"{session}-wal").stat().st_size
     move(session, tmp_path / "two.session")
