@@ -11,14 +11,14 @@ from faults.damaging import invoke
 from faults.model_server import ANSWER, BY_NAME, MODES, Mode, serving
 from sweeps import ALL, spread
 
-from workbench.models import Limits, Message, ModelError, Request, Sampling
+from workbench.models import CallLimits, Message, ModelError, Request, Sampling
 from workbench.models.gateway import Gateway
 from workbench.models.types import EmptyAnswer, MemoryCallLog
 from workbench.session import SessionReader
 
 pytestmark = pytest.mark.slow
 KEY = "sk-live-0123456789abcdef"
-QUICK = Limits(timeout_s=1.0, total_s=4.0, tries=2, backoff_s=0.01, longest_wait_s=0.5)
+QUICK = CallLimits(timeout_s=1.0, total_s=4.0, tries=2, backoff_s=0.01, longest_wait_s=0.5)
 REQUEST = Request("openai/x", (Message("user", "Hi"),), "evaluator", Sampling(temperature=1.0))
 _LIBRARY = re.compile(r"Traceback|site-packages|litellm|pydantic|File \"|defect of the workbench", re.IGNORECASE)
 
@@ -27,7 +27,7 @@ _LIBRARY = re.compile(r"Traceback|site-packages|litellm|pydantic|File \"|defect 
 async def warm() -> None:
     """The first request of a process loads parts of LiteLLM for seconds; the limits of the test are meant for the server."""
     with serving(BY_NAME["finish-reason-null"]) as base_url:
-        await Gateway(MemoryCallLog(), Limits(), base_url=base_url).complete(REQUEST)
+        await Gateway(MemoryCallLog(), CallLimits(), base_url=base_url).complete(REQUEST)
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)

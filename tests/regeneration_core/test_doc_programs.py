@@ -13,7 +13,7 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.documenters import DocumentationFailed, make_doc_system, parse_docs
-from workbench.interop.doc_programs.command import Command, command_written_out
+from workbench.interop.doc_programs.command import CommandAdapter, command_written_out
 from workbench.interop.doc_programs.program import DocProgram
 from workbench.interop.doc_programs.programs import RepoAgent
 from workbench.models.types import Answer, MissingKey, SpendLimit, Usage
@@ -92,7 +92,7 @@ def program(tmp_path, home, needs_bubblewrap):
         file = tmp_path / "scripts" / "mydoc.py"
         file.parent.mkdir(exist_ok=True)
         file.write_text(script)
-        return DocProgram(Command(f"python {file} {words}"), asker, ProgramLimits(**limits))
+        return DocProgram(CommandAdapter(f"python {file} {words}"), asker, ProgramLimits(**limits))
 
     return make
 
@@ -287,7 +287,7 @@ async def test_without_a_sandbox_it_must_have_been_asked_for(program, snapshot, 
     assert words.endswith("bubblewrap is not installed. With --sandbox process it runs without a sandbox.")
     model = Model()
     open_ = DocProgram(
-        Command(f"python {tmp_path}/scripts/mydoc.py {{folder}} --ask {{model=openai/m}}"), model, confined=False
+        CommandAdapter(f"python {tmp_path}/scripts/mydoc.py {{folder}} --ask {{model=openai/m}}"), model, confined=False
     )
     await run(open_, snapshot)
     assert (await texts(open_))["bare"] == "BARE"
@@ -303,7 +303,7 @@ def test_a_command_is_written_out(tmp_path, monkeypatch):
     text = command_written_out("A=1 python 'my doc.py' {folder} --m {model}", "openai/m")
     assert text == f"A=1 python '{tmp_path}/my doc.py' {{folder}} --m {{model=openai/m}}"
     assert command_written_out(text, "other") == text
-    command = Command(text)
+    command = CommandAdapter(text)
     assert command.model == "openai/m"
     assert command.name == f"command:{text}"
 
@@ -320,7 +320,7 @@ def test_a_command_is_written_out(tmp_path, monkeypatch):
 )
 def test_what_is_no_command(text, words):
     with pytest.raises(UsageError, match=words):
-        Command(command_written_out(text, "m"))
+        CommandAdapter(command_written_out(text, "m"))
 
 
 def test_a_program_that_is_not_installed(home):

@@ -25,10 +25,10 @@ from workbench.base import paths
 from workbench.base.errors import UsageError
 from workbench.catalog import find_case
 from workbench.interop.a2a.assessor import read_assessment
-from workbench.interop.a2a.listening import TOKEN, Place, _Server
+from workbench.interop.a2a.listening import TOKEN, ListenAddress, _Server
 from workbench.interop.a2a.peer import Peer
 from workbench.interop.a2a.served_agent import (
-    Conversation,
+    ServedConversation,
     agent_app,
     assignment_in,
     check_servable,
@@ -142,7 +142,7 @@ async def test_a_served_agent_asks_its_model_exactly_what_it_asks_in_process(age
     inside, outside = Scripted(*texts), Scripted(*texts)
     context = AgentContext(Assignment("demo", "A project."), View(tmp_path), inside, NoSteps(), model="m", sample=1)  # type: ignore[arg-type]
     submission = await make_agent(agent).document(context)
-    conversation = Conversation(agent, "m", outside, "c")
+    conversation = ServedConversation(agent, "m", outside, "c")
     green = AgentContext(
         Assignment("demo", "A project."), View(tmp_path), conversing(conversation), NoSteps(), model="a2a/x"
     )  # type: ignore[arg-type]
@@ -156,7 +156,7 @@ async def test_a_served_agent_asks_its_model_exactly_what_it_asks_in_process(age
     assert set(green.read) == set(context.read)
 
 
-def conversing(conversation: Conversation) -> Any:
+def conversing(conversation: ServedConversation) -> Any:
     class Asker:
         async def complete(self, request: Request) -> Answer:
             said = await conversation.hear(request.messages[-1].content)
@@ -169,7 +169,7 @@ def conversing(conversation: Conversation) -> Any:
 
 async def test_a_message_that_failed_can_be_sent_again_and_after_a_submission_comes_another_project() -> None:
     asker = Scripted()
-    conversation = Conversation("white", "m", asker, "c")
+    conversation = ServedConversation("white", "m", asker, "c")
     with pytest.raises(ModelError):
         await conversation.hear(first_message("one", "First."))
     asker.texts = (call("list_directory"), DONE)
@@ -211,7 +211,7 @@ async def listening(asker: Any, token: str = "", at_once: int = 4) -> AsyncItera
     """Serve the white agent in this process."""
     import uvicorn
 
-    place, found = Place("127.0.0.1", 0, token).bound()
+    place, found = ListenAddress("127.0.0.1", 0, token).bound()
     app = agent_app(DocumentPlan((), model="m"), place, asker, at_once)
     server = _Server(uvicorn.Config(app, log_level="error", lifespan="off"))
     task = asyncio.create_task(server.serve(sockets=[found]))
@@ -288,13 +288,13 @@ def test_without_a_good_token_only_this_machine_is_served(
 ) -> None:
     monkeypatch.setenv(TOKEN, token)
     with pytest.raises(UsageError, match=words):
-        Place.at("0.0.0.0", 9002)
+        ListenAddress.at("0.0.0.0", 9002)
     monkeypatch.setenv(TOKEN, "")
-    assert Place.at("localhost", 9002).url == "http://localhost:9002"
+    assert ListenAddress.at("localhost", 9002).url == "http://localhost:9002"
 
 
 def test_two_servers_on_one_port_are_one_too_many() -> None:
-    place, found = Place("127.0.0.1", 0).bound()
+    place, found = ListenAddress("127.0.0.1", 0).bound()
     with (
         found,
         pytest.raises(

@@ -33,7 +33,7 @@ from workbench.engine.records import (
     recorded_model,
     score_row,
 )
-from workbench.models import Gateway, Limits
+from workbench.models import CallLimits, Gateway
 from workbench.models.defaults import is_local
 from workbench.models.types import Asker, ModelError, Sampling
 from workbench.orders.run import ContentChanged, content_for
@@ -60,7 +60,7 @@ def gateway_for(
 ) -> tuple[Gateway, SessionCallLog]:
     """Return a run's gateway and call log; earlier spend counts towards the limit."""
     calls = SessionCallLog(writer, run.id)
-    limits = Limits(
+    limits = CallLimits(
         concurrency=settings.concurrency,
         timeout_s=settings.request_timeout,
         total_s=settings.request_total_time,

@@ -22,7 +22,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "CallLog",
             "CallRecord",
             "ContextOverflow",
-            "Limits",
+            "CallLimits",
             "LocalModelCrashed",
             "MalformedAnswer",
             "Message",

@@ -16,7 +16,7 @@ from workbench.base.settings import Settings
 from workbench.base.text import one_line
 from workbench.models.local_files import LOCAL_NAMES, LOCAL_WINDOW, local_model_status
 from workbench.models.secrets import scrub
-from workbench.models.types import Limits, Message, Sampling
+from workbench.models.types import CallLimits, Message, Sampling
 
 # Defaults from the literature: AEO-Bench (agent and judge) and DocGenBench (evaluators).
 _HOSTED = {
@@ -174,8 +174,8 @@ def read_extra_body(text: str) -> str:
     return canonical
 
 
-def limits_of(settings: Settings) -> Limits:
-    return Limits(
+def limits_of(settings: Settings) -> CallLimits:
+    return CallLimits(
         concurrency=settings.concurrency,
         timeout_s=settings.request_timeout,
         total_s=settings.request_total_time,

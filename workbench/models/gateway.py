@@ -20,9 +20,9 @@ from workbench.models.secrets import hide, scrub, secrets_in_url
 from workbench.models.types import (
     Answer,
     Attempt,
+    CallLimits,
     CallLog,
     CallRecord,
-    Limits,
     LocalModelCrashed,
     MalformedAnswer,
     Message,
@@ -100,10 +100,10 @@ class Budget:
 
 PURPOSES = frozenset({"agent", "judge"})
 _SLOT = 0
-Conversation = tuple[Message, ...]
+Messages = tuple[Message, ...]
 
 
-def earlier_questions(messages: Conversation) -> tuple[Conversation, ...]:
+def earlier_questions(messages: Messages) -> tuple[Messages, ...]:
     """Return the earlier requests of a conversation, oldest first: the messages before each answer of the assistant."""
     return tuple(messages[:place] for place, message in enumerate(messages) if message.role == "assistant" and place)
 
@@ -120,7 +120,7 @@ class OneAtATime:
     """
 
     def __init__(self) -> None:
-        self._held: tuple[str, tuple[Conversation, ...]] | None = None
+        self._held: tuple[str, tuple[Messages, ...]] | None = None
 
     async def ask(
         self, request: Request, target: provider.Target, settings: Mapping[str, Any], timeout_s: float
@@ -141,7 +141,7 @@ class OneAtATime:
         return response
 
     async def _read(
-        self, question: Conversation, request: Request, target: provider.Target, timeout_s: float, *, fresh: bool
+        self, question: Messages, request: Request, target: provider.Target, timeout_s: float, *, fresh: bool
     ) -> None:
         """Let the model evaluate a question only; one that it has just evaluated costs one token."""
         reading = dataclasses.replace(request, messages=question, sampling=Sampling(), grammar=None, json_schema=None)
@@ -170,7 +170,7 @@ class Gateway:
     def __init__(
         self,
         log: CallLog,
-        limits: Limits | None = None,
+        limits: CallLimits | None = None,
         replay: Callable[[str], ReplaySource] | None = None,
         *,
         base_url: str = "",
@@ -178,7 +178,7 @@ class Gateway:
         spent_usd: float = 0.0,
     ) -> None:
         self._log = log
-        self._limits = limits or Limits()
+        self._limits = limits or CallLimits()
         self._open_replay = replay
         self._base_url = base_url
         self._local = LocalModel(local_model_path)

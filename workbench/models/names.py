@@ -30,7 +30,7 @@ _FINE_TUNED = ("ft:gpt-3.5-turbo", "ft:gpt-4")
 _REPLICATE = re.compile(r"[^:]+:[0-9a-f]{64}")
 
 
-class MissingKey(UsageError):
+class KeyNotSet(UsageError):
     """The key of the model's provider is not set."""
 
 
@@ -50,7 +50,7 @@ def keys_unneeded() -> Iterator[None]:
 def check_model(model: str, role: str, *, base_url: str = "", local_model_path: str = "") -> None:
     """Refuse a model that cannot be used, before anything is fetched, written or run for it.
 
-    ``role`` is its name in messages: ``the judge``. The caller handles ``replay:``. MissingKey: its key is missing, not
+    ``role`` is its name in messages: ``the judge``. The caller handles ``replay:``. KeyNotSet: its key is missing, not
     within :func:`keys_unneeded`; UsageError: the name is not valid, or its provider is unknown.
     """
     if not model.strip() or model != model.strip():
@@ -69,7 +69,7 @@ def check_model(model: str, role: str, *, base_url: str = "", local_model_path: 
     if not _is_known(model, own_endpoint):
         raise UsageError(f"{_unknown_message(model, role, own_endpoint)}")
     if (name := missing_key(model, base_url=base_url)) and _keys_needed.get():
-        raise MissingKey(f"{model} needs a key: set {name}, or use the model `local`, which needs none.")
+        raise KeyNotSet(f"{model} needs a key: set {name}, or use the model `local`, which needs none.")
 
 
 def _is_known(model: str, own_endpoint: bool) -> bool:

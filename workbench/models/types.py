@@ -242,7 +242,7 @@ class ReplaySource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CallLimits:
     """Limits on a run's model calls."""
 
     concurrency: int = 16  # requests per provider

@@ -29,7 +29,7 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.json_answers import objects_in
 from workbench.base.text import one_line, plural
 from workbench.catalog import find_case, load_cases
-from workbench.interop.a2a.listening import Place, app_for, card_for
+from workbench.interop.a2a.listening import ListenAddress, app_for, card_for
 from workbench.interop.a2a.replies import text_of
 from workbench.orders import launching, running
 from workbench.orders.launching import enqueue
@@ -313,7 +313,7 @@ class Assessor(AgentExecutor):  # type: ignore[misc]
         await updater.complete(updater.new_agent_message([Part(text=closing)]))
 
 
-def assessor_app(judge: str, place: Place, at_once: int) -> ASGIApp:
+def assessor_app(judge: str, place: ListenAddress, at_once: int) -> ASGIApp:
     description = f"Scores documentation agents by AEO-Bench's four tiers; judge: {judge.partition(':')[0]}."
     card = card_for("workbench_assessor", description, SKILL, place.url, streaming=True)
     return app_for(card, Assessor(judge, at_once), place.token)

@@ -34,7 +34,7 @@ _CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListenAddress:
     """Where to listen, and the token that requests must carry, "" for none."""
 
     host: str
@@ -42,7 +42,7 @@ class Place:
     token: str = ""
 
     @classmethod
-    def at(cls, host: str, port: int) -> Place:
+    def at(cls, host: str, port: int) -> ListenAddress:
         """Return a place with the environment's token; raises UsageError where others could reach it without one, or with a short one."""
         token = os.environ.get(TOKEN, "")
         if not token and not _is_loopback(host):
@@ -60,7 +60,7 @@ class Place:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
-    def bound(self) -> tuple[Place, socket.socket]:
+    def bound(self) -> tuple[ListenAddress, socket.socket]:
         """Return the place with its port, and a socket that listens there; raises UsageError where that cannot be."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         # asyncio sends small answers at once only on sockets that say they are TCP: without it each takes 40 ms.
@@ -76,7 +76,7 @@ class Place:
             raise UsageError(
                 f"{self.host}:{self.port} cannot be listened on ({why}); choose another with --port."
             ) from None
-        return Place(self.host, found.getsockname()[1], self.token), found
+        return ListenAddress(self.host, found.getsockname()[1], self.token), found
 
 
 def _is_loopback(host: str) -> bool:

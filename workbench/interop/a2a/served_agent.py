@@ -19,16 +19,15 @@ from a2a.types import AgentSkill, Message, Part, Role, Task, TaskState, TaskStat
 from starlette.types import ASGIApp
 
 from workbench.agents import Submission, agent_info, make_agent
-from workbench.agents.agent_context import AgentContext, Assignment, Step, Turn
-from workbench.agents.agent_context import Conversation as Messages
+from workbench.agents.agent_context import AgentContext, Assignment, Conversation, Step, Turn
 from workbench.agents.names import is_remote
 from workbench.agents.protocol import CLOSE, CUT, OPEN, OWN_CLOSINGS, RESPOND, Observation, normal
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.settings import Settings
 from workbench.base.text import one_line
 from workbench.engine.records import SessionReplay, recorded_model
-from workbench.interop.a2a.listening import Place, app_for, card_for
-from workbench.models import Gateway, Limits
+from workbench.interop.a2a.listening import ListenAddress, app_for, card_for
+from workbench.models import CallLimits, Gateway
 from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Answer, Asker, CallRecord, Request
 from workbench.plans.plan import DocumentPlan
@@ -112,7 +111,7 @@ class Said:
 
 
 @dataclass(slots=True)
-class Conversation:
+class ServedConversation:
     """A conversation of one agent with one client; ``recorded`` is the model whose answers are replayed, "" where none are."""
 
     agent: str
@@ -174,7 +173,7 @@ def _call(name: str, kwargs: Mapping[str, object]) -> str:
 class _Served(AgentContext):
     """The context of a served agent: tools give what the client sent, and the first call without a result ends the run."""
 
-    def __init__(self, of: Conversation, assignment: Assignment, results: list[str], paid: list[Answer]) -> None:
+    def __init__(self, of: ServedConversation, assignment: Assignment, results: list[str], paid: list[Answer]) -> None:
         super().__init__(
             assignment,
             _NoView(),
@@ -201,7 +200,7 @@ class _Served(AgentContext):
             self._paid.append(known)
         return known
 
-    def take(self, conversation: Messages, turn: Turn, *, run_tools: bool = True) -> None:
+    def take(self, conversation: Conversation, turn: Turn, *, run_tools: bool = True) -> None:
         """Note the model's own words, which are what the client gets, and go on."""
         self.said = split_reasoning(turn.answer.text).answer
         super().take(conversation, turn, run_tools=run_tools)
@@ -230,7 +229,7 @@ _MOST_CONVERSATIONS = 200  # kept at once; the one that was quiet longest is for
 
 def gateway_for(plan: DocumentPlan, settings: Settings) -> Gateway:
     """Return the gateway that a served agent asks; nothing of it is written to disk."""
-    limits = Limits(
+    limits = CallLimits(
         concurrency=settings.concurrency,
         timeout_s=settings.request_timeout,
         total_s=settings.request_total_time,
@@ -257,14 +256,14 @@ def check_servable(agent: str) -> None:
 
 @dataclass(slots=True)
 class _Kept:
-    conversation: Conversation
+    conversation: ServedConversation
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class ServedAgent(AgentExecutor):  # type: ignore[misc]
     """Answers messages, ``at_once`` at the same time, by conversations with an agent of this machine that ``new`` makes by their ids."""
 
-    def __init__(self, new: Callable[[str], Conversation], at_once: int) -> None:
+    def __init__(self, new: Callable[[str], ServedConversation], at_once: int) -> None:
         self._new = new
         self._places = asyncio.Semaphore(at_once)
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
@@ -311,8 +310,8 @@ def _message(said: Said, context: str) -> Message:
     return message
 
 
-def agent_app(plan: DocumentPlan, place: Place, asker: Asker, at_once: int) -> ASGIApp:
-    first = Conversation(
+def agent_app(plan: DocumentPlan, place: ListenAddress, asker: Asker, at_once: int) -> ASGIApp:
+    first = ServedConversation(
         plan.agent,
         plan.model,
         asker,

@@ -20,7 +20,7 @@ from workbench.base.errors import UsageError
 from workbench.base.text import one_line
 from workbench.documenters.program_cache import COPY, WrittenDocs, read_edited
 from workbench.documenters.types import DocsName
-from workbench.interop.doc_programs.program import DocProgram, Place, Start, seen_of
+from workbench.interop.doc_programs.program import DocProgram, ProgramContext, Start, seen_of
 
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.*)", re.ASCII | re.DOTALL)
 _MODEL = re.compile(r"\{model=(?P<name>[^{}]+)\}")
@@ -30,7 +30,7 @@ _PYTHONS = ("python", "python3")
 _LARGEST = 5_000_000  # bytes of a script whose content is looked at
 
 
-class Command:
+class CommandAdapter:
     """A command: the words after ``command:``; see the module."""
 
     def __init__(self, text: str, version: str = "") -> None:
@@ -45,7 +45,7 @@ class Command:
         self.model = next(iter(found), "")
         self.basis = _contents(self._words)
 
-    def start(self, place: Place) -> Start:
+    def start(self, place: ProgramContext) -> Start:
         values = {"folder": place.folder, "base_url": f"{place.base_url}/v1", "model": place.model, "key": place.key}
         words = [_filled(word, values) for word in self._words]
         program = _program(words[0])
@@ -76,7 +76,7 @@ class Command:
 class CommandDocs(DocProgram):
     """``command:PROGRAM…``."""
 
-    adapter = Command
+    adapter = CommandAdapter
 
 
 def command_written_out(text: str, default_model: str) -> str:

@@ -36,7 +36,7 @@ class Installable:
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledProgram:
     """An installed program: its version, its environment, its size in bytes and how many packages it has."""
 
     version: str
@@ -49,11 +49,11 @@ def environment(program: Installable, version: str = "") -> Path:
     return paths.data_dir() / "doc-systems" / f"{program.name}-{version or program.version}"
 
 
-def installed(program: Installable, version: str = "") -> Installed | None:
+def installed(program: Installable, version: str = "") -> InstalledProgram | None:
     folder = environment(program, version)
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         record = json.loads((folder / "complete.json").read_text(encoding="utf-8"))
-        return Installed(record["version"], folder, int(record["bytes"]), int(record["packages"]))
+        return InstalledProgram(record["version"], folder, int(record["bytes"]), int(record["packages"]))
     return None
 
 
@@ -69,7 +69,7 @@ def interpreter(program: Installable, version: str = "") -> Path:
     return found.folder / "bin" / "python"
 
 
-def install(program: Installable, say: Callable[[str], None]) -> Installed:
+def install(program: Installable, say: Callable[[str], None]) -> InstalledProgram:
     """Install a program, or resume an interrupted installation. WorkbenchError says why it failed."""
     if (found := installed(program)) is not None:
         return found
@@ -94,7 +94,7 @@ def install(program: Installable, say: Callable[[str], None]) -> Installed:
         if says_full(error):
             raise _full(program, folder) from None
         raise WorkbenchError(f"{program.title} cannot be installed into {folder}: {error.strerror or error}.") from None
-    return Installed(program.version, folder, size, packages)
+    return InstalledProgram(program.version, folder, size, packages)
 
 
 def remove(program: Installable) -> bool:

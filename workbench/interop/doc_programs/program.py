@@ -43,7 +43,7 @@ _REPORT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProgramContext:
     """Where a program works, as it sees it."""
 
     folder: str  # the copy to document; a git repository with one commit
@@ -73,7 +73,7 @@ class Adapter(Protocol):
     model: str  # that answers its requests; "" if it asks none
     basis: str  # what else its docstrings rest on, such as the digest of a script; a change makes it document anew
 
-    def start(self, place: Place) -> Start: ...
+    def start(self, place: ProgramContext) -> Start: ...
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> WrittenDocs:
         """Return its docstrings for the Python files ``paths`` of the folder ``pristine``.
@@ -228,14 +228,14 @@ class DocProgram:
             socket = Path(private, "socket")
             if self._confined:
                 url = f"http://127.0.0.1:{sandboxed.PORT}"
-                start = self._adapter.start(Place(f"{_INSIDE}/{COPY}", _INSIDE, url, model, key, work.area))
+                start = self._adapter.start(ProgramContext(f"{_INSIDE}/{COPY}", _INSIDE, url, model, key, work.area))
                 program = _program(start, work.area, _INSIDE, socket, home="/home/sandbox")
                 async with endpoint.on_socket(socket):
                     yield program, sandboxed.run_confined
                 return
             async with endpoint.on_loopback() as port:
                 url = f"http://127.0.0.1:{port}"
-                start = self._adapter.start(Place(str(work.copy), str(work.area), url, model, key, work.area))
+                start = self._adapter.start(ProgramContext(str(work.copy), str(work.area), url, model, key, work.area))
                 yield _program(start, work.area, str(work.area), socket, home=private), sandboxed.run_plain
 
     def _check(self, ended: Ended, work: WorkFolder) -> None:

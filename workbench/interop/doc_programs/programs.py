@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 from workbench.documenters.program_cache import COPY, WrittenDocs, read_edited
 from workbench.documenters.types import DocsName, DocumentationFailed
 from workbench.interop.doc_programs.installing import Installable, interpreter
-from workbench.interop.doc_programs.program import DocProgram, Place, Start
+from workbench.interop.doc_programs.program import DocProgram, ProgramContext, Start
 from workbench.repository.functions import DefinitionKey, find_definitions
 
 INSTALLABLE: Mapping[str, Installable] = {
@@ -69,7 +69,7 @@ class RepoAgent(_Installed):
 
     kind = "repoagent"
 
-    def start(self, place: Place) -> Start:
+    def start(self, place: ProgramContext) -> Start:
         """Return its command; the key is in the environment, never among the words."""
         python = self._python()
         command = [str(python), "-m", "repo_agent", "run", "-tp", place.folder, "-m", place.model]
@@ -105,7 +105,7 @@ class Osa(_Installed):
 
     kind = "osa"
 
-    def start(self, place: Place) -> Start:
+    def start(self, place: ProgramContext) -> Start:
         """Write its settings beside the copy and return its command; the key is in the environment only."""
         python = self._python()
         settings = next(python.parent.parent.glob(f"lib/python3*/site-packages/{_SETTINGS}"), None)

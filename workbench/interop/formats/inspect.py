@@ -27,10 +27,10 @@ from workbench.interop.formats.trajectory import (
     CHANGED,
     OWN,
     Result,
-    Step,
     ToolCall,
     Totals,
     Trajectory,
+    TrajectoryStep,
     own_of,
     restored,
     without_own,
@@ -257,13 +257,13 @@ def _tools(events: list[dict[str, Any]]) -> list[Any] | None:
 # -- messages
 
 
-def _steps(messages: list[Any], events: list[dict[str, Any]]) -> tuple[Step, ...]:
+def _steps(messages: list[Any], events: list[dict[str, Any]]) -> tuple[TrajectoryStep, ...]:
     """Return the turns of a sample's messages; tokens and times are those of the model event that has the answer's id."""
     asked: dict[str, Mapping[str, Any]] = {}
     for event in events:
         with contextlib.suppress(LookupError, TypeError):
             asked[event["output"]["choices"][0]["message"]["id"]] = event
-    steps: list[Step] = []
+    steps: list[TrajectoryStep] = []
     for message in messages:
         if message.get("role") == "tool" and steps and steps[-1].source == "agent":
             steps[-1] = replace(steps[-1], results=(*(steps[-1].results or ()), _result(message)))
@@ -294,11 +294,11 @@ def _result(message: Mapping[str, Any]) -> Result:
     return Result(text, message.get("tool_call_id"))
 
 
-def _step(message: Mapping[str, Any], event: Mapping[str, Any]) -> Step:
+def _step(message: Mapping[str, Any], event: Mapping[str, Any]) -> TrajectoryStep:
     text, reasoning = _parts(message.get("content"))
     source = {"user": "user", "assistant": "agent"}.get(str(message.get("role")), "system")
     usage = object_or_none((object_or_none(event.get("output")) or {}).get("usage")) or {}
-    return Step(
+    return TrajectoryStep(
         source,
         text,
         reasoning=reasoning if source == "agent" else None,
@@ -316,7 +316,7 @@ def _step(message: Mapping[str, Any], event: Mapping[str, Any]) -> Step:
     )
 
 
-def _messages(steps: Sequence[Step]) -> list[dict[str, Any]]:
+def _messages(steps: Sequence[TrajectoryStep]) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
     for number, step in enumerate(steps, 1):
         ids = [call.id or f"step_{number}_call_{place}" for place, call in enumerate(step.calls, 1)]

@@ -19,10 +19,10 @@ from workbench.engine.records import score_row
 from workbench.interop.formats.trajectory import (
     OWN,
     Result,
-    Step,
     ToolCall,
     Totals,
     Trajectory,
+    TrajectoryStep,
     head_to_json,
     iso,
     own_of,
@@ -252,7 +252,7 @@ def head_of(row: TrialRow) -> dict[str, Any]:
     return head_to_json(Trajectory(row.agent, (), problem=row.error or "", **shown))
 
 
-def _step_row(trial: str, number: int, step: Step) -> tuple[StepRow, str, str]:
+def _step_row(trial: str, number: int, step: TrajectoryStep) -> tuple[StepRow, str, str]:
     values = own_of(step.extra)
     answer = text_or_none(values.get("answer"))
     if answer is None:
@@ -281,7 +281,7 @@ def _step_row(trial: str, number: int, step: Step) -> tuple[StepRow, str, str]:
     return row, answer, observed
 
 
-def answer_text(step: Step) -> str:
+def answer_text(step: TrajectoryStep) -> str:
     """Return a turn as the workbench writes an agent's answer: thoughts, words, and calls between ``<json>`` tags."""
     parts = [part for part in (step.reasoning, step.text) if part]
     parts += [
@@ -291,11 +291,11 @@ def answer_text(step: Step) -> str:
     return "\n".join(parts)
 
 
-def read_row(row: StepRow, answer: str, observation: str) -> Step:
+def read_row(row: StepRow, answer: str, observation: str) -> TrajectoryStep:
     """Return the step that a row and its texts alone give back."""
     source = row.action if row.kind == "plan" and row.action in {"system", "user"} else "agent"
     text, calls = parts_of(answer) if source == "agent" else (answer, ())
-    return Step(
+    return TrajectoryStep(
         source=source,
         text=text,
         calls=calls,
@@ -309,7 +309,7 @@ def read_row(row: StepRow, answer: str, observation: str) -> Step:
     )
 
 
-def _acted(step: Step, values: Mapping[str, Any]) -> tuple[str, str, str]:
+def _acted(step: TrajectoryStep, values: Mapping[str, Any]) -> tuple[str, str, str]:
     kind, action, target = (values.get(name) for name in ("kind", "action", "target"))
     if kind in {"tool", "respond", "invalid", "plan", "error"} and isinstance(action, str) and isinstance(target, str):
         return str(kind), action, target
@@ -430,15 +430,17 @@ def _native(reader: SessionReader, trial: TrialRow, own: dict[str, Any]) -> Traj
     )
 
 
-def _prompts(reader: SessionReader, rows: Sequence[StepRow]) -> list[Step]:
+def _prompts(reader: SessionReader, rows: Sequence[StepRow]) -> list[TrajectoryStep]:
     call = next((reader.call(row.call_id) for row in rows if row.call_id is not None), None)
     extra = {OWN: {"prompt": True}}
     if call is None:
         return []
-    return [Step(role, text, extra=extra) for role, text in reader.messages(call) if role in {"system", "user"}]
+    return [
+        TrajectoryStep(role, text, extra=extra) for role, text in reader.messages(call) if role in {"system", "user"}
+    ]
 
 
-def _step(reader: SessionReader, row: StepRow) -> Step:
+def _step(reader: SessionReader, row: StepRow) -> TrajectoryStep:
     answer, observation = _texts(reader, row)
     text, calls = parts_of(answer) if row.kind in {"tool", "respond"} else (answer, ())
     if row.kind in {"tool", "respond"} and not calls and isinstance(action := parse_action(answer), Action):
@@ -452,7 +454,7 @@ def _step(reader: SessionReader, row: StepRow) -> Step:
     }
     call = reader.call(row.call_id) if row.call_id is not None else None
     reasoning = reader.kept(call.reasoning_blob, f"the reasoning of call {call.id}") if call else None
-    step = Step(
+    step = TrajectoryStep(
         source="agent",
         text=text,
         reasoning=reasoning,

@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.interop.formats.chat import steps_of
 from workbench.interop.formats.reading import Format
-from workbench.interop.formats.trajectory import Result, Step, ToolCall, Totals, Trajectory, iso
+from workbench.interop.formats.trajectory import Result, ToolCall, Totals, Trajectory, TrajectoryStep, iso
 from workbench.interop.formats.values import (
     ForeignProblem,
     amount_of,
@@ -116,13 +116,13 @@ def _deep(value: Any, *names: str) -> str:
     return text_or_none(value) or ""
 
 
-def _opened(message: Mapping[str, Any]) -> Step:
+def _opened(message: Mapping[str, Any]) -> TrajectoryStep:
     content = message.get("content")
     kept = without(message, "role", *(["content"] if isinstance(content, str) else []))
-    return Step(message["role"], _text(content), extra={_SWE: kept} if kept else {})
+    return TrajectoryStep(message["role"], _text(content), extra={_SWE: kept} if kept else {})
 
 
-def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Step:
+def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> TrajectoryStep:
     thought, action, response = (turn.get(name) for name in ("thought", "action", "response"))
     calls: tuple[ToolCall, ...] = ()
     if spoken is not None and spoken.get("tool_calls"):
@@ -134,7 +134,7 @@ def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Step:
         calls = (ToolCall("", _SHELL, {"command": action}),)
     text = _text(thought) or _text(response)
     observed = turn.get("observation")
-    return Step(
+    return TrajectoryStep(
         "agent",
         text,
         calls=calls,
@@ -154,7 +154,7 @@ def read_mini(value: Any, named: str = "") -> Trajectory:
     if not str(root.get("trajectory_format")).startswith(_MINI_FORMAT):
         raise ForeignProblem(f"is {said(root.get('trajectory_format'))}; the workbench knows {_MINI_FORMAT}x")
     info = object_of(root.get("info") or {}, "info")
-    steps: list[Step] = []
+    steps: list[TrajectoryStep] = []
     for number, each in enumerate(list_of(root.get("messages"), "messages"), 1):
         message = object_of(each, f"message {number}")
         last = steps[-1] if steps and steps[-1].source == "agent" else None
@@ -199,7 +199,7 @@ def _observed(message: Mapping[str, Any]) -> Result:
     return Result(_text(content), text_or_none(call), {_MINI: kept})
 
 
-def _said_by(message: Mapping[str, Any]) -> Step:
+def _said_by(message: Mapping[str, Any]) -> TrajectoryStep:
     if isinstance(message.get("output"), list):
         return _responded(message, message["output"])
     if message.get("type") in _SPOKEN and message.get("role") in (None, "assistant"):
@@ -207,13 +207,17 @@ def _said_by(message: Mapping[str, Any]) -> Step:
     role, content, extra = message.get("role"), message.get("content"), _extra(message)
     kept = without(message, *(["content"] if isinstance(content, str) else []))
     if role != "assistant":
-        return Step("user" if role == "user" else "system", _text(content), at=_at(extra), extra={_MINI: kept})
+        return TrajectoryStep(
+            "user" if role == "user" else "system", _text(content), at=_at(extra), extra={_MINI: kept}
+        )
     reasoning = text_or_none(message.get("reasoning_content"))
     calls = _calls(message, extra)
-    return _measured(Step("agent", _text(content), reasoning=reasoning, calls=calls, extra={_MINI: kept}), message)
+    return _measured(
+        TrajectoryStep("agent", _text(content), reasoning=reasoning, calls=calls, extra={_MINI: kept}), message
+    )
 
 
-def _measured(step: Step, message: Mapping[str, Any]) -> Step:
+def _measured(step: TrajectoryStep, message: Mapping[str, Any]) -> TrajectoryStep:
     """Return a step with the tokens, cost and time of its message; the two APIs name tokens differently."""
     extra = _extra(message)
     response = object_or_none(extra.get("response")) or message
@@ -230,7 +234,7 @@ def _measured(step: Step, message: Mapping[str, Any]) -> Step:
     )
 
 
-def _responded(message: Mapping[str, Any], items: Sequence[Any]) -> Step:
+def _responded(message: Mapping[str, Any], items: Sequence[Any]) -> TrajectoryStep:
     words, reasoning, calls = [], [], []
     for item in items:
         if not isinstance(item, dict):
@@ -243,7 +247,7 @@ def _responded(message: Mapping[str, Any], items: Sequence[Any]) -> Step:
         elif kind.endswith("_call"):
             calls.append(_responded_call(item))
     found = calls or list(_calls(message, _extra(message)))
-    step = Step(
+    step = TrajectoryStep(
         "agent",
         "\n".join(filter(None, words)),
         reasoning="\n".join(reasoning) or None,
@@ -266,7 +270,7 @@ def _responded_call(item: Mapping[str, Any]) -> ToolCall:
     return ToolCall(identity, name, arguments)
 
 
-def _joined(one: Step, other: Step) -> Step:
+def _joined(one: TrajectoryStep, other: TrajectoryStep) -> TrajectoryStep:
     measured = ("model", "prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd", "at")
     stated = {name: value for name in measured if (value := getattr(other, name)) is not None}
     return replace(
@@ -279,7 +283,7 @@ def _joined(one: Step, other: Step) -> Step:
     )
 
 
-def _items(step: Step) -> list[Any]:
+def _items(step: TrajectoryStep) -> list[Any]:
     kept = step.extra.get(_MINI, {})
     return list(kept["items"]) if isinstance(kept.get("items"), list) else [kept]
 

@@ -51,7 +51,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TrajectoryStep:
     """One turn. None is always "the file does not say"."""
 
     source: Annotated[str, msgspec.Meta(pattern="^(system|user|agent)$")]
@@ -87,7 +87,7 @@ class Trajectory:
     """What one agent did on one task."""
 
     agent: str
-    steps: Sequence[Step]
+    steps: Sequence[TrajectoryStep]
     version: str = ""
     model: str = ""  # "" if unknown
     task: str = ""  # id or name, "" if unknown
@@ -206,7 +206,7 @@ class Seen(NamedTuple):
     how: str
 
 
-def seen_in(step: Step) -> list[Seen]:
+def seen_in(step: TrajectoryStep) -> list[Seen]:
     """Return what the calls of a step listed or read; of several calls only those with distinguishable results."""
     results = {one.call: one.text for one in step.results or () if one.call}
     found = []
