@@ -131,7 +131,7 @@ async def test_a_report_is_exported_and_a_format_that_there_is_not_refused(start
         person.app.screen.query_one("#file").value = str(tmp_path / "out.txt")
         await person.sees(".txt")
         person.app.screen.query_one("#format").value = "points"
-        await person.sees("There is no report format 'points'")
+        await person.sees("'points'")
         person.app.screen.query_one("#format").value = "json"
         await person.sees("json.")
         await person.press("enter")
