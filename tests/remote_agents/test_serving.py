@@ -159,7 +159,7 @@ async def test_a_served_agent_asks_its_model_exactly_what_it_asks_in_process(age
 def conversing(conversation: ServedConversation) -> Any:
     class Asker:
         async def complete(self, request: Request) -> Answer:
-            said = await conversation.hear(request.messages[-1].content)
+            said = await conversation.reply(request.messages[-1].content)
             return Answer(
                 said.text, said.model, Usage(said.prompt_tokens, said.completion_tokens), said.cost_usd, 0.1, "stop"
             )
@@ -171,12 +171,12 @@ async def test_a_message_that_failed_can_be_sent_again_and_after_a_submission_co
     asker = Scripted()
     conversation = ServedConversation("white", "m", asker, "c")
     with pytest.raises(ModelError):
-        await conversation.hear(first_message("one", "First."))
+        await conversation.reply(first_message("one", "First."))
     asker.texts = (call("list_directory"), DONE)
-    assert parse_action((await conversation.hear(first_message("one", "First."))).text).name == "list_directory"  # type: ignore[union-attr]
-    said = await conversation.hear(tool_message("list_directory", '["a.py"]', 10))
+    assert parse_action((await conversation.reply(first_message("one", "First."))).text).name == "list_directory"  # type: ignore[union-attr]
+    said = await conversation.reply(tool_message("list_directory", '["a.py"]', 10))
     assert (said.text, said.prompt_tokens, said.cost_usd) == (DONE, 10, 0.01)
-    await conversation.hear(first_message("two", "Second."))
+    await conversation.reply(first_message("two", "Second."))
     assert "Project: two" in asker.asked[-1].messages[1].content
 
 
@@ -251,7 +251,7 @@ async def test_with_a_token_only_the_card_can_be_had_without_it() -> None:
     async with listening(Scripted(DONE), token) as url:
         for headers in ({}, {url: {"Authorization": "Bearer wrong"}}):
             peer = Peer(url, headers=headers)
-            with pytest.raises(ModelError, match=r"wants credentials \(HTTP 401\)"):
+            with pytest.raises(ModelError, match=r"requires credentials \(HTTP 401\)"):
                 await peer.ask("Document this project.")
             await peer.aclose()
         peer = Peer(url, headers={url.lower(): {"Authorization": f"Bearer {token}"}})
@@ -298,7 +298,7 @@ def test_two_servers_on_one_port_are_one_too_many() -> None:
     with (
         found,
         pytest.raises(
-            UsageError, match=r"cannot be listened on \(address already in use\); choose another with --port"
+            UsageError, match=r"Cannot listen on .* \(address already in use\); choose another port with --port"
         ),
     ):
         place.bound()
