@@ -306,7 +306,7 @@ def test_two_servers_on_one_port_are_one_too_many() -> None:
 
 @pytest.mark.parametrize(
     ("agent", "words"),
-    [("single-file", "without a tool"), ("a2a:http://x:1", "served already"), ("no such", "There is no agent")],
+    [("single-file", "without a tool"), ("a2a:http://x:1", "already served"), ("no such", "There is no agent")],
 )
 def test_what_cannot_be_served_is_refused(agent: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
@@ -344,14 +344,14 @@ def test_a_request_is_read_as_json_or_as_tags(message: str) -> None:
         ('{"agents": [7], "cases": ["word_counter"]}', "Name agents by address"),
         ('{"agents": ["http://x:1"], "cases": []}', "Name agents by address"),
         ('{"agents": ["http://x:1"], "cases": ["/etc"]}', "no test case"),
-        ('{"agents": ["http://x:1"], "test_ids": [6]}', "count the cases from 0 to 5: art_github"),
-        ('{"agents": ["http://x:1"], "test_ids": [true]}', "count the cases from 0 to 5"),
-        ('{"agents": ["http://x:1"], "test_ids": "word_counter"}', "count the cases from 0 to 5"),
-        ('{"agents": ["white"], "cases": ["word_counter"]}', "no address of an agent"),
-        ('{"agents": ["file:///etc/passwd"], "cases": ["word_counter"]}', "no address of an agent"),
+        ('{"agents": ["http://x:1"], "test_ids": [6]}', "indexes from 0 to 5: art_github"),
+        ('{"agents": ["http://x:1"], "test_ids": [true]}', "indexes from 0 to 5"),
+        ('{"agents": ["http://x:1"], "test_ids": "word_counter"}', "indexes from 0 to 5"),
+        ('{"agents": ["white"], "cases": ["word_counter"]}', "not the address of an agent"),
+        ('{"agents": ["file:///etc/passwd"], "cases": ["word_counter"]}', "not the address of an agent"),
         ('{"agents": ["http://x:1"], "cases": ["word_counter"], "repeats": 99}', "from 1 to 20"),
         ('{"agents": ["http://x:1"], "cases": ["word_counter"], "repeats": true}', "from 1 to 20"),
-        (json.dumps({"agents": [f"http://x:{n}" for n in range(1, 40)], "cases": ["word_counter"]}), "too many"),
+        (json.dumps({"agents": [f"http://x:{n}" for n in range(1, 40)], "cases": ["word_counter"]}), "exceed the limit"),
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused_in_one_sentence(message: str, words: str) -> None:
